@@ -1,0 +1,78 @@
+"""Declare, step, explore and draw protocols: what every spec in this kit is made with."""
+
+from protocol_lab.constants import NO_LIMIT, Limits, choice, flag
+from protocol_lab.containers import add, add_once, append, erase, find, is_in, take, truncate
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.layout import (
+    NONE,
+    Array,
+    Bag,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Named,
+    Node,
+    NodeSet,
+    Per,
+    Seq,
+    Struct,
+)
+from protocol_lab.nodes import (
+    contains,
+    is_subset,
+    members,
+    nodes_up_to,
+    only,
+    size,
+    smallest,
+    with_node,
+    without_node,
+)
+from protocol_lab.parameters import Member, Range, Subset
+from protocol_lab.spec import HOLDS, TAKEN, Spec
+
+__all__ = [
+    "HOLDS",
+    "NONE",
+    "NO_LIMIT",
+    "TAKEN",
+    "Array",
+    "Bag",
+    "Bool",
+    "CapacityExceeded",
+    "Int8",
+    "Int16",
+    "Int32",
+    "LabError",
+    "Limits",
+    "Member",
+    "Named",
+    "Node",
+    "NodeSet",
+    "Per",
+    "Range",
+    "Seq",
+    "Spec",
+    "Struct",
+    "Subset",
+    "add",
+    "add_once",
+    "append",
+    "choice",
+    "contains",
+    "erase",
+    "find",
+    "flag",
+    "is_in",
+    "is_subset",
+    "members",
+    "nodes_up_to",
+    "only",
+    "size",
+    "smallest",
+    "take",
+    "truncate",
+    "with_node",
+    "without_node",
+]

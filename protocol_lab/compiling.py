@@ -1,0 +1,342 @@
+"""From plain functions to compiled ones, and a hash that says when they must be compiled again.
+
+Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
+Numba version of one: its source is taken apart (`ast`), four things are rewritten, and all that
+it calls is compiled the same way.
+
+    x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
+    x[i] = v           becomes   set_item(x, i, v)             checked
+    Record(id=1)       becomes   a zeroed record with its fields set
+    all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
+
+Numba's own disk cache does not see an edit in a called function. So `source_hash` covers every
+function that can be reached and every constant that they read, and names the cache folder.
+"""
+
+import ast
+import hashlib
+import inspect
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+from protocol_lab import containers, records
+from protocol_lab.errors import LabError
+from protocol_lab.layout import ArrayLayout, Struct, StructLayout
+
+_HAVE_COMPILED_VERSIONS = (containers.overflow,)
+"""Plain functions for which `records` has a compiled version of its own."""
+
+_REDUCERS = ("all", "any", "sum", "min", "max")
+
+
+def parse(function: Callable) -> ast.FunctionDef:
+    """The syntax tree of a function as it is loaded. Raises LabError if its file has changed."""
+    if hasattr(function, "lab_source"):
+        text, first_line = function.lab_source, 1
+    else:
+        try:
+            lines, first_line = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise LabError(
+                f"The source of {function.__qualname__} can't be read, so it can't be compiled;"
+                " define it in a file or a notebook cell."
+            ) from None
+        text = textwrap.dedent("".join(lines))
+    if function.__name__ == "<lambda>":
+        tree = _lambda_as_function(function, text)
+    else:
+        tree = ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
+        raise LabError(
+            f"The file of {function.__qualname__} was edited after it was loaded: load the spec"
+            " again (restart the kernel, or call protocol_lab.load)."
+        )
+    ast.increment_lineno(tree, first_line - 1)
+    return tree
+
+
+def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:
+    start = text.find("lambda")
+    for end in range(len(text), start, -1):
+        try:
+            tree = ast.parse(f"({text[start:end]})", mode="eval")
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Lambda):
+                body = [ast.copy_location(ast.Return(node.body), node.body)]
+                found = ast.FunctionDef("predicate", node.args, body, [], type_params=[])
+                found = ast.fix_missing_locations(ast.copy_location(found, node))
+                if _same_code(function, found):
+                    return found
+    return None
+
+
+def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
+    bare = _without_annotations(tree)
+    module = ast.Module([bare], [])
+    free = function.__code__.co_freevars
+    if free:  # inside a function that has these names, so that they are free here as well
+        outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
+        outer.body = [bare]
+        module = ast.Module([outer], [])
+    code = compile(ast.fix_missing_locations(module), "<check>", "exec")
+    for _ in range(2 if free else 1):
+        code = next(each for each in code.co_consts if isinstance(each, types.CodeType))
+    return _shape(code) == _shape(function.__code__)
+
+
+def _shape(code: types.CodeType) -> tuple:
+    nested = tuple(
+        _shape(each) if isinstance(each, types.CodeType) else repr(each)
+        for each in code.co_consts
+    )
+    return code.co_code, code.co_names, code.co_varnames, nested
+
+
+def _without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
+    arguments = [ast.copy_location(ast.arg(each.arg), each) for each in tree.args.args]
+    bare = ast.FunctionDef(
+        tree.name,
+        ast.arguments([], arguments, None, [], [], None, tree.args.defaults),
+        tree.body,
+        [],
+        type_params=[],
+    )
+    return ast.copy_location(bare, tree)
+
+
+def reachable(functions: list[Callable]) -> list[Callable]:
+    """These functions and all plain functions that they call, directly or not."""
+    found: dict[int, Callable] = {}
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if id(function) in found:
+            continue
+        found[id(function)] = function
+        waiting += [each for each in names_read(function).values() if is_plain(each)]
+    return list(found.values())
+
+
+def names_read(function: Callable) -> dict[str, Any]:
+    """The global and enclosing names that a function reads, with their present values."""
+    scope = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        scope[name] = cell.cell_contents
+    return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    names = {*code.co_names, *code.co_freevars}
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            names |= _names_in(each)
+    return names
+
+
+def is_plain(value: Any) -> bool:
+    """Is it a plain Python function, to be compiled as the actions are?"""
+    return isinstance(value, types.FunctionType) and value not in _HAVE_COMPILED_VERSIONS
+
+
+def source_hash(functions: list[Callable], *more: Any) -> str:
+    """A hash of all reachable code, the constants it reads, and whatever else decides the result."""
+    digest = hashlib.sha256()
+    parts = []
+    for function in reachable(functions):
+        values = [
+            f"{name}={value!r}"
+            for name, value in sorted(names_read(function).items())
+            if isinstance(value, int | str | float | tuple)
+        ]
+        parts.append(f"{function.__qualname__} {_shape(function.__code__)} {values}")
+    for part in sorted(parts) + [repr(each) for each in more]:
+        digest.update(part.encode())
+    return digest.hexdigest()[:24]
+
+
+class Compiler:
+    """Compiles the functions of one model; every function once."""
+
+    def __init__(self, layout: StructLayout):
+        self.record = records.record_type(layout.dtype)
+        self.state_at = records.make_state_at(self.record)
+        self._structs = _struct_layouts(layout)
+        self._done: dict[int, Any] = {}
+        self._running: set[int] = set()
+
+    def compiled(self, function: Callable) -> Any:
+        """The Numba version of a plain function (compiled when it is first called)."""
+        key = id(function)
+        if key in self._done:
+            return self._done[key]
+        if key in self._running:
+            raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
+        self._running.add(key)
+        tree = _without_annotations(parse(function))
+        scope = {}
+        for name, value in names_read(function).items():
+            scope[name] = self.compiled(value) if is_plain(value) else value
+        scope[function.__name__] = None
+        rewriter = _Rewriter(self, scope, _local_names(function, tree))
+        tree = rewriter.visit(tree)
+        module = ast.fix_missing_locations(ast.Module([*rewriter.extra, tree], []))
+        scope.update(set_field=records.set_field, set_item=records.set_item)
+        exec(compile(module, inspect.getfile(function), "exec"), scope)
+        for helper in rewriter.extra:
+            scope[helper.name] = njit(nogil=True)(scope[helper.name])
+        self._running.remove(key)
+        self._done[key] = njit(nogil=True)(scope[tree.name])
+        return self._done[key]
+
+
+def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
+    found: dict[type, StructLayout] = {}
+    if isinstance(layout, ArrayLayout):
+        return _struct_layouts(layout.item)
+    if isinstance(layout, StructLayout):
+        if layout.kind == "struct":
+            found[layout.declared] = layout
+        for part in layout.fields.values():
+            found.update(_struct_layouts(part))
+    return found
+
+
+def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
+    """The names that belong to a function, those of its generator expressions included."""
+    loops = [each for each in ast.walk(tree) if isinstance(each, ast.comprehension)]
+    targets = {
+        name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)
+    }
+    return {*function.__code__.co_varnames, *function.__code__.co_cellvars, *targets}
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites one function; `extra` collects the small functions that it needs."""
+
+    def __init__(self, compiler: Compiler, scope: dict[str, Any], local_names: set[str]):
+        self.compiler, self.scope, self.local_names = compiler, scope, local_names
+        self.extra: list[ast.FunctionDef] = []
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.targets) == 1:
+            return self._store(node, node.targets[0], node.value)
+        if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name):
+            return node
+        present = _copied(node.target, ast.Load())
+        return self._store(node, node.target, ast.BinOp(present, node.op, node.value))
+
+    def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
+        if isinstance(target, ast.Tuple) and any(
+            isinstance(each, ast.Attribute | ast.Subscript) for each in target.elts
+        ):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        if isinstance(target, ast.Attribute):
+            call = _call("set_field", target.value, ast.Constant(target.attr), value)
+        elif isinstance(target, ast.Subscript):
+            call = _call("set_item", target.value, target.slice, value)
+        else:
+            return node
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name):
+            return node
+        name = node.func.id
+        if name in _REDUCERS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            return self._as_loop(name, node.args[0])
+        declared = self.scope.get(name)
+        if isinstance(declared, type) and issubclass(declared, Struct):
+            return self._as_record(declared, node)
+        return node
+
+    def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
+        fields = [keyword.arg for keyword in node.keywords]
+        name = f"_make_{declared.__name__}_{'_'.join(fields)}"
+        new = f"_new_{declared.__name__}"
+        if new not in self.scope:
+            if declared not in self.compiler._structs:
+                raise LabError(f"{declared.__name__} is no part of this spec's state.")
+            layout = self.compiler._structs[declared]
+            self.scope[new] = records.make_new_record(records.record_type(layout.dtype))
+        if not any(each.name == name for each in self.extra):
+            stores = "".join(f"    set_field(r, {each!r}, {each})\n" for each in fields)
+            self.extra.append(
+                ast.parse(f"def {name}(r, {', '.join(fields)}):\n{stores}    return r").body[0]
+            )
+        # The record lives on the stack of the function that is written in, so that it is made here.
+        made = ast.Call(ast.Name(new, ast.Load()), [], [])
+        arguments = [made, *(keyword.value for keyword in node.keywords)]
+        return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), arguments, []), node)
+
+    def _as_loop(self, reducer: str, node: ast.GeneratorExp) -> ast.Call:
+        name = f"_{reducer}_{len(self.extra)}"
+        targets = {
+            each.id
+            for generator in node.generators
+            for each in ast.walk(generator.target)
+            if isinstance(each, ast.Name)
+        }
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        outer = sorted((used & self.local_names) - targets)
+        start, step, end = _REDUCTIONS[reducer]
+        body = ast.parse(textwrap.dedent(step)).body
+        for statement in body:
+            _substitute(statement, "VALUE", node.elt)
+        for generator in reversed(node.generators):
+            for condition in reversed(generator.ifs):
+                body = [ast.If(condition, body, [])]
+            body = [ast.For(generator.target, generator.iter, body, [])]
+        text = textwrap.indent(f"{start}\n{end}", "    ")
+        function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
+        function.body[1:1] = body
+        self.extra.append(ast.copy_location(function, node))
+        return ast.copy_location(_call(name, *(ast.Name(each, ast.Load()) for each in outer)), node)
+
+
+_REDUCTIONS = {
+    "all": ("pass", "if not (VALUE):\n    return False", "return True"),
+    "any": ("pass", "if VALUE:\n    return True", "return False"),
+    "sum": ("total = 0", "total += VALUE", "return total"),
+    "min": (
+        "first, best = True, 0",
+        "value = VALUE\nif first or value < best:\n    first, best = False, value",
+        "if first:\n    raise ValueError\nreturn best",
+    ),
+    "max": (
+        "first, best = True, 0",
+        "value = VALUE\nif first or value > best:\n    first, best = False, value",
+        "if first:\n    raise ValueError\nreturn best",
+    ),
+}
+
+
+def _substitute(tree: ast.AST, name: str, value: ast.expr) -> None:
+    class Substitute(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            return value if node.id == name else node
+
+    Substitute().visit(tree)
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _copied(node: Any, context: ast.expr_context) -> Any:
+    copy = ast.parse(ast.unparse(node), mode="eval").body
+    copy.ctx = context
+    return copy

@@ -1,0 +1,140 @@
+"""Constants of a spec: one typed tuple with defaults, documented bounds and validation.
+
+A spec writes a NamedTuple whose fields are annotated with `Limits`::
+
+    class Constants(NamedTuple):
+        replicas: Annotated[int, Limits(1, 7, "brokers with a copy", classes=(3, 5, 7))] = 3
+        max_epoch: Annotated[int, Limits(0, 99, "bound on elections", may_be_none=True)] = NO_LIMIT
+
+Actions read them as `c.replicas`: always a plain integer. A limit that is switched off is the
+integer `NO_LIMIT`, so that `x < c.max_epoch` stays a plain comparison, compiled or not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+from protocol_lab.errors import LabError
+
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds (inclusive) and meaning of one constant.
+
+    `high` may name another constant. `classes` marks a constant that the state's layout depends
+    on: its value is rounded up to the next class, so that few layouts have to be compiled.
+    `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
+    """
+
+    low: int
+    high: int | str
+    meaning: str
+    classes: tuple[int, ...] = ()
+    may_be_none: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def choice(*names: str, meaning: str) -> Limits:
+    """Limits of a constant that is one of several names; actions see 0, 1, 2, ..."""
+    return Limits(0, len(names) - 1, meaning, choices=names)
+
+
+def flag(meaning: str) -> Limits:
+    """Limits of a constant that is true or false; actions see 1 or 0."""
+    return choice("false", "true", meaning=meaning)
+
+
+def limits_of(constants: type) -> dict[str, Limits]:
+    """The Limits of every constant, in declaration order."""
+    hints = get_type_hints(constants, include_extras=True)
+    return {
+        name: next(a for a in get_args(hints[name]) if isinstance(a, Limits))
+        for name in constants._fields
+    }
+
+
+def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
+    """The constants tuple for the given values over the defaults.
+
+    Values may be integers, booleans, None (no limit) or their texts, as typed after `--set`.
+    Raises LabError with one sentence for an unknown name or a value out of bounds.
+    """
+    limits = limits_of(constants)
+    for name in values:
+        if name not in limits:
+            known = ", ".join(limits)
+            raise LabError(f"{spec_name} has no constant {name!r}; it has: {known}.")
+    bound = dict(constants._field_defaults)
+    for name, value in values.items():
+        bound[name] = _parsed(name, value, limits[name])
+    for name, value in bound.items():
+        _check(name, value, limits[name], bound)
+    return constants(**bound)
+
+
+def show(constants: Any) -> dict[str, int | str | bool | None]:
+    """The values as people write them: names for choices, None for no limit."""
+    return {
+        name: _shown(value, limits)
+        for (name, limits), value in zip(
+            limits_of(type(constants)).items(), constants, strict=True
+        )
+    }
+
+
+def show_text(constants: Any) -> str:
+    """The values as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
+    return " ".join(f"{name}={as_text(value)}" for name, value in show(constants).items())
+
+
+def as_text(value: int | str | bool | None) -> str:
+    """A shown value as it is typed after `--set NAME=`."""
+    return "none" if value is None else str(value).lower()
+
+
+def capacities(constants: Any) -> dict[str, int]:
+    """The constants that the layout depends on, rounded up to their classes."""
+    sizes = {}
+    for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True):
+        if limits.classes:
+            sizes[name] = next((size for size in limits.classes if size >= value), value)
+    return sizes
+
+
+def _shown(value: int, limits: Limits) -> int | str | bool | None:
+    if limits.choices == ("false", "true"):
+        return bool(value)
+    if limits.choices:
+        return limits.choices[value]
+    return None if limits.may_be_none and value == NO_LIMIT else value
+
+
+def _parsed(name: str, value: Any, limits: Limits) -> int:
+    text = str(value).strip()
+    if limits.choices:
+        if text.lower() in limits.choices:
+            return limits.choices.index(text.lower())
+        raise LabError(f"{name}={text} is not one of {', '.join(limits.choices)}.")
+    if value is None or text.lower() == "none":
+        if limits.may_be_none:
+            return NO_LIMIT
+        raise LabError(f"{name} needs a number, {_range(limits)}; only bounds can be none.")
+    try:
+        return int(text)
+    except ValueError:
+        raise LabError(f"{name}={text} is not a whole number; use {_range(limits)}.") from None
+
+
+def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:
+    high = bound[limits.high] if isinstance(limits.high, str) else limits.high
+    if limits.may_be_none and value == NO_LIMIT:
+        return
+    if not limits.low <= value <= high:
+        raise LabError(f"{name}={value} is out of bounds; use {_range(limits)}.")
+
+
+def _range(limits: Limits) -> str:
+    none = " or none" if limits.may_be_none else ""
+    return f"{limits.low} to {limits.high}{none}"
