@@ -37,14 +37,14 @@ def find_java() -> Path:
         home, version = _ask_java(java)
         if version >= OLDEST_JAVA:
             return home if _has_vector_module(java) else _wrapped(java)
-    raise LabError(f"Spark needs Java, and there is none here: {INSTALL_JAVA.format(_installer())}.")
+    raise LabError(
+        f"Spark needs Java, and there is none here: {INSTALL_JAVA.format(_installer())}."
+    )
 
 
 def find_dot() -> Path:
     """Graphviz's dot: the machine's own, else the one from the wheel."""
-    installed = shutil.which("dot") or shutil.which(
-        "graphviz-pure", path=_scripts_folder()
-    )
+    installed = shutil.which("dot") or shutil.which("graphviz-pure", path=_scripts_folder())
     if installed is None:
         raise LabError(
             "Drawing graphs needs Graphviz's dot, and there is none here: "
