@@ -186,7 +186,7 @@ class Compiler:
         rewriter = _Rewriter(self, scope, _local_names(function, tree))
         tree = rewriter.visit(tree)
         module = ast.fix_missing_locations(ast.Module([*rewriter.extra, tree], []))
-        scope.update(set_field=records.set_field, set_item=records.set_item)
+        scope.update(__name__=__name__, set_field=records.set_field, set_item=records.set_item)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
         for helper in rewriter.extra:
             scope[helper.name] = njit(nogil=True)(scope[helper.name])

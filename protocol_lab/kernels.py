@@ -149,6 +149,7 @@ class Kernels:
             _write_once(path, source)
             compiler = compiling.Compiler(self.model.layout)
             scope: dict[str, Any] = {
+                "__name__": __name__,
                 "Constants": self.model.spec.constants,
                 "state_at": compiler.state_at,
                 "submasks": njit(nogil=True)(submasks),
