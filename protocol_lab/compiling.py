@@ -92,8 +92,7 @@ def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
 
 def _shape(code: types.CodeType) -> tuple:
     nested = tuple(
-        _shape(each) if isinstance(each, types.CodeType) else repr(each)
-        for each in code.co_consts
+        _shape(each) if isinstance(each, types.CodeType) else repr(each) for each in code.co_consts
     )
     return code.co_code, code.co_names, code.co_varnames, nested
 

@@ -78,9 +78,7 @@ def show(constants: Any) -> dict[str, int | str | bool | None]:
     """The values as people write them: names for choices, None for no limit."""
     return {
         name: _shown(value, limits)
-        for (name, limits), value in zip(
-            limits_of(type(constants)).items(), constants, strict=True
-        )
+        for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
     }
 
 

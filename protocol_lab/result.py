@@ -122,7 +122,9 @@ def summary(result: Result) -> str:
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
     if result.violating is not None:
-        lines += [f"  {name}: {count:,} states break it" for name, count in result.violating.items()]
+        lines += [
+            f"  {name}: {count:,} states break it" for name, count in result.violating.items()
+        ]
     if result.never_reached:
         lines.append(f"  never reached: {', '.join(result.never_reached)}")
     if result.trace is not None:

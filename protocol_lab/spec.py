@@ -155,10 +155,10 @@ class Model:
             for name in names:
                 if name not in by_name:
                     known = ", ".join(by_name)
-                    raise LabError(
-                        f"{self.spec.name} has no invariant {name!r}; it has: {known}."
-                    )
-        chosen = [each for each in every if (each.by_default if names is None else each.name in names)]
+                    raise LabError(f"{self.spec.name} has no invariant {name!r}; it has: {known}.")
+        chosen = [
+            each for each in every if (each.by_default if names is None else each.name in names)
+        ]
         if names is not None:
             chosen.sort(key=lambda each: names.index(each.name))
         return (

@@ -52,7 +52,9 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
         )
     if reason != TAKEN:
         return Attempt(action, args, reason, None)
-    return Attempt(action, args, TAKEN, bytes(after), witnesses=_witnesses(model, row, action, args))
+    return Attempt(
+        action, args, TAKEN, bytes(after), witnesses=_witnesses(model, row, action, args)
+    )
 
 
 def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:

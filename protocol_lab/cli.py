@@ -1,0 +1,233 @@
+"""The command line, also the contract for scripts.
+
+    specs [--json]                          every spec with constants, actions and invariants
+    check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
+    replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
+    simulate SPEC [--walks N] [--seed N]    seeded random walks
+    prepare                                 compile and verify everything beforehand
+
+Exit codes: 0 holds (or done), 1 violated, 2 undecided, 3 bad input. With --json standard output is
+one JSON object; messages go to standard error.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.constants import as_text, limits_of, show
+from protocol_lab.errors import LabError
+from protocol_lab.result import HOLDS, UNDECIDED, VIOLATED, Result
+from protocol_lab.spec import Model, Spec
+
+EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
+BAD_INPUT = 3
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    words = sys.argv[1:] if words is None else words
+    try:
+        options = _parser().parse_args(words)
+        return options.command(options)
+    except LabError as error:
+        if "--json" in words:
+            print(json.dumps({"error": str(error)}))
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_CODES[UNDECIDED]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports bad words as one sentence, like every other bad input."""
+
+    def error(self, message: str) -> None:
+        raise LabError(f"{message}; see `{self.prog} --help`.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="protocol_lab",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    specs = commands.add_parser("specs", help="list every spec")
+    specs.add_argument("--json", action="store_true")
+    specs.set_defaults(command=_specs)
+
+    check = commands.add_parser("check", help="explore every state")
+    _add_model_options(check)
+    check.add_argument(
+        "--deadlock", action="store_true", help="a state with no step is a violation"
+    )
+    check.add_argument("--engine", default="native", help="native, python or spark")
+    check.add_argument("--constraint", metavar="EXPR", help="a condition over s and c")
+    check.add_argument("--max-states", type=int, metavar="N", help="at most N distinct states")
+    check.add_argument("--memory", type=float, metavar="GIB", help="default: half of the machine's")
+    check.add_argument(
+        "--continue", dest="to_the_end", action="store_true", help="go on after a violation"
+    )
+    check.set_defaults(command=_check)
+
+    simulate = commands.add_parser("simulate", help="seeded random walks")
+    _add_model_options(simulate)
+    simulate.add_argument("--walks", type=int, default=100)
+    simulate.add_argument("--steps", type=int, default=100)
+    simulate.add_argument("--seed", type=int, default=0)
+    simulate.set_defaults(command=_simulate)
+
+    replay = commands.add_parser("replay", help="take a scenario's steps and check its claims")
+    replay.add_argument("scenario")
+    replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
+    replay.set_defaults(command=_replay)
+
+    prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
+    prepare.set_defaults(command=_prepare)
+    return parser
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--invariant", action="append", metavar="NAME")
+    parser.add_argument("--no-invariants", action="store_true")
+    parser.add_argument("--trace", metavar="FILE", help="write the trace as a scenario file")
+    parser.add_argument("--json", action="store_true")
+
+
+def _model(options: argparse.Namespace) -> Model:
+    values = {}
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise LabError(f"--set {setting}: write NAME=VALUE.")
+        values[name] = value
+    return load(options.spec).bind(**values)
+
+
+def _invariants(options: argparse.Namespace) -> list[str] | None:
+    if options.no_invariants and options.invariant:
+        raise LabError("--invariant and --no-invariants exclude each other; give one of them.")
+    return [] if options.no_invariants else options.invariant
+
+
+def _check(options: argparse.Namespace) -> int:
+    from protocol_lab.explore import explore
+
+    result = explore(
+        _model(options),
+        engine=options.engine,
+        invariants=_invariants(options),
+        constraint=options.constraint,
+        deadlock=options.deadlock,
+        to_the_end=options.to_the_end,
+        max_states=options.max_states,
+        memory_gib=options.memory,
+    )
+    return _report(result, options)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from protocol_lab.search import Question
+    from protocol_lab.simulate import simulate
+
+    if options.walks < 1 or options.steps < 1:
+        raise LabError("--walks and --steps need at least 1.")
+    model = _model(options)
+    question = Question(*model.choose(_invariants(options)))
+    result = simulate(model, question, walks=options.walks, steps=options.steps, seed=options.seed)
+    return _report(result, options)
+
+
+def _report(result: Result, options: argparse.Namespace) -> int:
+    if options.trace and result.trace is not None:
+        from protocol_lab.scenarios import scenario_text
+
+        _write(options.trace, scenario_text(result))
+    print(json.dumps(result.to_json()) if options.json else result)
+    return EXIT_CODES[result.verdict]
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text)
+    except OSError as error:
+        raise LabError(f"{path} can't be written ({error.strerror}); give another file.") from None
+
+
+def _specs(options: argparse.Namespace) -> int:
+    described = [describe(load(name)) for name in spec_names()]
+    if options.json:
+        print(json.dumps({"specs": described}))
+        return 0
+    for each in described:
+        print(f"{each['name']}  {each['meaning'].splitlines()[0]}")
+        for name, constant in each["constants"].items():
+            value = as_text(constant["default"])
+            bounds = constant["choices"] or f"{constant['low']} to {constant['high']}"
+            print(f"    {name}={value}  ({bounds})  {constant['meaning']}")
+        print(f"    actions: {', '.join(each['actions'])}")
+        for invariant in each["invariants"]:
+            mark = "" if invariant["default"] else "  (only when named)"
+            print(f"    invariant {invariant['name']}{mark}")
+    return 0
+
+
+def describe(spec: Spec) -> dict[str, Any]:
+    """A spec as `specs --json` lists it."""
+    defaults = spec.constants(**spec.constants._field_defaults)
+    shown = show(defaults)
+    return {
+        "name": spec.name,
+        "meaning": spec.meaning.strip(),
+        "constants": {
+            name: {
+                "default": shown[name],
+                "low": limits.low,
+                "high": limits.high,
+                "may_be_none": limits.may_be_none,
+                "choices": list(limits.choices) or None,
+                "meaning": limits.meaning,
+            }
+            for name, limits in limits_of(spec.constants).items()
+        },
+        "actions": [action.name for action in spec.actions],
+        "invariants": [
+            {"name": each.name, "default": each.by_default, "meaning": each.doc}
+            for each in spec.invariants + spec.step_invariants
+        ],
+        "sometimes": [each.name for each in spec.sometimes_properties],
+        "constraints": [each.name for each in spec.constraints],
+    }
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from protocol_lab.scenarios import play, read_scenario
+
+    scenario = read_scenario(options.scenario)
+    walk = play(scenario)
+    print(f"{scenario.spec_name}: {scenario.title}")
+    for moment in walk.moment.path()[1:]:
+        print(f"{moment.depth:4} {moment.step}  {moment.caption}")
+    for line in scenario.lines:
+        if line.kind in ("violates", "holds", "blocked"):
+            print(f"  ✓ {line.kind} {line.text}")
+    if options.draw:
+        from protocol_lab.pictures import picture_strip
+
+        _write(options.draw, picture_strip(walk))
+    return 0
+
+
+def _prepare(options: argparse.Namespace) -> int:
+    from protocol_lab.prepare import prepare
+
+    return prepare()
