@@ -1,0 +1,539 @@
+"""Sets the kit up in a folder of its own, .venv beside this file, and runs it.
+
+It needs nothing but Python, and starts on an old one too, if only to say so: hence the plain
+syntax, without type hints, that Python 3.6 can still read.
+"""
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+USAGE = """\
+usage: python3 lab.py [WORDS]
+
+  python3 lab.py                  open the notebooks in JupyterLab (sets everything up first)
+  python3 lab.py --no-browser     the same, printing the address only; JupyterLab's other
+                                  options work too, such as --port 8890
+  python3 lab.py prepare          set up and compile now, so that all works offline afterwards
+  python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it
+  python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
+  python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
+"""
+
+HERE = Path(__file__).resolve().parent
+VENV = HERE / ".venv"
+START = "notebooks/00_start_here.ipynb"
+
+DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more
+LARGE_DOWNLOAD = 15  # MB, from where on it is worth saying what one waits for
+AGAIN = "then run `python3 lab.py` again"
+NETWORK_TROUBLE = (
+    r"NewConnectionError|Connect(ion)?Timeout|Connection(Error|Refused|Reset| refused| reset)"
+    r"|ReadTimeout|timed out|name resolution|ProxyError|SSLError|IncompleteRead"
+    r"|Network is unreachable|Failed to fetch"
+    r"|No matching distribution found for setuptools"  # it is on every index that answers
+)
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+NO_BROWSER_TESTS = (
+    "The browser tests were NOT run, because there is no Chromium here: "
+    "get one with `sudo apt-get install chromium`, or set CHROMIUM to one."
+)
+
+
+class Stop(Exception):
+    """One sentence for the person at the terminal, with the command that helps."""
+
+    def __init__(self, sentence, exit_code=1):
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+def main(words):
+    try:
+        return run_command(words)
+    except Stop as stop:
+        say(str(stop))
+        return stop.exit_code
+    except KeyboardInterrupt:
+        return 130  # what a shell reports for Ctrl-C
+
+
+def run_command(words):
+    """Carry out one command line and return its exit code."""
+    command = words[0] if words else ""
+    if command in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0
+    if command == "reset":
+        return reset(words[1:])
+    check_python(sys.version_info)
+    if command == "test":
+        return run_tests(words[1:])
+    set_up()
+    if not command or command.startswith("-"):
+        return open_notebooks(words)
+    return run(["-m", "protocol_lab", *words])
+
+
+def say(sentence):
+    """On stderr, so that the output of `python3 lab.py WORDS` stays clean."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+# --- Which Python --------------------------------------------------------------------------------
+
+
+def supported_pythons():
+    """The oldest and newest minor version of Python 3 that pyproject.toml names."""
+    text = (HERE / "pyproject.toml").read_text(encoding="utf-8")
+    oldest, too_new = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', text).groups()
+    return int(oldest), int(too_new) - 1
+
+
+def check_python(version):
+    """Refuse a Python that the pinned dependencies are not built for."""
+    oldest, newest = supported_pythons()
+    if version[0] == 3 and oldest <= version[1] <= newest:
+        return
+    raise Stop(
+        f"The kit needs Python 3.{oldest} to 3.{newest} and this is Python "
+        f"{version[0]}.{version[1]}: run `{command_for_a_good_python(oldest, newest)}`."
+    )
+
+
+def command_for_a_good_python(oldest, newest):
+    """How to start this file with a Python in the range: one that is here, or how to get one."""
+    for minor in range(newest, oldest - 1, -1):
+        if runs(f"python3.{minor}", "--version"):
+            return f"python3.{minor} lab.py"
+    # The newest may be too new for the system's packages; the one before it seldom is.
+    good = f"3.{newest - 1}"
+    if shutil.which("uv"):
+        return f"uv run --no-project --python {good} lab.py"
+    if os.name == "nt":
+        return f"winget install Python.Python.{good}` and then `py -{good} lab.py"
+    if sys.platform == "darwin":
+        return f"brew install python@{good}` and then `python{good} lab.py"
+    good = f"3.{oldest}"
+    return f"sudo apt-get install python{good} python{good}-venv` and then `python{good} lab.py"
+
+
+def runs(*command):
+    """Whether this command is here and exits well."""
+    try:
+        code = subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except OSError:
+        return False
+    return code == 0
+
+
+# --- Setting up ----------------------------------------------------------------------------------
+
+
+def set_up(with_tests=False):
+    """Make .venv hold what the kit needs; does and says nothing when it does already.
+
+    The stamp is written last, so an environment without one was interrupted halfway and is made
+    anew; one whose stamp is out of date is brought up to date in place.
+    """
+    if is_set_up(with_tests):
+        return
+    try:
+        with one_at_a_time():
+            if not is_set_up(with_tests):
+                bring_up_to_date(with_tests)
+                say("Ready.")
+    except OSError as error:
+        raise Stop(sentence_for(str(error))) from None
+
+
+def is_set_up(with_tests):
+    stamp, version = read_stamp(), environment_version()
+    if not version or stamp.get("key") != stamp_key(version):
+        return False
+    return stamp["tests"] or not with_tests
+
+
+@contextlib.contextmanager
+def one_at_a_time():
+    """Wait for another lab.py that sets up this folder, as while a Codespace is being made."""
+    if fcntl is None:
+        yield
+        return
+    with (HERE / "pyproject.toml").open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting for another lab.py that is setting up this folder.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # some network folders can't lock
+        yield
+
+
+def bring_up_to_date(with_tests):
+    stamp, version = read_stamp(), environment_version()
+    with_tests = with_tests or stamp.get("tests", False)
+    if version and stamp and runs(str(venv_python()), "-m", "pip", "--version"):
+        say(f"Bringing {VENV} up to date:")
+        stamp_file().unlink()
+    else:
+        say(f"Setting up in {VENV} (once, about a minute):")
+        make_environment()
+    keep_pristine_notebooks()
+    install(["-r", "requirements.txt", *(["-e", ".[test]"] if with_tests else [])])
+    write_stamp({"key": stamp_key(environment_version()), "tests": with_tests})
+
+
+def stamp_file():
+    return VENV / "installed.json"
+
+
+def read_stamp():
+    """What the last complete installation left; empty where there was none."""
+    try:
+        stamp = json.loads(stamp_file().read_text(encoding="utf-8"))
+        return {"key": str(stamp["key"]), "tests": bool(stamp["tests"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def write_stamp(stamp):
+    stamp_file().write_text(json.dumps(stamp), encoding="utf-8")
+
+
+def stamp_key(version):
+    """Changes with what is installed, the Python it is for, and the folder it is in."""
+    parts = [version, str(HERE)]  # an environment that was moved no longer finds the kit
+    parts += [(HERE / name).read_text("utf-8") for name in ("requirements.txt", "pyproject.toml")]
+    return hashlib.sha256("\n".join(parts).encode("utf-8")).hexdigest()
+
+
+def venv_python():
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def environment_version():
+    """The version of Python in .venv, or None if that is missing or broken."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        answer = subprocess.check_output(
+            [str(venv_python()), "-I", "-c", code], stderr=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    version = answer.decode().strip()
+    # After an upgrade of the system's Python the link leads to one that has other packages.
+    folder = VENV / "lib" / ("python" + version)
+    return version if os.name == "nt" or folder.is_dir() else None
+
+
+def make_environment():
+    """Make .venv anew, with whichever of the usual tools there is."""
+    empty_environment()
+    if shutil.disk_usage(str(HERE)).free < DISK_NEEDED:
+        raise Stop(sentence_for("No space left on device"))
+    say(f"  making the environment with Python {platform.python_version()}")
+    failures = []
+    for command in environment_makers():
+        maker = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(HERE)
+        )
+        output = maker.communicate()[0].decode(errors="replace")
+        if maker.returncode == 0 and environment_version():
+            return
+        failures.append(output)
+    raise Stop(sentence_for(failures[0] if failures else "no ensurepip"))
+
+
+def empty_environment():
+    """Remove what is in .venv, all but the original notebooks, which are nowhere else."""
+    if VENV.is_symlink() or VENV.is_file():
+        VENV.unlink()
+    for path in VENV.iterdir() if VENV.is_dir() else ():
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        elif path != pristine():
+            shutil.rmtree(str(path))
+
+
+def environment_makers():
+    """Commands that make .venv, the best first; the first needs nothing from the network."""
+    python = sys.executable
+    if has_module("ensurepip") and has_module("venv"):
+        yield [python, "-m", "venv", str(VENV)]
+    if has_module("virtualenv"):
+        yield [python, "-m", "virtualenv", str(VENV)]
+    if shutil.which("virtualenv"):
+        yield ["virtualenv", "--python", python, str(VENV)]
+    if shutil.which("uv"):
+        yield ["uv", "venv", "--seed", "--allow-existing", "--python", python, str(VENV)]
+
+
+def has_module(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def command_for_ensurepip():
+    if sys.platform.startswith("linux"):
+        return f"sudo apt-get install python3.{sys.version_info[1]}-venv"
+    return f"{Path(sys.executable).name} -m pip install --user virtualenv"
+
+
+def install(requirements):
+    """Run pip in .venv, showing one tidy line for each stage; its full output goes to a log."""
+    command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+    # PIP_USER and the like in somebody's settings would install somewhere else.
+    settings = dict(os.environ, PIP_USER="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
+        settings.pop(name, None)
+    with install_log().open("wb") as log:
+        pip = subprocess.Popen(
+            command, cwd=str(HERE), env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        try:
+            for line in pip.stdout:
+                log.write(line)
+                show_stage(line.decode(errors="replace"))
+        except BaseException:
+            pip.kill()  # nothing goes on behind the back of a person who pressed Ctrl-C
+            raise
+    if pip.wait():
+        raise Stop(sentence_for(install_log().read_text(encoding="utf-8", errors="replace")))
+
+
+def install_log():
+    return VENV / "install.log"
+
+
+def show_stage(line):
+    """Out of pip's hundreds of lines, the large downloads and the last stage."""
+    download = re.match(r"\s+(?:Downloading|Using cached) (?:\S*/)?(\S+) \((\d+)\S* MB\)", line)
+    if download and int(download.group(2)) >= LARGE_DOWNLOAD:
+        name = "-".join(download.group(1).split("-")[:2]).replace(".tar.gz", "")
+        say(f"  getting {name} ({download.group(2)} MB)")
+    packages = re.match(r"Installing collected packages: (.+)", line)
+    if packages:
+        say(f"  installing {len(packages.group(1).split())} packages")
+
+
+def sentence_for(output):
+    """Turn what a tool printed when it failed into one sentence with the command that helps."""
+    if re.search(r"No space left|not enough space|Disk quota exceeded", output):
+        gigabytes = DISK_NEEDED // 1000**3
+        return f"The disk is full: make {gigabytes} GB free for {HERE}, {AGAIN}."
+    if re.search(r"Permission denied|Access is denied|Read-only file system", output):
+        return f"Can't write in {HERE}: copy it to where you can, as in `cp -r {HERE} ~/`, {AGAIN}."
+    if "ensurepip" in output:
+        return (
+            "This Python has no ensurepip to make an environment with: "
+            f"run `{command_for_ensurepip()}`, {AGAIN}."
+        )
+    if re.search(NETWORK_TROUBLE, output):
+        return (
+            "pip could not reach its package index: connect to the network (behind a proxy, "
+            f"`export HTTPS_PROXY=...`), {AGAIN}."
+        )
+    unavailable = re.search(r"No matching distribution found for (\S+)", output)
+    if unavailable:
+        return (
+            f"{unavailable.group(1)} is not to be had for this machine ({platform.system()} "
+            f"{platform.machine()}): run `python3 lab.py` on Linux, on Windows, on a Mac with "
+            "Apple silicon, or in GitHub Codespaces."
+        )
+    lines = re.findall(r"^ERROR: (.+)$", output, re.MULTILINE) or output.split("\n")
+    reason = [line.strip() for line in lines if line.strip()] or ["it gave no reason"]
+    return f"Setting up failed ({reason[-1]}): see {install_log()}, {AGAIN}."
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+def run(arguments, **settings):
+    """Run the environment's Python on these arguments and return the exit code."""
+    environment = dict(os.environ, VIRTUAL_ENV=str(VENV), **settings)
+    environment.pop("PYTHONHOME", None)
+    environment["PATH"] = str(venv_python().parent) + os.pathsep + os.environ.get("PATH", "")
+    child = subprocess.Popen([str(venv_python()), *arguments], env=environment)
+    while True:
+        try:
+            code = child.wait()
+        except KeyboardInterrupt:
+            continue  # the child was interrupted as well and decides how to end
+        return code if code >= 0 else 128 - code
+
+
+def open_notebooks(options):
+    """JupyterLab on the start notebook; without a display it prints the address only."""
+    command = [
+        "-m",
+        "jupyterlab",
+        "-y",
+        "--log-level=WARN",
+        "--ServerApp.root_dir=" + str(HERE),
+        "--LabApp.default_url=/lab/tree/" + START,
+    ]
+    if not has_display() and "--no-browser" not in options:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")  # as in a container, where there is no other user
+    say("Starting JupyterLab; Ctrl-C ends it.")
+    return run(command + options)
+
+
+def has_display():
+    """Whether a browser started here would be seen by the person who typed the command."""
+    remote = ("CI", "CODESPACES", "BINDER_SERVICE_HOST", "REMOTE_CONTAINERS", "SSH_CONNECTION")
+    if any(os.environ.get(name) for name in remote):
+        return False
+    if os.name == "nt" or sys.platform == "darwin":
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def run_tests(options):
+    """pytest on what can run here; says last, and loudly, what could not."""
+    quick = "--quick" in options
+    browser_required = "--require-browser" in options or os.environ.get("CI") == "true"
+    options = [word for word in options if word not in ("--quick", "--require-browser")]
+    browser = find_chromium()
+    if browser_required and not browser:
+        raise Stop(
+            "The browser tests need a Chromium: run `sudo apt-get install chromium`, "
+            "or set CHROMIUM to one, and start again."
+        )
+    set_up(with_tests=True)
+    selection, options = split_markers(options)
+    selection += ["not slow"] if quick else []
+    selection += [] if browser else ["not browser"]
+    if selection:
+        options += ["-m", " and ".join(selection)]
+    os.chdir(str(HERE))
+    code = run(["-m", "pytest", *options], **({"CHROMIUM": browser} if browser else {}))
+    if not browser:
+        print(NO_BROWSER_TESTS, flush=True)
+    return code
+
+
+def split_markers(options):
+    """Take the `-m EXPRESSION`s out of pytest's options, since only the last one would count."""
+    expressions, others = [], []
+    words = iter(options)
+    for word in words:
+        if word == "-m":
+            expressions.append(f"({next(words, '')})")
+        else:
+            others.append(word)
+    return expressions, others
+
+
+def find_chromium():
+    """The Chromium for the browser tests: $CHROMIUM, else one on the PATH, else None."""
+    for name in (os.environ.get("CHROMIUM"), *CHROMIUM_NAMES):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    return None
+
+
+# --- Bringing a notebook back --------------------------------------------------------------------
+
+
+def reset(words):
+    """Bring a notebook back as it came and keep the learner's copy beside it."""
+    names = original_notebooks()
+    wanted = words[0].replace("\\", "/") if len(words) == 1 else ""
+    matches = [name for name in names if is_meant(wanted, name)]
+    if len(matches) != 1:
+        there = "are " + ", ".join(names) if names else "is no original of any here"
+        raise Stop(f"Name one notebook, as in `python3 lab.py reset {START}`; there {there}.", 2)
+    name = matches[0]
+    original = original_notebook(name)
+    notebook = HERE / name
+    try:
+        if not notebook.exists():
+            notebook.parent.mkdir(parents=True, exist_ok=True)
+            notebook.write_bytes(original)
+            print(f"{name} is back.")
+        elif notebook.read_bytes() == original:
+            print(f"{name} is as it came already.")
+        else:
+            copy = unused_copy_name(notebook)
+            notebook.rename(copy)
+            notebook.write_bytes(original)
+            print(f"{name} is as it came; your copy is {copy.relative_to(HERE).as_posix()}.")
+    except OSError as error:
+        raise Stop(sentence_for(str(error))) from None
+    return 0
+
+
+def is_meant(wanted, name):
+    """Whether a person who types `wanted` means this notebook: the path may be shortened."""
+    if not wanted.endswith(".ipynb"):
+        wanted += ".ipynb"
+    return ("/" + name).endswith("/" + wanted) or Path(wanted).resolve() == HERE / name
+
+
+def unused_copy_name(notebook):
+    moment = time.strftime("%Y%m%d-%H%M%S")
+    copy = notebook.with_name(f"{notebook.stem}.my-copy-{moment}.ipynb")
+    while copy.exists():
+        copy = copy.with_name(copy.stem + "-1.ipynb")
+    return copy
+
+
+def original_notebooks():
+    """The notebooks that came with the kit, as paths from this folder."""
+    listing = git("ls-tree", "-r", "-z", "--name-only", "HEAD", "notebooks")
+    names = listing.decode().split("\0") if listing else []
+    if not names:
+        names = [p.relative_to(pristine()).as_posix() for p in pristine().rglob("*.ipynb")]
+    return sorted(name for name in names if name.endswith(".ipynb"))
+
+
+def original_notebook(name):
+    """What the notebook held when it came: from git, else from the copy kept at set-up."""
+    committed = git("show", "HEAD:./" + name)
+    return committed if committed is not None else (pristine() / name).read_bytes()
+
+
+def git(*words):
+    """What git prints, or None where this folder is not in git or there is no git."""
+    try:
+        return subprocess.check_output(("git", *words), cwd=str(HERE), stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def pristine():
+    return VENV / "pristine-notebooks"
+
+
+def keep_pristine_notebooks():
+    """Where git does not keep the originals, copy them once, before anybody has changed them."""
+    if git("ls-tree", "HEAD", "notebooks"):
+        return
+    for notebook in sorted((HERE / "notebooks").rglob("*.ipynb")):
+        copy = pristine() / notebook.relative_to(HERE)
+        hidden = any(part.startswith(".") for part in notebook.relative_to(HERE).parts)
+        if not (copy.exists() or hidden or ".my-copy-" in notebook.name):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(str(notebook), str(copy))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
