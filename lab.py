@@ -328,7 +328,8 @@ def show_stage(line):
         say(f"  getting {name} ({download.group(2)} MB)")
     packages = re.match(r"Installing collected packages: (.+)", line)
     if packages:
-        say(f"  installing {len(packages.group(1).split())} packages")
+        names = packages.group(1).split(", ")
+        say("  installing " + (f"{len(names)} packages" if names[1:] else names[0]))
 
 
 def sentence_for(output):
