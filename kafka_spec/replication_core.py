@@ -5,8 +5,9 @@ The controller decides who leads and who is in the ISR. It writes each decision 
 learns of it by picking one of the requests, in any order, and never goes back to a lower epoch.
 Leaders append records and raise the high watermark; followers copy.
 
-The variants differ in what a follower does with its log when it meets a new leader, and in what
-is fenced by the leader epoch; each has its own module beside this one.
+Truncation is where the variants differ: what a follower does with its log when it meets a leader,
+and which of these meetings the leader epoch forbids. Each variant is a module beside this one; its
+last block lists all its actions, those from here included, in the order of the original's Next.
 
 Left out: time, batches, several partitions, crashes (a replica that is not heard of for a long
 time looks the same), and the loss of requests (they stay, and may be picked late or never).
@@ -16,11 +17,16 @@ Source: KafkaReplication in the Kafka replication specs.
 
 from typing import Annotated, NamedTuple
 
-from kafka_spec.replicated_log import Log, Record, append, has_offset, has_same_record
+from kafka_spec.finite_replicated_log import (
+    cut_off,
+    has_offset,
+    is_full,
+    write_next,
+)
 from protocol_lab import (
-    HOLDS,
     NONE,
     TAKEN,
+    Array,
     Int8,
     Limits,
     Member,
@@ -29,6 +35,7 @@ from protocol_lab import (
     Per,
     Seq,
     Struct,
+    append,
     contains,
     members,
     nodes_up_to,
@@ -36,21 +43,40 @@ from protocol_lab import (
     with_node,
     without_node,
 )
-from protocol_lab import append as append_to
+
+# --- Constants -------------------------------------------------------------------------------
 
 
 class Constants(NamedTuple):
     """The size of the model."""
 
     replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition", classes=(3, 7))] = 3
-    log_size: Annotated[int, Limits(1, 32, "records that fit into a log", classes=(2, 4, 8, 32))] = 2
+    log_size: Annotated[int, Limits(1, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
     max_records: Annotated[int, Limits(0, 99, "records written in total")] = 2
     max_leader_epoch: Annotated[
-        int, Limits(0, 39, "the last leader epoch, counted from 0", classes=(2, 4, 9, 39))
-    ] = 1
+        int, Limits(0, 39, "the last leader epoch, counted from 0", classes=(3, 9, 39))
+    ] = 2
 
+
+# --- State -----------------------------------------------------------------------------------
 
 Replica = Node("replicas")
+
+NO_EPOCH = -1
+
+
+class Record(Struct):
+    """One record: a unique id and the epoch of the leader that wrote it."""
+
+    id: Int8
+    epoch: Int8
+
+
+class Log(Struct):
+    """One replica's log."""
+
+    end_offset: Int8
+    records: Array(Record, "log_size")
 
 
 class ReplicaState(Struct):
@@ -79,7 +105,7 @@ class LeaderAndIsrRequest(Struct):
 
 
 class State(Struct):
-    """The partition: controller, requests, replicas and their logs."""
+    """The partition: counters, replicas and their logs, controller, requests."""
 
     next_record_id: Int8
     next_leader_epoch: Int8
@@ -90,11 +116,6 @@ class State(Struct):
 
 
 Request = Member("leader_and_isr_requests")
-
-NO_EPOCH = -1
-
-
-# --- The initial state -----------------------------------------------------------------------
 
 
 def init(s: State, c: Constants):
@@ -128,30 +149,74 @@ def is_true_leader(s, replica) -> bool:
     )
 
 
+def is_in_isr(s, leader, follower) -> bool:
+    """Does the leader count the follower as in sync?"""
+    return contains(s.replica_state[leader].isr, follower)
+
+
+def is_caught_up(s, leader, follower, end_offset) -> bool:
+    """Does the follower follow this leader and hold something just below the end offset?
+
+    Offsets only: whether the two records there are the same is not looked at.
+    """
+    if not is_following(s, follower, leader):
+        return False
+    return end_offset == 0 or (
+        has_offset(s.replica_log[leader], end_offset - 1)
+        and has_offset(s.replica_log[follower], end_offset - 1)
+    )
+
+
+def has_high_watermark_reached_current_epoch(s, leader) -> bool:
+    """Has the leader committed everything from before its own epoch?"""
+    log, hw = s.replica_log[leader], s.replica_state[leader].hw
+    return hw == log.end_offset or (
+        has_offset(log, hw) and log.records[hw].epoch == s.replica_state[leader].leader_epoch
+    )
+
+
+def is_for_another(request, replica) -> bool:
+    """Does the request make somebody else the leader?"""
+    return request.leader != NONE and request.leader != replica
+
+
+def is_news(s, replica, request) -> bool:
+    """Is the request of a later epoch than the replica knows?"""
+    return request.leader_epoch > s.replica_state[replica].leader_epoch
+
+
 # --- The controller --------------------------------------------------------------------------
 
 
+def are_epochs_used_up(s, c) -> bool:
+    """Has the controller made all the decisions that the model allows?"""
+    return s.next_leader_epoch > c.max_leader_epoch
+
+
 def publish(s, leader, isr) -> None:
-    """Decide: take the next epoch, write it down, and send it."""
+    """Decide: take the next epoch, write the decision down, and send it."""
     epoch = s.next_leader_epoch
     s.next_leader_epoch += 1
     s.quorum_state.leader_epoch = epoch
     s.quorum_state.leader = leader
     s.quorum_state.isr = isr
-    append_to(
+    append(
         s.leader_and_isr_requests,
         LeaderAndIsrRequest(leader=leader, leader_epoch=epoch, isr=isr),
     )
 
 
 def controller_elect_leader(s: State, c: Constants, new_leader: Replica):
-    """The controller makes a member of the ISR the leader."""
-    if s.next_leader_epoch > c.max_leader_epoch:
+    """The controller makes a member of the ISR the leader.
+
+    It may do so at any time: because the old leader is gone, or to balance the load.
+    """
+    if are_epochs_used_up(s, c):
         return "the last leader epoch is used up"
     if not contains(s.quorum_state.isr, new_leader):
-        return "the replica is not in the ISR"
+        return "the replica is not in the controller's ISR"
     if s.quorum_state.leader == new_leader:
-        return "the replica leads already"
+        return "the controller has this leader already"
     publish(s, new_leader, s.quorum_state.isr)
     return TAKEN
 
@@ -162,11 +227,11 @@ def controller_shrink_isr(s: State, c: Constants, replica: Replica):
     The last member of the ISR stays in it while it leads, so that it can come back. With no leader
     the ISR can be emptied, replica by replica; then nobody can be elected any more.
     """
-    if s.next_leader_epoch > c.max_leader_epoch:
-        return "the last leader epoch is used up"
-    if s.quorum_state.leader != replica and not contains(s.quorum_state.isr, replica):
-        return "the replica is neither the leader nor in the ISR"
     leader, isr = s.quorum_state.leader, s.quorum_state.isr
+    if are_epochs_used_up(s, c):
+        return "the last leader epoch is used up"
+    if leader != replica and not contains(isr, replica):
+        return "the replica is neither the controller's leader nor in its ISR"
     if leader != replica:
         publish(s, leader, without_node(isr, replica))
     elif isr == only(replica):
@@ -180,16 +245,22 @@ def controller_shrink_isr(s: State, c: Constants, replica: Replica):
 
 
 def become_leader(s: State, c: Constants, request: Request):
-    """A replica picks a request that makes it the leader; its log stays as it is."""
+    """A replica picks a request that makes it the leader; log and high watermark stay."""
     leader = request.leader
     if leader == NONE:
         return "the request names no leader"
-    if request.leader_epoch <= s.replica_state[leader].leader_epoch:
+    if not is_news(s, leader, request):
         return "the replica knows this epoch or a later one"
-    s.replica_state[leader].leader_epoch = request.leader_epoch
-    s.replica_state[leader].leader = leader
-    s.replica_state[leader].isr = request.isr
+    adopt(s, leader, request)
     return TAKEN
+
+
+def adopt(s, replica, request) -> None:
+    """Believe a request: its leader, its epoch and its ISR."""
+    mine = s.replica_state[replica]
+    mine.leader_epoch = request.leader_epoch
+    mine.leader = request.leader
+    mine.isr = request.isr
 
 
 def leader_write(s: State, c: Constants, replica: Replica):
@@ -198,13 +269,37 @@ def leader_write(s: State, c: Constants, replica: Replica):
         return "the replica does not believe that it leads"
     if s.next_record_id >= c.max_records:
         return "all records are written"
-    if s.replica_log[replica].end_offset >= c.log_size:
+    if is_full(s.replica_log[replica], c.log_size):
         return "the log is full"
-    append(
-        s.replica_log[replica],
-        Record(id=s.next_record_id, epoch=s.replica_state[replica].leader_epoch),
-    )
+    record = Record(id=s.next_record_id, epoch=s.replica_state[replica].leader_epoch)
+    write_next(s.replica_log[replica], record)
     s.next_record_id += 1
+    return TAKEN
+
+
+def leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: Replica):
+    """The true leader drops a follower that lags, or that follows somebody else."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if leader == follower:
+        return "a leader stays in its ISR"
+    if not is_in_isr(s, leader, follower):
+        return "the follower is not in the ISR"
+    if is_caught_up(s, leader, follower, s.replica_log[leader].end_offset):
+        return "the follower has caught up"
+    update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+def leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
+    """The true leader adds a follower whose log reaches the high watermark."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, leader, follower):
+        return "the follower is in the ISR already"
+    if not is_caught_up(s, leader, follower, s.replica_state[leader].hw):
+        return "the follower does not follow, or has not reached the high watermark"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
     return TAKEN
 
 
@@ -214,23 +309,42 @@ def update_isr(s, leader, isr) -> None:
     s.replica_state[leader].isr = isr
 
 
-def high_watermark_reached_epoch(s, leader) -> bool:
-    """Has the leader committed everything from before its epoch?"""
-    log, hw = s.replica_log[leader], s.replica_state[leader].hw
-    return hw == log.end_offset or (
-        has_offset(log, hw) and log.records[hw].epoch == s.replica_state[leader].leader_epoch
-    )
+def leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
+    """A leader commits the next record once everybody in its own ISR has something there."""
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if hw >= c.log_size:
+        return "the log is full and all of it is committed"
+    if not all(
+        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
+        for follower in members(s.replica_state[leader].isr)
+    ):
+        return "a member of the ISR does not follow, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
 
 
 # --- Followers -------------------------------------------------------------------------------
 
 
-def follow(s, follower, request) -> None:
-    """Adopt a request's leader, epoch and ISR."""
-    mine = s.replica_state[follower]
-    mine.leader_epoch = request.leader_epoch
-    mine.leader = request.leader
-    mine.isr = request.isr
+def become_follower_and_truncate_to(s, follower, request, end_offset) -> None:
+    """Believe the request and cut the log off there: all that the KIPs changed is where."""
+    cut_off(s.replica_log[follower], end_offset)
+    adopt(s, follower, request)
+    s.replica_state[follower].hw = min(s.replica_state[follower].hw, end_offset)
+
+
+def follower_replicate(s: State, c: Constants, follower: Replica, leader: Replica):
+    """A follower copies the next record; neither epochs nor what is before it are compared."""
+    if not presumes_leadership(s, leader):
+        return "the leader does not believe that it leads"
+    if not is_following(s, follower, leader):
+        return "the follower does not follow this leader"
+    if not has_offset(s.replica_log[leader], s.replica_log[follower].end_offset):
+        return "the leader has no further record"
+    copy_next_record(s, follower, leader)
+    return TAKEN
 
 
 def copy_next_record(s, follower, leader) -> None:
@@ -239,48 +353,5 @@ def copy_next_record(s, follower, leader) -> None:
     The follower's high watermark is set, not raised: it may go down.
     """
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
-    append(mine, theirs.records[mine.end_offset])
+    write_next(mine, theirs.records[mine.end_offset])
     s.replica_state[follower].hw = min(s.replica_state[leader].hw, mine.end_offset)
-
-
-def end_of_common_prefix(s, follower, leader) -> int:
-    """KIP-279: one past the last offset at which both logs hold the same record; 0 if none."""
-    mine, theirs = s.replica_log[follower], s.replica_log[leader]
-    offset = min(mine.end_offset, theirs.end_offset)
-    while offset > 0 and not has_same_record(mine, theirs, offset - 1):
-        offset -= 1
-    return offset
-
-
-# --- Invariants ------------------------------------------------------------------------------
-
-
-def holds_committed(s, replica, leader) -> bool:
-    """Does the replica hold what the leader regards as committed, record by record?"""
-    return all(
-        has_same_record(s.replica_log[leader], s.replica_log[replica], offset)
-        for offset in range(s.replica_state[leader].hw)
-    )
-
-
-def weak_isr(s: State, c: Constants):
-    """Whoever a presumed leader counts as in sync has all that the leader calls committed."""
-    for leader in range(1, c.replicas + 1):
-        if presumes_leadership(s, leader):
-            for replica in members(s.replica_state[leader].isr):
-                if not holds_committed(s, replica, leader):
-                    return "a replica in a leader's own ISR lacks a committed record"
-    return HOLDS
-
-
-def strong_isr(s: State, c: Constants):
-    """Whoever may be elected has all that any presumed leader calls committed."""
-    for leader in range(1, c.replicas + 1):
-        if presumes_leadership(s, leader):
-            for replica in members(s.quorum_state.isr):
-                if not holds_committed(s, replica, leader):
-                    return "a replica in the true ISR lacks a committed record"
-    return HOLDS
-
-
-__all__ = ["with_node"]

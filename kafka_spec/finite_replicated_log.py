@@ -1,0 +1,151 @@
+"""A log of bounded size on every replica, and the three things that can happen to it.
+
+A replica's log has `end_offset` records at the offsets 0, 1, ..., end_offset - 1; the slots from
+end_offset on are empty. Somebody appends a record, a log is cut off at some offset, or the next
+record is copied from one replica to another.
+
+Nobody leads here and nobody compares logs, so logs soon differ and every combination of contents
+is reachable: 2 replicas, 2 records and log_size=2 give (1 + 2 + 4)² = 49 states. The five Kafka
+variants use these helpers on logs of their own and add the rules that keep logs alike.
+
+Left out: who may write, and when a log must be cut off. Nothing breaks: only the type is claimed.
+
+Source: FiniteReplicatedLog in the Kafka replication specs.
+"""
+
+from typing import Annotated, NamedTuple
+
+from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Node, Per, Range, Spec, Struct, erase
+
+
+class Constants(NamedTuple):
+    """The size of the model."""
+
+    replicas: Annotated[int, Limits(0, 7, "replicas, each with a log", classes=(3, 7))] = 2
+    log_records: Annotated[int, Limits(0, 99, "different records to append")] = 2
+    log_size: Annotated[int, Limits(1, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
+
+
+Replica = Node("replicas")
+
+
+class Log(Struct):
+    """One replica's log. A record is a number from 1; 0 is an empty slot."""
+
+    end_offset: Int8
+    records: Array(Int8, "log_size")
+
+
+class State(Struct):
+    """All there is: the logs."""
+
+    logs: Per(Replica, Log)
+
+
+spec = Spec("kafka.finite_replicated_log", State, Constants, __doc__)
+
+
+@spec.init
+def init(s: State, c: Constants):
+    """All logs are empty."""
+    return TAKEN
+
+
+# --- Logs: what this spec and the five variants ask of them and do to them ---------------------
+
+
+def is_empty(log) -> bool:
+    """Is there no record in the log?"""
+    return log.end_offset == 0
+
+
+def is_full(log, log_size) -> bool:
+    """Is there no room left in the log?"""
+    return log.end_offset == log_size
+
+
+def has_offset(log, offset) -> bool:
+    """Is there a record at this offset?"""
+    return offset < log.end_offset
+
+
+def has_same_record(log, other, offset) -> bool:
+    """Do both logs hold the same record at this offset?"""
+    return (
+        has_offset(log, offset)
+        and has_offset(other, offset)
+        and log.records[offset] == other.records[offset]
+    )
+
+
+def write_next(log, record) -> None:
+    """Write a record at the end; whoever calls has checked that the log is not full."""
+    log.records[log.end_offset] = record
+    log.end_offset += 1
+
+
+def cut_off(log, end_offset) -> None:
+    """Drop every record from this offset on; nothing happens if there is none."""
+    while log.end_offset > end_offset:
+        log.end_offset -= 1
+        erase(log.records, log.end_offset)
+
+
+# --- Actions ---------------------------------------------------------------------------------
+
+
+@spec.action
+def append(s: State, c: Constants, replica: Replica, record: Range(1, "log_records")):
+    """A record is written at the end of one log."""
+    if is_full(s.logs[replica], c.log_size):
+        return "the log is full"
+    write_next(s.logs[replica], record)
+    return TAKEN
+
+
+@spec.action
+def truncate_to(s: State, c: Constants, replica: Replica, end_offset: Range(0, "log_size - 1")):
+    """One log loses its records from an offset on; none, if that is where it ends."""
+    if end_offset > s.logs[replica].end_offset:
+        return "the log is shorter than that"
+    cut_off(s.logs[replica], end_offset)
+    return TAKEN
+
+
+@spec.action
+def replicate_to(s: State, c: Constants, source: Replica, target: Replica):
+    """One log gets the record that another has at its end offset; what is before may differ."""
+    if not has_offset(s.logs[source], s.logs[target].end_offset):
+        return "the source has no record at the target's end offset"
+    write_next(s.logs[target], s.logs[source].records[s.logs[target].end_offset])
+    return TAKEN
+
+
+# --- Properties ------------------------------------------------------------------------------
+
+
+@spec.invariant
+def type_ok(s: State, c: Constants):
+    """Below its end offset a log holds records, from there on nothing."""
+    for replica in range(1, c.replicas + 1):
+        log = s.logs[replica]
+        if log.end_offset < 0 or log.end_offset > c.log_size:
+            return "a log's end offset is out of range"
+        for offset in range(c.log_size):
+            record = log.records[offset]
+            if has_offset(log, offset) and (record < 1 or record > c.log_records):
+                return "a slot below the end offset holds no record"
+            if not has_offset(log, offset) and record != 0:
+                return "a slot from the end offset on is not empty"
+    return HOLDS
+
+
+@spec.sometimes
+def logs_diverge(s: State, c: Constants):
+    """Two logs hold different records at the same offset: nothing here prevents it."""
+    for replica in range(1, c.replicas + 1):
+        for other in range(1, replica):
+            for offset in range(min(s.logs[replica].end_offset, s.logs[other].end_offset)):
+                if not has_same_record(s.logs[replica], s.logs[other], offset):
+                    return HOLDS
+    return "wherever two logs have an offset, they hold the same record there"

@@ -1,0 +1,63 @@
+"""Ids are handed out one by one: 0, 1, ..., max_id, and then no more.
+
+Two counters of the Kafka models work like this: record ids, so that every record is unlike all
+others, and leader epochs, so that of two decisions about the leader the later one can be told.
+
+Left out: who takes the ids. Nothing breaks here; it is the smallest spec of the kit.
+
+Source: IdSequence in the Kafka replication specs.
+"""
+
+from typing import Annotated, NamedTuple
+
+from protocol_lab import HOLDS, TAKEN, Int16, Limits, Range, Spec, Struct
+
+
+class Constants(NamedTuple):
+    """The size of the model."""
+
+    max_id: Annotated[int, Limits(0, 9999, "the last id, counted from 0")] = 3
+
+
+class State(Struct):
+    """The counter."""
+
+    next_id: Int16
+
+
+spec = Spec("kafka.id_sequence", State, Constants, __doc__)
+
+
+@spec.init
+def init(s: State, c: Constants):
+    """The first id is 0."""
+    return TAKEN
+
+
+# --- The action ------------------------------------------------------------------------------
+
+
+@spec.action
+def next_id(s: State, c: Constants, id: Range(0, "max_id")):
+    """Somebody takes the next id."""
+    if id != s.next_id:
+        return "it is not this id's turn"
+    s.next_id += 1
+    return TAKEN
+
+
+# --- Properties ------------------------------------------------------------------------------
+
+
+@spec.invariant
+def type_ok(s: State, c: Constants):
+    """The counter stays between 0 and one past the last id."""
+    if s.next_id < 0 or s.next_id > c.max_id + 1:
+        return "the next id is out of range"
+    return HOLDS
+
+
+@spec.sometimes
+def all_ids_taken(s: State, c: Constants):
+    """The last id is handed out, after which nothing can happen."""
+    return HOLDS if s.next_id == c.max_id + 1 else "there are ids left"
