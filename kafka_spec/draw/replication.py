@@ -1,0 +1,208 @@
+"""The picture of the five truncation variants."""
+
+from collections.abc import Iterable
+
+from kafka_spec.draw.shared import (
+    LEGEND,
+    Log,
+    Shown,
+    alarms,
+    changed_width,
+    compared,
+    compared_number,
+    difference,
+    entries_of,
+    list_text,
+    membership,
+    or_none,
+    set_text,
+    views,
+    widest_change,
+)
+from kafka_spec.finite_replicated_log import has_offset, has_same_record
+from kafka_spec.replication_core import is_true_leader, presumes_leadership
+from protocol_lab.drawing import (
+    Bar,
+    Cluster,
+    Flag,
+    Lane,
+    Message,
+    Messages,
+    Text,
+    Value,
+    draw_cluster,
+)
+from protocol_lab.layout import NONE
+from protocol_lab.nodes import members
+from protocol_lab.spec import Model
+
+WIDEST_ROLE_CHANGE = changed_width("follows replica 1", "believes it leads")
+
+
+def draw_replication(
+    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
+) -> str:
+    """The controller, the replicas with logs and beliefs, and the decisions on their way.
+
+    A record is marked as committed if any replica that believes it leads regards it so. It is
+    marked as lost at a replica of that leader's ISR, or of the controller's, that lacks it.
+    """
+    s, old = views(model, row, previous)
+    c = model.constants
+    replicas = range(1, c.replicas + 1)
+    lost = _lost_in_isr(s, replicas)
+    committed = _committed(s, replicas)
+    committed_before = committed if old is None else _committed(old, replicas)
+    lanes = [
+        Lane(
+            lines=[
+                [Text(f"Replica {r}", bold=True)],
+                [compared(s, old, lambda at, r=r: _role(at, r), *_role_style(s, r))],
+                [
+                    compared(s, old, lambda at, r=r: _epoch(at.replica_state[r].leader_epoch)),
+                    membership(s, old, r, lambda at: at.quorum_state.isr, "ISR"),
+                ],
+                [
+                    compared(
+                        s,
+                        old,
+                        lambda at, r=r: f"its ISR {set_text(at.replica_state[r].isr)}",
+                        "muted",
+                    )
+                ],
+            ],
+            entries=entries_of(
+                _replica_log(s, r),
+                old and _replica_log(old, r),
+                committed,
+                committed_before,
+                lost.get(r, {}),
+            ),
+            flags=[
+                Flag(
+                    s.replica_state[r].hw,
+                    compared_number(s, old, lambda at, r=r: at.replica_state[r].hw, "hw "),
+                )
+            ],
+            notes=difference(
+                _replica_log(s, r),
+                _replica_log(s, s.replica_state[r].leader),
+                s.replica_state[r].leader,
+                r,
+            ),
+            badge=_badge(s, r),
+        )
+        for r in replicas
+    ]
+    controller = Bar(
+        "Controller",
+        [
+            Value(
+                "leader epoch",
+                compared(s, old, lambda at: or_none(at.quorum_state.leader_epoch, -1)),
+            ),
+            Value("leader", compared(s, old, lambda at: or_none(at.quorum_state.leader))),
+            Value("ISR", compared(s, old, lambda at: set_text(at.quorum_state.isr))),
+            Value(
+                "decisions left",
+                compared(s, old, lambda at: str(c.max_leader_epoch + 1 - at.next_leader_epoch)),
+            ),
+            Value(
+                "records left", compared(s, old, lambda at: str(c.max_records - at.next_record_id))
+            ),
+        ],
+    )
+    return draw_cluster(
+        Cluster(
+            title=title or model.spec.name,
+            show_title=title is not None,
+            bars=[controller],
+            lanes=lanes,
+            messages=[_requests(s, old, replicas)],
+            alarms=alarms(model, row),
+            columns=c.log_size,
+            lane_width=max(widest_change("its ISR {}", c.replicas), WIDEST_ROLE_CHANGE),
+            note_width=130,
+            legend=LEGEND,
+        )
+    )
+
+
+def _role(s, r: int) -> str:
+    if is_true_leader(s, r):
+        return "leader"
+    if presumes_leadership(s, r):
+        return "believes it leads"
+    leader = s.replica_state[r].leader
+    return "knows no leader" if leader == NONE else f"follows replica {leader}"
+
+
+def _role_style(s, r: int) -> tuple[str, bool]:
+    if is_true_leader(s, r):
+        return "accent", True
+    return ("warning", True) if presumes_leadership(s, r) else ("muted", False)
+
+
+def _badge(s, r: int) -> str:
+    if is_true_leader(s, r):
+        return "crown"
+    return "ghost" if presumes_leadership(s, r) else ""
+
+
+def _epoch(epoch: int) -> str:
+    return "no epoch" if epoch < 0 else f"epoch {epoch}"
+
+
+def _replica_log(s, r: int) -> Log:
+    log = s.replica_log[r]
+    return [_record(log.records[offset]) for offset in range(log.end_offset)]
+
+
+def _record(record) -> Shown:
+    return Shown(f"id {record.id}", record.epoch)
+
+
+def _committed(s, replicas: Iterable[int]) -> set[tuple[int, Shown]]:
+    """The (offset, record) below the high watermark of anyone who believes to lead."""
+    return {
+        (offset, record)
+        for leader in replicas
+        if presumes_leadership(s, leader)
+        for offset, record in enumerate(_replica_log(s, leader)[: s.replica_state[leader].hw])
+    }
+
+
+def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
+    """By replica and offset: the committed record that a member of an ISR lacks."""
+    lost: dict[int, dict[int, Shown]] = {}
+    for leader in replicas:
+        if presumes_leadership(s, leader):
+            mine = s.replica_log[leader]
+            for r in members(s.replica_state[leader].isr | s.quorum_state.isr):
+                for offset in range(s.replica_state[leader].hw):
+                    if has_offset(mine, offset) and not has_same_record(
+                        mine, s.replica_log[r], offset
+                    ):
+                        lost.setdefault(r, {})[offset] = _record(mine.records[offset])
+    return lost
+
+
+def _requests(s, old, replicas: Iterable[int]) -> Messages:
+    requests = s.leader_and_isr_requests
+    sent_before = requests.length if old is None else old.leader_and_isr_requests.length
+    items = []
+    for k in range(requests.length):
+        request = requests.items[k]
+        at_it = [r for r in replicas if s.replica_state[r].leader_epoch == request.leader_epoch]
+        adopted = f"adopted by {list_text(at_it)}" if at_it else "adopted by nobody"
+        if request.leader == NONE:
+            adopted = "nobody acts on it"
+        items.append(
+            Message(
+                f"epoch {request.leader_epoch}: leader {or_none(request.leader)}",
+                f"ISR {set_text(request.isr)} · {adopted}",
+                mark="new" if k >= sent_before else "",
+                faded=request.leader == NONE,
+            )
+        )
+    return Messages("LeaderAndIsr requests", items, empty="none sent yet")

@@ -1,0 +1,159 @@
+"""What the pictures of the Kafka specs share: records as boxes, and texts that mark a change."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.drawing import Entry, Text
+from protocol_lab.drawing.svg import text_width
+from protocol_lab.layout import NONE
+from protocol_lab.nodes import members
+from protocol_lab.spec import Model
+from protocol_lab.stepping import evaluate
+from protocol_lab.views import view
+
+LEGEND = (
+    "✓ and solid border: committed · dashed border: not committed · hatched: truncated in this"
+    " step · highlighted: changed in this step"
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is drawn of one record; equal records are equal."""
+
+    label: str
+    epoch: int | None = None
+    shade: int | None = None
+
+    @property
+    def short(self) -> str:
+        return "" if self.epoch is None else f"e{self.epoch}"
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.short}".strip()
+
+
+Log = list[Shown]
+
+
+def views(model: Model, row: bytes, previous: bytes | None) -> tuple[Any, Any]:
+    old = None if previous is None else view(model.layout, previous)
+    return view(model.layout, row), old
+
+
+def alarms(model: Model, row: bytes) -> list[str]:
+    """The default invariants that this state breaks, each with its reason."""
+    return [
+        f"{each.name} is broken: {reason}"
+        for each in model.spec.invariants
+        if each.by_default and (reason := evaluate(model, row, each.function))
+    ]
+
+
+def compared(s, old, shown: Callable[[Any], str], tone: str = "ink", bold: bool = False) -> Text:
+    """A text about the state, marked if it was another one before."""
+    now, before = shown(s), None if old is None else shown(old)
+    return Text(now, tone, bold, was=before if now and before and now != before else None)
+
+
+def compared_number(s, old, value: Callable[[Any], int], name: str) -> Text:
+    """A named number, of which only the number is repeated where it has changed."""
+    was = None if old is None or value(old) == value(s) else str(value(old))
+    return Text(f"{name}{value(s)}", was=was)
+
+
+def membership(s, old, r: int, isr: Callable[[Any], int], name: str) -> Text:
+    """Is the replica in this set? In words, with a mark and a colour."""
+
+    def shown(at) -> str:
+        return f"● in {name}" if r in members(isr(at)) else f"○ {_outside(name)}"
+
+    return Text(
+        shown(s),
+        "good" if r in members(isr(s)) else "bad",
+        was=None
+        if old is None or shown(old) == shown(s)
+        else ("out", "in")[r in members(isr(old))],
+    )
+
+
+def _outside(name: str) -> str:
+    return "out of sync" if name == "sync" else f"not in {name}"
+
+
+def entries_of(
+    log: Log,
+    before: Log | None,
+    committed: Collection[tuple[int, Shown]],
+    committed_before: Collection[tuple[int, Shown]],
+    lost: dict[int, Shown],
+) -> list[Entry]:
+    """A log's boxes: records here, truncated since before, and lost although committed."""
+    entries = []
+    for offset in range(max(len(log), len(before or []), *(k + 1 for k in lost), 0)):
+        old = before[offset] if before and offset < len(before) else None
+        missing = lost.get(offset)
+        if offset >= len(log):
+            gone = missing or old
+            if gone:
+                mark = "lost" if missing else "truncated"
+                entries.append(_entry(offset, gone, mark=mark, gone=str(gone)))
+            continue
+        here = log[offset]
+        is_committed = (offset, here) in committed
+        mark, gone = "", missing
+        if before is not None and old is None:
+            mark = "new"
+        elif old is not None and old != here:
+            mark, gone = ("", missing) if missing else ("changed", old)
+        elif is_committed and (offset, here) not in committed_before:
+            mark = "committed"
+        entries.append(_entry(offset, here, is_committed, mark, str(gone) if gone else ""))
+    return entries
+
+
+def _entry(offset: int, shown: Shown, committed: bool = False, mark: str = "", gone: str = ""):
+    detail = "" if shown.epoch is None else f"epoch {shown.epoch}"
+    shade = shown.shade if shown.epoch is None else shown.epoch
+    return Entry(offset, shown.label, detail, shown.short, shade, committed, mark, gone)
+
+
+def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> list[Text]:
+    """Where a follower's log departs from its leader's, if it does."""
+    if leader in (NONE, r):
+        return []
+    name = name or f"replica {leader}"
+    for offset, record in enumerate(log):
+        if offset >= len(leaders):
+            return [Text(f"has offset {offset}, which {name} lacks", "warning")]
+        if leaders[offset] != record:
+            return [Text(f"differs from {name} at offset {offset}", "warning")]
+    return []
+
+
+def changed_width(text: str, before: str) -> float:
+    """The room, in pixels, for a text that has just changed."""
+    return text_width(text) + text_width(f"was {before}", 10) + 13
+
+
+def widest_change(text: str, replicas: int) -> float:
+    """The room for a text with a set of replicas in place of {} that has just changed."""
+    everyone = "{" + list_text(range(1, replicas + 1)) + "}"
+    return changed_width(text.replace("{}", everyone), text.replace("{}", everyone))
+
+
+def set_text(nodes: int) -> str:
+    return "{" + list_text(members(nodes)) + "}"
+
+
+def list_text(nodes: Iterable[int]) -> str:
+    return ", ".join(str(node) for node in nodes)
+
+
+def or_none(number: int, nothing: int = NONE) -> str:
+    return "none" if number == nothing else str(number)
+
+
+def offsets_text(offsets: list[int]) -> str:
+    return f"offset{'s' if len(offsets) > 1 else ''} {list_text(offsets)}"

@@ -1,0 +1,139 @@
+"""What one picture of a cluster shows, as plain values; `layout` finds the places for them.
+
+Everything is given as text and numbers. What differs from the previous state carries what it was
+(`was`) or how it differs (`mark`), so that a difference can be read and not only seen.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before."""
+
+    text: str
+    tone: str = "ink"
+    bold: bool = False
+    was: str | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """A label and its value in an information bar."""
+
+    label: str
+    value: Text
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of values above the lanes: what the controller, say, has written down."""
+
+    name: str
+    values: list[Value]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One record of a log, at its offset.
+
+    `detail` is its second line and `short` the same for narrow boxes; `shade` is the number (epoch,
+    term, ballot) that chooses the fill. mark: "" or "new"; "committed" if it became so just now;
+    "changed" if another record stood here; "truncated" or "lost" for one that is not here any
+    more. `gone` names the other record: which one stood here, or was lost from here.
+    """
+
+    offset: int
+    label: str
+    detail: str = ""
+    short: str = ""
+    shade: int | None = None
+    committed: bool = False
+    mark: str = ""
+    gone: str = ""
+
+    @property
+    def is_here(self) -> bool:
+        return self.mark not in ("truncated", "lost")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A line before an offset, such as a high watermark."""
+
+    offset: int
+    label: Text
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One node: who it is, what it believes, and its log.
+
+    The first line of `lines` is its name. badge: "", "crown" (leads), "ghost" (believes that it
+    leads) or "dead"; each goes with words in `lines`. `notes` stand beside the log.
+    """
+
+    lines: list[list[Text]]
+    entries: list[Entry] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
+    notes: list[Text] = field(default_factory=list)
+    badge: str = ""
+    empty: str = "empty log"
+
+    @property
+    def name(self) -> str:
+        return self.lines[0][0].text
+
+
+@dataclass(frozen=True)
+class Card:
+    """A client beside the lanes, and what it was promised."""
+
+    name: str
+    lines: list[Text]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message in flight or a decision that waits. mark: "" or "new"; `faded`: has no effect."""
+
+    name: str
+    detail: str = ""
+    mark: str = ""
+    faded: bool = False
+
+
+@dataclass(frozen=True)
+class Messages:
+    """A named group of messages; beyond `limit` the oldest are only counted."""
+
+    name: str
+    items: list[Message]
+    empty: str = "none"
+    limit: int = 12
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One state of a protocol, ready to be laid out.
+
+    `columns` is how many offsets have a place (more if a record or flag needs it); `line` is a
+    watermark across all lanes. `alarms` say which promises are broken. `lane_width` and
+    `note_width` reserve room, in pixels, so that pictures of one run keep their shape.
+    """
+
+    title: str
+    lanes: list[Lane]
+    bars: list[Bar] = field(default_factory=list)
+    line: Flag | None = None
+    cards: list[Card] = field(default_factory=list)
+    cards_name: str = ""
+    messages: list[Messages] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+    columns: int = 1
+    axis: str = "offset"
+    lane_width: float = 120
+    note_width: float = 0
+    legend: str = ""
+    show_title: bool = True

@@ -1,0 +1,67 @@
+"""The text alternative: the picture in one paragraph, for people who listen to it."""
+
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Messages, Text
+
+
+def describe(cluster: Cluster) -> str:
+    """Everything that the picture shows, in its order, as sentences."""
+    parts = [f"Broken: {alarm}." for alarm in cluster.alarms]
+    parts += [_bar(bar) for bar in cluster.bars]
+    parts += [_lane(lane, cluster.axis) for lane in cluster.lanes]
+    if cluster.line:
+        parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {cluster.line.offset}.")
+    parts += [_card(card) for card in cluster.cards]
+    parts += [_messages(group) for group in cluster.messages]
+    return " ".join(parts)
+
+
+def entry_text(entry: Entry, axis: str) -> str:
+    """One record in words."""
+    place = f"{axis} {entry.offset}"
+    what = " ".join(part for part in (entry.label, entry.detail) if part)
+    if entry.mark == "lost":
+        return f"{place}: lost {entry.gone or what}"
+    if entry.mark == "truncated":
+        return f"{place}: truncated, was {entry.gone or what}"
+    words = [what, "committed" if entry.committed else "not committed"]
+    if entry.mark == "new":
+        words.append("new")
+    if entry.mark == "committed":
+        words[1] = "committed just now"
+    if entry.mark == "changed":
+        words.append(f"was {entry.gone}")
+    elif entry.gone:
+        words.append(f"lost here: {entry.gone}")
+    return f"{place}: {', '.join(words)}"
+
+
+def _bar(bar: Bar) -> str:
+    values = ", ".join(f"{each.label} {_text(each.value)}".strip() for each in bar.values)
+    return f"{bar.name}: {values}." + (f" {bar.note}." if bar.note else "")
+
+
+def _lane(lane: Lane, axis: str) -> str:
+    head, *more = [" ".join(_text(piece) for piece in line) for line in lane.lines]
+    parts = [f"{head}: {', '.join(line for line in more if line)}."]
+    if lane.entries:
+        parts.append("; ".join(entry_text(entry, axis) for entry in lane.entries) + ".")
+    elif lane.empty:
+        parts.append(f"{lane.empty}.".capitalize())
+    parts += [f"{_text(each)}." for each in [*(flag.label for flag in lane.flags), *lane.notes]]
+    return " ".join(parts)
+
+
+def _card(card: Card) -> str:
+    return f"{card.name}: {', '.join(_text(line) for line in card.lines)}."
+
+
+def _messages(group: Messages) -> str:
+    items = "; ".join(
+        " ".join(part for part in (item.name, item.detail, item.mark) if part)
+        for item in group.items
+    )
+    return f"{group.name}: {items or group.empty}."
+
+
+def _text(text: Text) -> str:
+    return text.text if text.was is None else f"{text.text} (was {text.was})"

@@ -1,0 +1,76 @@
+"""Several pictures with captions as one: a scenario for readers of a saved notebook."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.errors import LabError
+
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_MARGIN, _GAP, _LINE = 14, 22, 18
+
+
+def film_strip(
+    pictures: Sequence[str],
+    captions: Sequence[str],
+    *,
+    columns: int = 1,
+    width: float = 900,
+    title: str = "A scenario, step by step",
+) -> str:
+    """Numbered pictures (SVG texts) below their captions, row by row, as one SVG of this width.
+
+    Raises LabError if there is not one caption for each picture.
+    """
+    if len(pictures) != len(captions):
+        raise LabError(
+            f"A film strip needs one caption a picture; there are {len(pictures)} pictures and"
+            f" {len(captions)} captions."
+        )
+    svg = Svg()
+    cell = (width - 2 * _MARGIN - (columns - 1) * _GAP) / columns
+    y, below = _MARGIN, _MARGIN
+    frames = [
+        (ElementTree.fromstring(picture), caption) for picture, caption in zip(pictures, captions)
+    ]
+    for k, (picture, caption) in enumerate(frames):
+        if k % columns == 0:
+            y = below
+            caption_height = _LINE * max(
+                len(_caption_lines(text, cell)) for _, text in frames[k : k + columns]
+            )
+        x = _MARGIN + (k % columns) * (cell + _GAP)
+        _caption(svg, x, y, k + 1, _caption_lines(caption, cell))
+        height = _place(svg, picture, x, y + caption_height + 8, cell)
+        below = max(below, y + caption_height + 8 + height + _GAP)
+    described = " ".join(f"{k}. {caption}" for k, caption in enumerate(captions, 1))
+    return svg.document(width, below - _GAP + _MARGIN, title, described)
+
+
+def _caption_lines(caption: str, cell: float) -> list[str]:
+    return wrap(caption, cell - 34, 13) or [""]
+
+
+def _caption(svg: Svg, x: float, y: float, number: int, lines: list[str]) -> None:
+    badge = max(22.0, text_width(str(number), 12, bold=True) + 10)
+    svg.rect(x, y, badge, 20, rx=10, fill=palette.ACCENT)
+    svg.text(
+        x + badge / 2, y + 14.5, str(number), bold=True, fill=palette.PAPER, text_anchor="middle"
+    )
+    for k, line in enumerate(lines):
+        svg.text(x + badge + 8, y + 15 + k * _LINE, line, size=13)
+
+
+def _place(svg: Svg, picture: ElementTree.Element, x: float, y: float, cell: float) -> float:
+    """Put a picture into the strip, no larger than it is; returns its height there."""
+    own_width, own_height = (float(part) for part in picture.get("viewBox", "").split()[2:])
+    scale = min(1.0, cell / own_width)
+    places = {"x": x, "y": y, "width": own_width * scale, "height": own_height * scale}
+    for name, value in places.items():
+        picture.set(name, f"{value:g}")
+    picture.attrib.pop("style", None)
+    ElementTree.register_namespace("", _NAMESPACE)
+    svg.raw(ElementTree.tostring(picture, encoding="unicode"))
+    svg.rect(*places.values(), rx=8, fill="none", stroke=palette.LINE)
+    return own_height * scale

@@ -1,0 +1,449 @@
+"""Finds the place of everything in a `Cluster` and draws it.
+
+From the top: title, information bars, the axis of offsets, one lane a node (who it is, its log,
+notes) with clients beside them, alarms, messages, legend. Lanes do not move when messages come and
+go, and widths are measured beforehand, so that nothing overlaps, with any number of nodes.
+"""
+
+from dataclasses import dataclass
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Flag, Lane, Messages, Text
+from protocol_lab.drawing.describe import describe, entry_text
+from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
+
+MARGIN = 14
+BADGE = 46  # room for the crown
+LINE = 17
+LANE_GAP = 9
+BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
+SMALL = 10
+CARD_WIDTH = 158
+WIDE_BOX, NARROW_BOX = 74, 54
+MOST_WIDE_BOXES = 6
+NARROWEST = 720
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the columns of the picture are."""
+
+    columns: int
+    box: float  # the width of a record's box
+    logs: float  # where the first box begins
+    right: float  # where the lanes end
+    width: float  # of the whole picture
+    lane_height: float
+
+    def column(self, offset: int) -> float:
+        return self.logs + offset * (self.box + BOX_GAP)
+
+    def boundary(self, offset: int) -> float:
+        """The place between the box before an offset and the box at it."""
+        return self.column(offset) - BOX_GAP / 2
+
+
+def draw_cluster(cluster: Cluster) -> str:
+    """The picture as SVG text, with a title and a text alternative."""
+    svg, grid = Svg(), _grid(cluster)
+    y: float = MARGIN
+    if cluster.show_title and cluster.title:
+        for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
+            svg.text(MARGIN, y + 13, line, size=15, bold=True)
+            y += 21
+        y += 5
+    for bar in cluster.bars:
+        y = _draw_bar(svg, grid, bar, y) + 8
+    y = _draw_lanes(svg, grid, cluster, y + 4)
+    for alarm in cluster.alarms:
+        y = _draw_alarm(svg, grid, alarm, y) + 6
+    for group in cluster.messages:
+        y = _draw_messages(svg, grid, group, y) + 6
+    if cluster.legend:
+        for line in wrap(cluster.legend, grid.width - 2 * MARGIN, SMALL):
+            svg.text(MARGIN, y + 11, line, size=SMALL, fill=palette.MUTED)
+            y += 14
+    return svg.document(grid.width, y + 10, cluster.title, describe(cluster))
+
+
+def _grid(cluster: Cluster) -> Grid:
+    offsets = [entry.offset + 1 for lane in cluster.lanes for entry in lane.entries]
+    offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
+    offsets += [cluster.line.offset] if cluster.line else []
+    columns = max([cluster.columns, *offsets])
+    box = WIDE_BOX if columns <= MOST_WIDE_BOXES else NARROW_BOX
+    names = max([cluster.lane_width, *map(_lane_text_width, cluster.lanes)])
+    logs = MARGIN + BADGE + names + 18
+    # A flag after the last column still has its label inside the lane.
+    tail = max([24.0, cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
+    right = logs + columns * (box + BOX_GAP) + tail
+    cards = CARD_WIDTH + 12 if cluster.cards else 0
+    right = max(right, NARROWEST - cards - MARGIN)
+    lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
+    height = max(BOX_TOP + BOX_HEIGHT + 20, LINE * lines + 12)
+    return Grid(columns, box, logs, right, right + cards + MARGIN, height)
+
+
+# --- Text ------------------------------------------------------------------------------------
+
+
+def _pieces(text: Text, size: float) -> tuple[float, float]:
+    """The widths of a text (with its highlight) and of what it was."""
+    own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
+    return own, 0 if text.was is None else text_width(f"was {text.was}", SMALL) + 5
+
+
+def _lane_text_width(lane: Lane) -> float:
+    return max(
+        total_width((sum(_pieces(piece, _size(lane, piece))) for piece in line), 8)
+        for line in lane.lines
+    )
+
+
+def _size(lane: Lane, piece: Text) -> float:
+    return 14 if piece is lane.lines[0][0] else 12
+
+
+def _flag_width(lane: Lane) -> float:
+    return max((sum(_pieces(flag.label, SMALL)) + 10 for flag in lane.flags), default=0)
+
+
+def _draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> float:
+    """Draw a text, highlighted with what it was if it changed; returns where it ends."""
+    own, was = _pieces(text, size)
+    if text.was is not None:
+        svg.rect(
+            x, y - size, own, size + 4, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE
+        )
+        svg.text(x + own + 5, y, f"was {text.was}", size=SMALL, fill=palette.MUTED)
+    inset = 0 if text.was is None else 4
+    svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
+    return x + own + was
+
+
+# --- Bars ------------------------------------------------------------------------------------
+
+
+def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
+    """Labelled values from left to right; what a value was stands below it."""
+    start = MARGIN + 12 + text_width(bar.name, 12, bold=True) + 16
+    rows: list[list] = [[]]
+    x = start
+    for value in bar.values:
+        label = text_width(value.label, 12) + 6 if value.label else 0
+        shown, was = _pieces(value.value, 12)
+        width = label + max(shown, was) + 16
+        if rows[-1] and x + width - 16 > grid.width - MARGIN - 8:
+            rows.append([])
+            x = start
+        rows[-1].append((x, label, value))
+        x += width
+    notes = wrap(bar.note, grid.width - start - MARGIN - 8)
+    height = 36 * len(rows) + 16 * len(notes)
+    svg.rect(
+        MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
+    )
+    svg.text(MARGIN + 12, y + 20, bar.name, bold=True)
+    for k, row in enumerate(rows):
+        for x, label, value in row:
+            _draw_value(svg, x, y + 36 * k + 20, label, value.label, value.value)
+    for k, note in enumerate(notes):
+        svg.text(start, y + 36 * len(rows) + 6 + 16 * k, note, fill=palette.WARNING)
+    return y + height
+
+
+def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Text) -> None:
+    svg.text(x, y, name, fill=palette.MUTED)
+    unchanged = Text(value.text, value.tone, bold=True)
+    if value.was is not None:
+        own = text_width(value.text, 12, bold=True) + 8
+        svg.rect(
+            x + label - 4, y - 13, own, 18, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE
+        )
+        svg.text(x + label, y + 12.5, f"was {value.was}", size=9.5, fill=palette.MUTED)
+    _draw_text(svg, x + label, y, unchanged)
+
+
+# --- Lanes -----------------------------------------------------------------------------------
+
+
+def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
+    """The axis, the lanes, the line across them, and the clients beside them."""
+    for offset in range(grid.columns):
+        name = f"{cluster.axis} {offset}" if offset == 0 and cluster.axis else str(offset)
+        middle = grid.column(offset) + grid.box / 2
+        svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
+    top = y + 17
+    pitch = grid.lane_height + LANE_GAP
+    bottom = top + len(cluster.lanes) * pitch - LANE_GAP
+    for k, lane in enumerate(cluster.lanes):
+        _draw_lane(svg, grid, cluster, lane, top + k * pitch)
+    if cluster.line:
+        x = grid.boundary(cluster.line.offset)
+        svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
+        _draw_text(svg, x + 5, bottom + 15, cluster.line.label, 11.5)
+    end = _draw_cards(svg, grid, cluster, top, bottom)
+    return max(bottom + (24 if cluster.line else 10), end + 10)
+
+
+def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> None:
+    outline = {"stroke": palette.LINE, "stroke_width": 1}
+    if lane.badge == "crown":
+        outline = {"stroke": palette.ACCENT, "stroke_width": 1.8}
+    if lane.badge == "ghost":
+        outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
+    fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
+    svg.open_group(data_lane=lane.name)
+    svg.rect(MARGIN, y, grid.right - MARGIN, grid.lane_height, rx=6, fill=fill, **outline)
+    _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)
+    first = y + (grid.lane_height - LINE * len(lane.lines)) / 2 + 13
+    for k, line in enumerate(lane.lines):
+        x: float = MARGIN + BADGE
+        for piece in line:
+            x = _draw_text(svg, x, first + k * LINE, piece, _size(lane, piece)) + 8
+    for offset in range(grid.columns + 1):
+        x = grid.boundary(offset)
+        svg.line(x, y + 1, x, y + grid.lane_height - 1, stroke=palette.GRID)
+    for entry in lane.entries:
+        _draw_entry(svg, grid, entry, y + BOX_TOP, cluster.axis)
+    used = max([entry.offset + 1 for entry in lane.entries], default=0)
+    if not lane.entries and lane.empty:
+        svg.text(grid.logs + 4, y + BOX_TOP + 25, lane.empty, size=11, fill=palette.MUTED)
+        used = 1
+    for flag in lane.flags:
+        _draw_flag(svg, grid, flag, y)
+    _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
+    svg.close_group()
+
+
+def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
+    lines = [
+        (line, note.tone)
+        for note in lane.notes
+        for line in wrap(note.text, grid.right - x - 8, 11.5)
+    ]
+    first = y + BOX_TOP + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
+    for k, (line, tone) in enumerate(lines):
+        svg.text(x, first + 15 * k, line, size=11.5, fill=palette.TONES[tone])
+
+
+def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
+    crown = f"M{x} {y + 9}l3 -14 6.5 7.5 5.5 -11.5 5.5 11.5 6.5 -7.5 3 14z"
+    if badge == "crown":
+        svg.path(crown, fill=palette.ACCENT)
+    elif badge == "ghost":
+        svg.path(
+            crown, fill="none", stroke=palette.WARNING, stroke_width=1.6, stroke_linejoin="round"
+        )
+    elif badge == "dead":
+        svg.path(
+            f"M{x + 6} {y - 9}l18 18m0 -18l-18 18",
+            stroke=palette.MUTED,
+            stroke_width=3.5,
+            stroke_linecap="round",
+        )
+
+
+def _draw_flag(svg: Svg, grid: Grid, flag: Flag, y: float) -> None:
+    x, foot = grid.boundary(flag.offset), y + grid.lane_height - 4
+    svg.line(x, y + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
+    _draw_text(svg, x + 4, foot - 2, flag.label, SMALL)
+
+
+# --- Records ---------------------------------------------------------------------------------
+
+
+def _draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, axis: str) -> None:
+    x = grid.column(entry.offset)
+    svg.open_group(entry_text(entry, axis))
+    if entry.is_here:
+        _draw_record(svg, grid, entry, x, y)
+    else:
+        _draw_gap(svg, grid, entry, x, y)
+    svg.close_group()
+
+
+def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None:
+    border = {"stroke": palette.MUTED, "stroke_width": 1.2, "stroke_dasharray": "4 3"}
+    if entry.committed:
+        border = {"stroke": palette.INK, "stroke_width": 2}
+    is_wrong = bool(entry.gone) and entry.mark != "changed"
+    if is_wrong:
+        border |= {"stroke": palette.BAD, "stroke_width": 2.4}
+    svg.rect(x, y, grid.box, BOX_HEIGHT, rx=5, fill=palette.shade(entry.shade), **border)
+    middle = x + grid.box / 2
+    detail = _detail(grid, entry)
+    if entry.committed:
+        detail = f"{detail} ✓".strip()
+    svg.text(
+        middle, y + (19 if detail else 26), entry.label, size=12.5, bold=True, text_anchor="middle"
+    )
+    svg.text(middle, y + 34, detail, size=11, text_anchor="middle")
+    if is_wrong:
+        _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
+    elif entry.mark == "changed":
+        _draw_tag(svg, grid, x, y, f"was {entry.gone}", "changed", palette.ACCENT)
+    elif entry.mark:
+        _draw_tag(svg, grid, x, y, entry.mark, {"committed": "now ✓"}.get(entry.mark, entry.mark))
+
+
+def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None:
+    """A record that is not here any more: hatched, with the word for it and what it was."""
+    word = f"✗ {entry.mark}" if entry.mark == "lost" else entry.mark
+    if entry.mark == "truncated" and grid.box < WIDE_BOX:
+        word = "gone"
+    svg.rect(
+        x,
+        y,
+        grid.box,
+        BOX_HEIGHT,
+        rx=5,
+        fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
+        stroke=palette.BAD,
+        **(
+            {"stroke_width": 2.4}
+            if entry.mark == "lost"
+            else {"stroke_width": 1.5, "stroke_dasharray": "2 3"}
+        ),
+    )
+    paper = palette.BAD_PAPER
+    if entry.mark == "truncated":
+        paper = palette.PAPER
+        svg.hatch(x + 1, y + 1, grid.box - 2, BOX_HEIGHT - 2)
+    middle = x + grid.box / 2
+    lines = [
+        (word, 11, True, palette.BAD, None),
+        (f"{entry.label} {entry.short}".strip(), SMALL, False, palette.INK, "line-through"),
+    ]
+    for k, (text, size, bold, fill, decoration) in enumerate(lines):
+        width = min(grid.box - 4, text_width(text, size, bold) + 4)
+        svg.rect(middle - width / 2, y + 7 + 15 * k, width, 14, rx=3, fill=paper)
+        svg.text(
+            middle,
+            y + 18 + 15 * k,
+            text,
+            size=size,
+            bold=bold,
+            fill=fill,
+            text_anchor="middle",
+            text_decoration=decoration,
+        )
+
+
+def _detail(grid: Grid, entry: Entry) -> str:
+    room = grid.box - 8 - (14 if entry.committed else 0)
+    return entry.detail if text_width(entry.detail, 11) <= room else entry.short
+
+
+def _draw_tag(
+    svg: Svg, grid: Grid, x: float, y: float, text: str, short: str, fill: str = palette.ACCENT
+) -> None:
+    """A small label on the upper edge of a box."""
+    if text_width(text, 9.5, bold=True) + 8 > grid.box + BOX_GAP:
+        text = short
+    width = text_width(text, 9.5, bold=True) + 8
+    left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
+    svg.rect(left, y - 8, width, 14, rx=7, fill=fill)
+    svg.text(
+        left + width / 2,
+        y + 2.5,
+        text,
+        size=9.5,
+        bold=True,
+        fill=palette.PAPER,
+        text_anchor="middle",
+    )
+
+
+# --- Clients, alarms, messages ---------------------------------------------------------------
+
+
+def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float) -> float:
+    """The clients, beside the lanes; each as high as its text. Returns where they end."""
+    if not cluster.cards:
+        return top
+    x, y = grid.right + 12, top
+    svg.text(x + 2, top - 8, cluster.cards_name, size=11, fill=palette.MUTED)
+    room = (bottom - top + LANE_GAP) / len(cluster.cards)
+    for card in cluster.cards:
+        lines = _card_lines(card)
+        height = 26 + 15 * len(lines)
+        svg.rect(x, y, CARD_WIDTH, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
+        svg.text(x + 10, y + 18, card.name, bold=True)
+        for k, (line, tone) in enumerate(lines):
+            svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[tone])
+        y += max(height + LANE_GAP, min(room, grid.lane_height + LANE_GAP))
+    return y - LANE_GAP
+
+
+def _card_lines(card: Card) -> list[tuple[str, str]]:
+    return [
+        (line, each.tone)
+        for each in card.lines
+        for line in wrap(
+            each.text if each.was is None else f"{each.text} (was: {each.was})",
+            CARD_WIDTH - 18,
+            11.5,
+        )
+    ]
+
+
+def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
+    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, 12, bold=True)
+    height = 12 + 17 * len(lines)
+    svg.rect(
+        MARGIN,
+        y,
+        grid.width - 2 * MARGIN,
+        height,
+        rx=6,
+        fill=palette.BAD_PAPER,
+        stroke=palette.BAD,
+        stroke_width=1.4,
+    )
+    for k, line in enumerate(lines):
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, bold=True, fill=palette.BAD)
+    return y + height
+
+
+def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float) -> float:
+    """Messages as boxes that flow from left to right; the oldest are folded into their number."""
+    svg.text(MARGIN, y + 13, group.name, bold=True, size=11.5)
+    shown = group.items[-group.limit :]
+    folded = len(group.items) - len(shown)
+    beside = f"{folded} older, not shown" if folded else "" if shown else group.empty
+    x = MARGIN + text_width(group.name, 11.5, bold=True) + 10
+    svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
+    y += 25
+    if not shown:
+        return y
+    x = MARGIN
+    for item in shown:
+        tag = text_width(item.mark, 9.5, bold=True) + 20 if item.mark else 0
+        head = text_width(item.name, 12, bold=True) + tag
+        width = max(head, text_width(item.detail, 11.5)) + 20
+        if x > MARGIN and x + width > grid.width - MARGIN:
+            x, y = MARGIN, y + 50
+        _draw_message(svg, x, y, width, item)
+        x += width + 8
+    return y + 46
+
+
+def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
+    tone = palette.MUTED if item.faded else palette.INK
+    border = {"stroke_dasharray": "2 3"} if item.faded else {}
+    svg.rect(x, y, width, 42, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
+    svg.text(x + 10, y + 18, item.name, bold=True, fill=tone)
+    svg.text(x + 10, y + 34, item.detail, size=11.5, fill=palette.MUTED)
+    if item.mark:
+        tag = text_width(item.mark, 9.5, bold=True) + 8
+        svg.rect(x + width - tag - 6, y - 6, tag, 14, rx=7, fill=palette.ACCENT)
+        svg.text(
+            x + width - tag / 2 - 6,
+            y + 4.5,
+            item.mark,
+            size=9.5,
+            bold=True,
+            fill=palette.PAPER,
+            text_anchor="middle",
+        )

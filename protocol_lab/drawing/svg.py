@@ -1,0 +1,143 @@
+"""A small SVG writer: shapes and text at given places, and how wide a text will be."""
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+from protocol_lab.drawing import palette
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+# Widths in em, rounded up from DejaVu Sans: the widest font that FONT may end in. In any other
+# the text is narrower, so that nothing overlaps or is cut off anywhere.
+_WIDTHS = {
+    character: width
+    for width, characters in [
+        (0.30, "'ijlIJ"),
+        (0.37, " ,.·’/:;\\|f-"),
+        (0.42, "()[]t!r"),
+        (0.56, '"*_–sz?cL“”'),
+        (0.80, "KAVBRXZCUHNDGOQ&w"),
+        (1.00, "#+<=>^~MmW@%"),
+    ]
+    for character in characters
+}
+_OTHER_ASCII, _OTHER, _BOLD = 0.65, 1.0, 0.08
+
+
+def text_width(text: str, size: float = 12, bold: bool = False) -> float:
+    """An upper estimate of a text's width in pixels."""
+    em = sum(
+        _WIDTHS.get(character, _OTHER_ASCII if character.isascii() else _OTHER)
+        for character in text
+    )
+    return size * (em + (_BOLD * len(text) if bold else 0))
+
+
+def wrap(text: str, width: float, size: float = 12, bold: bool = False) -> list[str]:
+    """The text in lines of at most this width, broken at spaces; a long word stays whole."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}", size, bold) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+class Svg:
+    """Collects elements; `document` wraps them up. Attributes are written as in SVG, with `_`."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def rect(self, x: float, y: float, width: float, height: float, **style) -> None:
+        self._add("rect", x=x, y=y, width=width, height=height, **style)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, **style) -> None:
+        self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
+
+    def path(self, d: str, **style) -> None:
+        self._add("path", d=d, **style)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = 12,
+        bold: bool = False,
+        fill: str = palette.INK,
+        **style,
+    ) -> None:
+        """Text with its baseline at y."""
+        weight = {"font_weight": 650} if bold else {}
+        self._parts.append(
+            f"<text{_attributes(x=x, y=y, font_size=size, fill=fill, **weight, **style)}>"
+            f"{escape(text)}</text>"
+        )
+
+    def hatch(self, x: float, y: float, width: float, height: float, gap: float = 7) -> None:
+        """Diagonal lines over a rectangle, cut at its edges (a pattern would need an id)."""
+        parts = []
+        reach = gap
+        while reach < width + height:
+            x1, y1 = x + max(0, reach - height), y + min(reach, height)
+            x2, y2 = x + min(reach, width), y + max(0, reach - width)
+            parts.append(f"M{_number(x1)} {_number(y1)}L{_number(x2)} {_number(y2)}")
+            reach += gap
+        self.path("".join(parts), stroke=palette.HATCH, stroke_width=1.1, fill="none")
+
+    def open_group(self, title: str = "", **style) -> None:
+        """Start a group, with a title that browsers show as a tooltip."""
+        self._parts.append(f"<g{_attributes(**style)}>")
+        if title:
+            self._parts.append(f"<title>{escape(title)}</title>")
+
+    def close_group(self) -> None:
+        self._parts.append("</g>")
+
+    def raw(self, markup: str) -> None:
+        """Finished SVG, such as another picture."""
+        self._parts.append(markup)
+
+    def document(self, width: float, height: float, title: str, description: str) -> str:
+        """The whole picture, on its own white paper, with a title and a text alternative."""
+        size = {"width": round(width), "height": round(height)}
+        return "".join(
+            [
+                '<svg xmlns="http://www.w3.org/2000/svg"',
+                _attributes(
+                    **size,
+                    viewBox=f"0 0 {round(width)} {round(height)}",
+                    role="img",
+                    font_family=FONT,
+                    style="max-width: 100%; height: auto",
+                ),
+                f"><title>{escape(title)}</title><desc>{escape(description)}</desc>",
+                f"<rect{_attributes(**size, rx=8, fill=palette.PAPER)}/>",
+                *self._parts,
+                "</svg>",
+            ]
+        )
+
+    def _add(self, element: str, **attributes) -> None:
+        self._parts.append(f"<{element}{_attributes(**attributes)}/>")
+
+
+def _attributes(**attributes) -> str:
+    return "".join(
+        f" {name.replace('_', '-')}={quoteattr(_number(value))}"
+        for name, value in attributes.items()
+        if value is not None
+    )
+
+
+def _number(value: float | str) -> str:
+    return f"{round(value, 1):g}" if isinstance(value, int | float) else value
+
+
+def total_width(widths: Iterable[float], gap: float) -> float:
+    """The width of things side by side."""
+    widths = list(widths)
+    return sum(widths) + gap * max(0, len(widths) - 1)
