@@ -38,7 +38,12 @@ def load(name: str) -> Spec:
     if f"{package}_spec" not in _packages() or not _module_exists(full):
         raise LabError(f"There is no spec {name!r}; the specs are: {', '.join(spec_names())}.")
     _forget_if_edited(f"{package}_spec")
-    found = vars(importlib.import_module(full)).get("spec")
+    try:
+        found = vars(importlib.import_module(full)).get("spec")
+    except Exception as error:
+        raise LabError(
+            f"{full.replace('.', '/')}.py can't be loaded: {type(error).__name__}: {error}."
+        ) from error
     if not isinstance(found, Spec):
         raise LabError(f"There is no spec {name!r}; the specs are: {', '.join(spec_names())}.")
     return found

@@ -14,6 +14,7 @@ function that can be reached and every constant that they read, and names the ca
 """
 
 import ast
+import dis
 import hashlib
 import inspect
 import textwrap
@@ -131,7 +132,8 @@ def names_read(function: Callable) -> dict[str, Any]:
 
 
 def _names_in(code: types.CodeType) -> set[str]:
-    names = {*code.co_names, *code.co_freevars}
+    loads = (each for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
+    names = {*(each.argval for each in loads), *code.co_freevars}  # co_names has attributes, too
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
             names |= _names_in(each)
@@ -144,7 +146,7 @@ def is_plain(value: Any) -> bool:
 
 
 def source_hash(functions: list[Callable], *more: Any) -> str:
-    """A hash of all reachable code, the constants it reads, and whatever else decides the result."""
+    """A hash of all reachable code, the constants it reads, and whatever else matters."""
     digest = hashlib.sha256()
     parts = []
     for function in reachable(functions):
@@ -163,7 +165,7 @@ class Compiler:
     """Compiles the functions of one model; every function once."""
 
     def __init__(self, layout: StructLayout):
-        self.record = records.record_type(layout.dtype)
+        self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
         self._done: dict[int, Any] = {}
@@ -270,7 +272,7 @@ class _Rewriter(ast.NodeTransformer):
             if declared not in self.compiler._structs:
                 raise LabError(f"{declared.__name__} is no part of this spec's state.")
             layout = self.compiler._structs[declared]
-            self.scope[new] = records.make_new_record(records.record_type(layout.dtype))
+            self.scope[new] = records.make_new_record(records.numba_type(layout))
         if not any(each.name == name for each in self.extra):
             stores = "".join(f"    set_field(r, {each!r}, {each})\n" for each in fields)
             self.extra.append(

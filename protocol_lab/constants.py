@@ -114,6 +114,8 @@ def _parsed(name: str, value: Any, limits: Limits) -> int:
     if limits.choices:
         if text.lower() in limits.choices:
             return limits.choices.index(text.lower())
+        if text.isdigit() and int(text) < len(limits.choices):
+            return int(text)
         raise LabError(f"{name}={text} is not one of {', '.join(limits.choices)}.")
     if value is None or text.lower() == "none":
         if limits.may_be_none:

@@ -4,6 +4,10 @@
 class LabError(Exception):
     """Bad input or a missing tool; the message is one sentence with the remedy."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in a notebook: the sentence alone, without a stack trace."""
+        return [str(self)]
+
 
 class CapacityExceeded(Exception):
     """A step does not fit into the declared storage: neither a refusal nor a state.

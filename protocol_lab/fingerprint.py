@@ -1,14 +1,23 @@
-"""The 64-bit fingerprint of a state: one function, the same in every engine and for ever.
+"""The 64-bit fingerprint of a state, and the table of those that a search has seen.
+
+One function, the same in every engine and for ever.
 
 It mixes the row's 8-byte words one by one with multiplications and a rotation, each of which
 can be undone, so that no word is lost on the way; 0 is kept free to mean "empty" in hash tables.
 `VERSION` changes with the function and is written into whatever is stored by fingerprint.
+
+The table's loops stand in this file because Numba's disk cache sees edits in their own file only.
 """
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 VERSION = 1
+
+KNOWN, NEW, OUTSIDE = 0, 1, 2
+"""What became of a generated state: seen before, new, or outside the constraint."""
 
 _START, _WORD, _STEP = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F
 _MASK = 2**64 - 1
@@ -55,3 +64,85 @@ def collision_probability(distinct: int, generated: int) -> float:
     ones by chance: distinct * (generated - distinct) / 2**64.
     """
     return distinct * (generated - distinct) / 2.0**64
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask the processor to bring one array item into its cache while other work goes on."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, word(1), word(1), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+_WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
+
+
+@njit(
+    types.UniTuple(types.int64, 2)(
+        _PRINTS, _WORDS, types.int64, types.uint8[::1], types.int64, _WORDS, types.int64,
+        _NUMBERS, _NUMBERS, types.uint8[::1],
+    ),
+    nogil=True,
+    cache=True,
+)  # fmt: skip
+def insert(table, rows, count, inside, limit, store, stored, parents, parent_of, verdicts):
+    """Enter generated rows into the table of fingerprints and keep the new ones.
+
+    table: uint64, a power of two of slots, 0 = empty. rows[:count]: the generated states;
+    inside[k]: does row k satisfy the constraint. New rows are copied to store[stored:], their
+    parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN, NEW or OUTSIDE. Stops
+    before `limit` stored rows are exceeded. Returns (rows handled, rows stored).
+    """
+    mask = np.int64(table.shape[0] - 1)
+    prints = np.empty(count, np.uint64)
+    for k in range(count):
+        prints[k] = fingerprint_words(rows, k)
+        prefetch(table, np.int64(prints[k]) & mask)
+    for k in range(count):
+        if not inside[k]:
+            verdicts[k] = OUTSIDE
+            continue
+        slot = np.int64(prints[k]) & mask
+        while table[slot] != np.uint64(0) and table[slot] != prints[k]:
+            slot = (slot + 1) & mask
+        if table[slot] == prints[k]:
+            verdicts[k] = KNOWN
+            continue
+        if stored >= limit:
+            return k, stored
+        table[slot] = prints[k]
+        verdicts[k] = NEW
+        for word in range(rows.shape[1]):
+            store[stored, word] = rows[k, word]
+        parents[stored] = parent_of[k]
+        stored += 1
+    return count, stored
+
+
+@njit(types.void(_PRINTS, _WORDS, types.int64), nogil=True, cache=True)
+def refill(table, store, stored):
+    """Enter the fingerprints of all stored rows into a new, larger table."""
+    mask = np.int64(table.shape[0] - 1)
+    for k in range(stored):
+        print_ = fingerprint_words(store, k)
+        slot = np.int64(print_) & mask
+        while table[slot] != np.uint64(0):
+            slot = (slot + 1) & mask
+        table[slot] = print_
+
+
+@njit(types.int64(_WORDS, types.int64, types.uint64), nogil=True, cache=True)
+def find_row(store, stored, print_):
+    """The position of the stored row with this fingerprint, or -1."""
+    for k in range(stored):
+        if fingerprint_words(store, k) == print_:
+            return k
+    return -1

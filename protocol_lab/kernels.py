@@ -1,11 +1,11 @@
 """The compiled loops of the explorer.
 
-`insert` knows nothing of any spec: it is compiled once. For a model, three loops are generated as
-source, written into a cache folder named by a hash of everything that they depend on, and
-compiled there: `expand` (states to successors), and one for invariants and one for constraints.
-A second start loads the machine code; an edited action has another hash and is compiled anew.
+For a model two kinds of loops are generated as source, written into a cache folder named by a hash
+of everything that they depend on, and compiled there: `expand` (states to successors) and `check`
+(properties of rows). A second start loads the machine code; an edited action has another hash and
+is compiled anew.
 
-All of them work on uint64 arrays (rows, words per row) and release the GIL.
+They work on uint64 arrays (rows, words per row) and release the GIL.
 """
 
 import ast
@@ -17,96 +17,18 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
 from platformdirs import user_cache_dir
 
 from protocol_lab import compiling
 from protocol_lab.errors import LabError
-from protocol_lab.fingerprint import fingerprint_words
 from protocol_lab.layout import Node
 from protocol_lab.nodes import submasks
 from protocol_lab.parameters import Bound, Domain, Member, Range, Subset, names_used
 from protocol_lab.spec import Action, Model
 
-KNOWN, NEW, OUTSIDE = 0, 1, 2
-"""What became of a generated state: seen before, new, or outside the constraint."""
-
 compilations: list[str] = []
 """The kernels that this process compiled rather than loaded; a test counts them."""
-
-
-@intrinsic
-def prefetch(typing_context, array, index):
-    """Ask the processor to bring one array item into its cache while other work goes on."""
-
-    def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
-        builder.call(function, [pointer, word(1), word(1), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), codegen
-
-
-@njit(nogil=True, cache=True)
-def insert(table, rows, count, inside, limit, store, stored, parents, parent_of, verdicts):
-    """Enter generated rows into the table of fingerprints and keep the new ones.
-
-    table: uint64, a power of two of slots, 0 = empty. rows[:count]: the generated states;
-    inside[k]: does row k satisfy the constraint. New rows are copied to store[stored:], their
-    parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN, NEW or OUTSIDE. Stops
-    before `limit` stored rows are exceeded. Returns (rows handled, rows stored).
-    """
-    mask = np.int64(table.shape[0] - 1)
-    prints = np.empty(count, np.uint64)
-    for k in range(count):
-        prints[k] = fingerprint_words(rows, k)
-        prefetch(table, np.int64(prints[k]) & mask)
-    for k in range(count):
-        if not inside[k]:
-            verdicts[k] = 2
-            continue
-        slot = np.int64(prints[k]) & mask
-        while table[slot] != np.uint64(0) and table[slot] != prints[k]:
-            slot = (slot + 1) & mask
-        if table[slot] == prints[k]:
-            verdicts[k] = 0
-            continue
-        if stored >= limit:
-            return k, stored
-        table[slot] = prints[k]
-        verdicts[k] = 1
-        for word in range(rows.shape[1]):
-            store[stored, word] = rows[k, word]
-        parents[stored] = parent_of[k]
-        stored += 1
-    return count, stored
-
-
-@njit(nogil=True, cache=True)
-def refill(table, store, stored):
-    """Enter the fingerprints of all stored rows into a new, larger table."""
-    mask = np.int64(table.shape[0] - 1)
-    for k in range(stored):
-        print_ = fingerprint_words(store, k)
-        slot = np.int64(print_) & mask
-        while table[slot] != np.uint64(0):
-            slot = (slot + 1) & mask
-        table[slot] = print_
-
-
-@njit(nogil=True, cache=True)
-def find_row(store, stored, print_):
-    """The position of the stored row with this fingerprint, or -1."""
-    for k in range(stored):
-        if fingerprint_words(store, k) == print_:
-            return k
-    return -1
 
 
 class Kernels:

@@ -23,6 +23,7 @@ Everything that is not in use is zero, so that two rows are equal exactly if the
 """
 
 import ast
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -49,8 +50,11 @@ Int8, Int16, Int32 = Integer("int8"), Integer("int16"), Integer("int32")
 
 
 @dataclass(frozen=True)
-class Bool:
+class Boolean:
     """True or false, stored as one byte."""
+
+
+Bool = Boolean()
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class Struct:
     field_types: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls.field_types = {**cls.field_types, **cls.__dict__.get("__annotations__", {})}
+        cls.field_types = {**cls.field_types, **inspect.get_annotations(cls)}
 
     def __init__(self, **values: Any) -> None:
         unknown = set(values) - set(self.field_types)
@@ -209,7 +213,7 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
     match declared:
         case Integer(code, constant):
             return IntegerLayout(code, constant=constant)
-        case Bool():
+        case Boolean():
             return IntegerLayout("uint8", kind="bool")
         case Node():
             return IntegerLayout("int8", kind="node")

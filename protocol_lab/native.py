@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from protocol_lab import fingerprint as table
 from protocol_lab import kernels as loops
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.result import Result
@@ -57,8 +58,9 @@ class NativeSearch:
         self.result = Result(model, "native", question.names)
         self.result.compile_seconds = kernels.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in spec.actions}}
-        self.reached = 0
-        self.violating = {name: 0 for name in question.names}
+        self.sometimes = self._bits(spec.sometimes_properties)
+        self.invariants = self._bits(question.invariants)
+        self.violating = dict.fromkeys(question.names, 0)
         self._allocate()
 
     def _allocate(self) -> None:
@@ -109,7 +111,7 @@ class NativeSearch:
         result.never_reached = [
             each.name
             for k, each in enumerate(spec.sometimes_properties)
-            if not self.reached >> (first + k) & 1
+            if self.sometimes >> (first + k) & 1
         ]
         if self.question.to_the_end:
             result.violating = self.violating
@@ -187,13 +189,16 @@ class NativeSearch:
         self._apply_constraints(count)
         self._make_room(count)
         before_stored = self.stored
-        handled, stored = loops.insert(
+        handled, stored = table.insert(
             self.table, self.out, count, self.inside, self.question.max_states, self.store,
             self.stored, self.parents, self.parent_of, self.verdicts,
         )  # fmt: skip
         event = self._check(handled, before)
         counted = handled if event is None else event.at + 1
-        new = int(np.count_nonzero(self.verdicts[:counted] == loops.NEW))
+        is_new = self.verdicts[:counted] == table.NEW
+        new = int(np.count_nonzero(is_new))
+        if self.sometimes and new:
+            self.sometimes &= int(np.bitwise_and.reduce(self.failed[:counted][is_new]))
         self.stored = before_stored + new if event else stored
         per_action = np.bincount(
             self.action_of[:counted], weights=self.weight_of[:counted], minlength=len(names)
@@ -220,20 +225,14 @@ class NativeSearch:
     def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
         """Evaluate the properties on the states that count, and steps on all transitions."""
         question = self.question
-        wanted = (self.verdicts[:count] != loops.KNOWN).astype(np.uint8)
-        enabled = self._bits(question.invariants)
-        sometimes = self._bits(self.model.spec.sometimes_properties) & ~self.reached
+        wanted = (self.verdicts[:count] != table.KNOWN).astype(np.uint8)
+        enabled = self.invariants | self.sometimes
         self.failed[:count] = 0
-        if enabled or sometimes:
+        if enabled:
             self.check(
-                self.out, count, wanted, self.constants, enabled | sometimes, self.failed,
+                self.out, count, wanted, self.constants, enabled, self.failed,
                 self.store, self.parent_of,
             )  # fmt: skip
-        if sometimes:
-            new = self.verdicts[:count] == loops.NEW
-            everywhere = np.bitwise_and.reduce(self.failed[:count][new], initial=-1)
-            self.reached |= sometimes & ~int(everywhere) if new.any() else 0
-        self.failed[:count] &= enabled
         self.failed_steps[:count] = 0
         if self.check_steps is not None and before is not None:
             wanted[:] = 1
@@ -249,7 +248,8 @@ class NativeSearch:
         return self._first_event(count)
 
     def _first_event(self, count: int) -> _Event | None:
-        broken = np.flatnonzero((self.failed[:count] | self.failed_steps[:count]) != 0)
+        failed = self.failed[:count] & self.invariants | self.failed_steps[:count]
+        broken = np.flatnonzero(failed)
         if self.question.to_the_end:
             self._count_violations(broken)
             return None
@@ -284,7 +284,7 @@ class NativeSearch:
         if 2 * (self.stored + count) > len(self.table):
             self._check_memory(8 * 4 * len(self.table))
             self.table = np.zeros(4 * len(self.table), np.uint64)
-            loops.refill(self.table, self.store, self.stored)
+            table.refill(self.table, self.store, self.stored)
         if self.stored + count > len(self.store):
             size = 2 * (self.stored + count)
             self._check_memory(8 * size * (self.model.words + 1))

@@ -89,7 +89,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             container, previous = follow(scope["s"], path), None
             for position in range(count_of(container)):
                 item = container.items[position]
-                if container._layout.kind == "seq" or item != previous:
+                if position == 0 or container._layout.kind == "seq" or item != previous:
                     yield item
                 previous = item
 

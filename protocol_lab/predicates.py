@@ -52,7 +52,7 @@ def _from_text(model: Model, text: str) -> Callable[..., bool]:
 
 
 def names_in_scope(model: Model) -> dict[str, Any]:
-    """What an expression may use: helpers for sets of nodes, and the names of the spec's modules."""
+    """What an expression may use: the helpers for sets of nodes, and the spec's own names."""
     scope: dict[str, Any] = {}
     functions = [action.function for action in model.spec.actions + model.spec.inits]
     functions += [each.function for each in model.spec.invariants]

@@ -26,9 +26,7 @@ class PythonSearch:
         self.unreached = list(model.spec.sometimes_properties)
         self.result = Result(model, "python", question.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
-        self.result.violating = (
-            {each: 0 for each in question.names} if question.to_the_end else None
-        )
+        self.result.violating = dict.fromkeys(question.names, 0) if question.to_the_end else None
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search."""

@@ -8,21 +8,67 @@ new records as values. `compiling` rewrites actions to use these functions; nobo
 import operator
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import from_dtype, types
 from numba.core import cgutils
+from numba.core.datamodel import register_default
+from numba.core.datamodel.models import RecordModel
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
+from numba.np.arrayobj import record_getattr
 
 from protocol_lab import containers
 from protocol_lab.errors import CapacityExceeded
+from protocol_lab.layout import ArrayLayout, StructLayout
 
 
-def record_type(dtype: np.dtype) -> types.Record:
-    """Numba's type of a struct's dtype."""
-    import numba
+class StateRecord(types.Record):
+    """A record whose numbers are read as int64, whatever their width.
 
-    return numba.from_dtype(dtype)
+    So a function that is called with an id here and an epoch there is compiled once, and
+    compiled arithmetic is as exact as the uncompiled one.
+    """
+
+
+register_default(StateRecord)(RecordModel)
+
+
+@infer_getattr
+class _StateRecordFields(AttributeTemplate):
+    key = StateRecord
+
+    def generic_resolve(self, record: StateRecord, name: str) -> types.Type | None:
+        if name not in record.fields:
+            return None
+        found = record.typeof(name)
+        return types.int64 if isinstance(found, types.Integer) else found
+
+
+@lower_getattr_generic(StateRecord)
+def _get_field(context, builder, record, value, name):
+    kept = record.typeof(name)
+    if not isinstance(kept, types.Integer):
+        return record_getattr(context, builder, record, value, name)
+    pointer = _moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
+    narrow = ir.IntType(kept.bitwidth)
+    number = builder.load(builder.bitcast(pointer, narrow.as_pointer()), align=1)
+    widen = builder.sext if kept.signed else builder.zext
+    return widen(number, ir.IntType(64))
+
+
+def numba_type(layout: Any) -> types.Type:
+    """Numba's type of what a layout describes: an integer, a StateRecord or an array of them."""
+    if isinstance(layout, StructLayout):
+        fields = [
+            (name, {"type": numba_type(part), "offset": layout.offsets[name], "title": None})
+            for name, part in layout.fields.items()
+        ]
+        return StateRecord(fields, layout.size, False)
+    if isinstance(layout, ArrayLayout):
+        return types.NestedArray(numba_type(layout.item), (layout.count,))
+    return from_dtype(layout.dtype)
 
 
 def make_state_at(record: types.Record):
@@ -59,32 +105,99 @@ def make_new_record(record: types.Record):
     return new_record
 
 
-def _size(record: types.Record) -> ir.Constant:
+def _bytes_in(record: types.Record) -> ir.Constant:
     return ir.Constant(ir.IntType(64), record.size)
 
 
-@intrinsic
-def copy_record(typing_context, target, source):
-    """Copy a whole record over another of the same size."""
-    if not (isinstance(source, types.Record) and target.size == source.size):
-        return None
+def _moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
+    """The address `offset` bytes further on."""
+    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    return builder.gep(start, [offset])
+
+
+def _store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
+    """Store a value of numba type `source` where a value of type `target` is kept.
+
+    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one.
+    """
+    if isinstance(target, types.Record):
+        if isinstance(source, types.Record):
+            cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
+        else:
+            cgutils.memset(builder, pointer, _bytes_in(target), 0)
+        return
+    number = context.cast(builder, value, source, types.int64)
+    too_low = builder.icmp_signed("<", number, number.type(target.minval))
+    too_high = builder.icmp_signed(">", number, number.type(target.maxval))
+    with builder.if_then(builder.or_(too_low, too_high), likely=False):
+        context.call_conv.return_user_exc(builder, CapacityExceeded, ())
+    kept = ir.IntType(target.bitwidth)
+    pointer = builder.bitcast(pointer, kept.as_pointer())
+    builder.store(builder.trunc(number, kept) if kept.width < 64 else number, pointer, align=1)
+
+
+def _can_store(target: types.Type, source: types.Type) -> bool:
+    if isinstance(target, types.Record):
+        same = isinstance(source, types.Record) and source.size == target.size
+        return same or isinstance(source, types.Integer)
+    return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
+
+
+@intrinsic(prefer_literal=True)
+def set_field(typing_context, record, name, value):
+    """What `record.name = value` becomes."""
+    if not isinstance(record, types.Record):
+        raise TypingError("only fields of the state and of its records can be assigned")
+    if name.literal_value not in record.fields:
+        known = ", ".join(record.fields)
+        raise TypingError(f"there is no field {name.literal_value!r}; there are {known}")
+    field = record.fields[name.literal_value]
+    if not _can_store(field.type, value):
+        raise TypingError(f"{value} can't be stored in the field {name.literal_value!r}")
+    stored = types.unliteral(value)
 
     def codegen(context, builder, signature, args):
-        cgutils.raw_memmove(builder, args[0], args[1], _size(target), 1)
+        pointer = _moved(builder, args[0], ir.Constant(ir.IntType(64), field.offset))
+        _store(context, builder, field.type, pointer, stored, args[2])
         return context.get_dummy_value()
 
-    return types.void(target, source), codegen
+    return types.void(record, name, stored), codegen
 
 
 @intrinsic
-def erase_record(typing_context, target):
-    """Set all bytes of a record to zero."""
+def set_item(typing_context, items, index, value):
+    """What `items[index] = value` becomes."""
+    if not isinstance(items, types.NestedArray):
+        raise TypingError("only slots of the state's arrays can be assigned by index")
+    if not _can_store(items.dtype, value):
+        raise TypingError(f"{value} can't be stored in an array of {items.dtype}")
+    size = items.dtype.size if isinstance(items.dtype, types.Record) else items.dtype.bitwidth // 8
 
     def codegen(context, builder, signature, args):
-        cgutils.memset(builder, args[0], _size(target), 0)
+        position = context.cast(builder, args[1], signature.args[1], types.int64)
+        outside = builder.icmp_unsigned(">=", position, position.type(items.shape[0]))
+        with builder.if_then(outside, likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, ())
+        data = context.make_array(items)(context, builder, args[0]).data
+        pointer = _moved(builder, data, builder.mul(position, position.type(size)))
+        _store(context, builder, items.dtype, pointer, signature.args[2], args[2])
         return context.get_dummy_value()
 
-    return types.void(target), codegen
+    return types.void(items, index, value), codegen
+
+
+@intrinsic
+def same_bytes(typing_context, left, right):
+    """Do two records of one size hold the same bytes?"""
+
+    def codegen(context, builder, signature, args):
+        whole = ir.IntType(8 * left.size)
+        one, other = (
+            builder.load(builder.bitcast(each, whole.as_pointer()), align=1) for each in args
+        )
+        return builder.icmp_unsigned("==", one, other)
+
+    return types.boolean(left, right), codegen
 
 
 @intrinsic
@@ -92,112 +205,9 @@ def byte_at(typing_context, record, index):
     """One byte of a record, unsigned."""
 
     def codegen(context, builder, signature, args):
-        pointer = builder.bitcast(args[0], ir.IntType(8).as_pointer())
-        return builder.load(builder.gep(pointer, [args[1]]))
+        return builder.load(_moved(builder, args[0], args[1]))
 
     return types.uint8(record, types.intp), codegen
-
-
-@intrinsic(prefer_literal=True)
-def raw_set_field(typing_context, record, name, value):
-    """Store a number in a field without looking whether it fits."""
-    field = record.fields[name.literal_value]
-
-    def codegen(context, builder, signature, args):
-        pointer = cgutils.get_record_member(
-            builder, args[0], field.offset, context.get_data_type(field.type)
-        )
-        number = context.cast(builder, args[2], signature.args[2], field.type)
-        context.pack_value(builder, field.type, number, pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(record, name, value), codegen
-
-
-@intrinsic(prefer_literal=True)
-def sub_record(typing_context, record, name):
-    """The record inside a record at a field."""
-    field = record.fields[name.literal_value]
-
-    def codegen(context, builder, signature, args):
-        pointer = builder.bitcast(args[0], ir.IntType(8).as_pointer())
-        at = builder.gep(pointer, [ir.Constant(ir.IntType(64), field.offset)])
-        return builder.bitcast(at, context.get_value_type(field.type))
-
-    return field.type(record, name), codegen
-
-
-def set_field(record: Any, name: str, value: Any) -> None:
-    """What `record.name = value` becomes."""
-
-
-def set_item(items: Any, index: int, value: Any) -> None:
-    """What `items[index] = value` becomes."""
-
-
-def _range_of(integer: types.Integer) -> tuple[int, int]:
-    return integer.minval, integer.maxval
-
-
-@overload(set_field, prefer_literal=True, inline="never")
-def _set_field(record, name, value):
-    field_type = record.fields[name.literal_value].type
-    if isinstance(field_type, types.Record):
-        if isinstance(value, types.Record):
-
-            def store(record, name, value):
-                copy_record(sub_record(record, name), value)
-
-        else:
-
-            def store(record, name, value):
-                erase_record(sub_record(record, name))
-
-        return store
-    low, high = _range_of(field_type)
-
-    def store(record, name, value):
-        if value < low or value > high:
-            raise CapacityExceeded
-        raw_set_field(record, name, value)
-
-    return store
-
-
-@overload(set_item, prefer_literal=False)
-def _set_item(items, index, value):
-    if not isinstance(items, types.Array | types.NestedArray):
-
-        def store(items, index, value):
-            items[index] = value
-
-        return store
-    if isinstance(items.dtype, types.Record):
-        if isinstance(value, types.Record):
-
-            def store(items, index, value):
-                if index < 0 or index >= len(items):
-                    raise IndexError
-                copy_record(items[index], value)
-
-        else:
-
-            def store(items, index, value):
-                if index < 0 or index >= len(items):
-                    raise IndexError
-                erase_record(items[index])
-
-        return store
-    low, high = _range_of(items.dtype)
-
-    def store(items, index, value):
-        if index < 0 or index >= len(items):
-            raise IndexError
-        if value < low or value > high:
-            raise CapacityExceeded
-        items[index] = value
-
-    return store
 
 
 @overload(containers.overflow)
@@ -218,23 +228,15 @@ def _both_records(left, right) -> bool:
 
 @overload(operator.eq)
 def _equal(left, right):
-    if not _both_records(left, right):
-        return None
-    size = left.size
-
-    def equal(left, right):
-        for k in range(size):
-            if byte_at(left, k) != byte_at(right, k):
-                return False
-        return True
-
-    return equal
+    if _both_records(left, right):
+        return lambda left, right: same_bytes(left, right)
+    return None
 
 
 @overload(operator.ne)
 def _unequal(left, right):
     if _both_records(left, right):
-        return lambda left, right: not left == right
+        return lambda left, right: not same_bytes(left, right)
     return None
 
 

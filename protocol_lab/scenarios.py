@@ -38,8 +38,7 @@ class Line:
     @property
     def slide(self) -> str:
         """The slide, or slides as in 46-56, that the caption begins with; "" if none."""
-        found = _SLIDE.match(self.caption)
-        return found.group(1) if found else ""
+        return split_caption(self.caption)[0]
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,12 @@ def scenarios_of(spec_name: str) -> list[Path]:
     if "." not in spec_name:
         return files
     return [path for path in files if read_scenario(path).spec_name == spec_name]
+
+
+def split_caption(caption: str) -> tuple[str, str]:
+    """The slide, or slides, that a caption begins with ("" if none), and the words after it."""
+    found = _SLIDE.match(caption)
+    return (found.group(1), caption[found.end() :]) if found else ("", caption)
 
 
 def parse_scenario(text: str, name: str = "scenario") -> Scenario:

@@ -7,7 +7,7 @@ from typing import Any
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.result import Result
 from protocol_lab.spec import Model, Property
-from protocol_lab.stepping import attempts, evaluate, evaluate_step
+from protocol_lab.stepping import evaluate, evaluate_step, successors
 from protocol_lab.steps import initial_text, steps_between
 
 UNBOUNDED = 2**62
@@ -60,7 +60,8 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
 
 def explain_capacity(model: Model, row: bytes) -> str:
     """The sentence for a step from this state that does not fit into the declared storage."""
-    for each in attempts(model, row):
-        if each.over_capacity:
-            return f"{each.reason} (at {each.action.name})"
-    raise CapacityExceeded("a step that fits uncompiled did not fit compiled")
+    try:
+        list(successors(model, row))
+    except CapacityExceeded as error:
+        return str(error)
+    raise AssertionError("a step that fits uncompiled did not fit compiled")

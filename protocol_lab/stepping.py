@@ -68,7 +68,7 @@ def successors(model: Model, row: bytes) -> Iterator[Attempt]:
     """The steps that can be taken. Raises CapacityExceeded where one does not fit."""
     for each in attempts(model, row):
         if each.over_capacity:
-            raise CapacityExceeded(each.reason)
+            raise CapacityExceeded(f"{each.reason} (at {each.action.name})")
         if each.taken:
             yield each
 

@@ -9,7 +9,7 @@ that could be meant. `find_step` reads such a line for a given state.
 
 import ast
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from protocol_lab import nodes
@@ -164,7 +164,7 @@ def _matches(value: Any, wanted: Any) -> bool:
 def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
     """The steps that lead from each of these states to the next; each must be a transition."""
     steps = []
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         taken = next(each for each in successors(model, before) if each.row == after)
         steps.append(step_of(model, before, taken.action, taken.args))
     return steps

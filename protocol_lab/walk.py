@@ -37,6 +37,7 @@ class Standing:
     name: str
     reason: str
     meaning: str
+    by_default: bool = True
 
     @property
     def holds(self) -> bool:
@@ -47,13 +48,15 @@ class Standing:
 class Walk:
     """Where a learner is: a current moment on one of several named branches.
 
-    Taking a step that differs from the one already ahead starts a new branch; nothing is lost.
+    Taking a step that is not ahead on any branch starts a new one, if this one goes on; nothing is
+    lost.
     """
 
     model: Model
     start: Moment
     branches: dict[str, Moment] = field(default_factory=dict)
     branch: str = "main"
+    _standings: dict[Moment, list[Standing]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def begin(cls, model: Model, init: str | None = None) -> "Walk":
@@ -110,11 +113,12 @@ class Walk:
         taken = self.step_of(each)
         if not each.taken:
             raise LabError(f"{taken.text} can't happen here: {each.reason}.")
-        ahead = self._ahead()
-        if ahead is not None and ahead.step.text == taken.text:
-            self.moment = ahead
-            return ahead
-        if ahead is not None:
+        for name in dict.fromkeys([self.branch, *self.branches]):
+            known = self._next_on(name)
+            if known is not None and known.step.text == taken.text:
+                self.branch, self.moment = name, known
+                return known
+        if self.ahead is not None:
             self.branch = self._new_name()
         self.moment = Moment(each.row, taken, self.moment, caption, self.moment.depth + 1)
         self.branches[self.branch] = self.moment
@@ -126,7 +130,7 @@ class Walk:
 
     def redo(self) -> None:
         """One step ahead on this branch; stays at its end."""
-        self.moment = self._ahead() or self.moment
+        self.moment = self.ahead or self.moment
 
     def first(self) -> None:
         """Back to the start."""
@@ -160,17 +164,27 @@ class Walk:
     def standings(self, moment: Moment | None = None) -> list[Standing]:
         """Every invariant of the spec in a moment, default ones first, with the reason why not."""
         moment = moment or self.moment
+        if moment not in self._standings:
+            self._standings[moment] = self._judge(moment)
+        return self._standings[moment]
+
+    def _judge(self, moment: Moment) -> list[Standing]:
         found = []
         for each in self.model.spec.invariants:
             reason = evaluate(self.model, moment.row, each.function)
-            found.append((not each.by_default, Standing(each.name, reason, each.doc)))
+            found.append(Standing(each.name, reason, each.doc, each.by_default))
         for each in self.model.spec.step_invariants if moment.previous else []:
             reason = evaluate_step(self.model, moment.previous.row, moment.row, each.function)
-            found.append((not each.by_default, Standing(each.name, reason, each.doc)))
-        return [standing for _, standing in sorted(found, key=lambda pair: pair[0])]
+            found.append(Standing(each.name, reason, each.doc, each.by_default))
+        return sorted(found, key=lambda standing: not standing.by_default)
 
-    def _ahead(self) -> Moment | None:
-        path = self.path
+    @property
+    def ahead(self) -> Moment | None:
+        """The next moment on the current branch, if it goes on."""
+        return self._next_on(self.branch)
+
+    def _next_on(self, branch: str) -> Moment | None:
+        path = self.branches[branch].path()
         position = next((k for k, each in enumerate(path) if each is self.moment), None)
         if position is None or position + 1 == len(path):
             return None

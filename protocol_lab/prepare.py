@@ -1,0 +1,58 @@
+"""`lab.py prepare`: compile and verify everything beforehand, so that the kit works offline."""
+
+import time
+
+from protocol_lab.catalog import load, package_folder, spec_names
+from protocol_lab.errors import LabError
+from protocol_lab.explore import explore
+from protocol_lab.runtime import find_dot, find_java
+from protocol_lab.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.spec import Model
+
+
+def prepare() -> int:
+    """Compile every layout that the kit itself uses, play every scenario, look for Java and dot.
+
+    Prints a line for each; returns 0 if all is well, 3 if something is missing.
+    """
+    problems = []
+    for name in spec_names():
+        problems += _report(f"{name}: compiled and explored", lambda name=name: _explore(name))
+    for package in sorted({name.partition(".")[0] for name in spec_names()}):
+        count = len(list(package_folder(package).glob("scenarios/*.txt")))
+        problems += _report(f"{package}: {count} scenarios played", lambda p=package: _play_all(p))
+    problems += _report("Java for Spark", find_java)
+    problems += _report("Graphviz", find_dot)
+    for problem in problems:
+        print(problem)
+    print(
+        "Everything is ready, also without a network." if not problems else "Not everything works."
+    )
+    return 3 if problems else 0
+
+
+def _report(title: str, work) -> list[str]:
+    began = time.perf_counter()
+    try:
+        work()
+    except LabError as error:
+        print(f"✗ {title}")
+        return [str(error)]
+    print(f"✓ {title} ({time.perf_counter() - began:.1f} s)")
+    return []
+
+
+def _explore(name: str) -> None:
+    models = {tuple(model.layout.offsets.items()): model for model in _models(name)}
+    for model in models.values():
+        explore(model, max_states=10_000, progress=False)
+
+
+def _models(name: str) -> list[Model]:
+    """The spec with its defaults and with the constants of each of its scenarios."""
+    return [load(name).bind(), *(read_scenario(path).model() for path in scenarios_of(name))]
+
+
+def _play_all(package: str) -> None:
+    for path in scenarios_of(package):
+        play(read_scenario(path))

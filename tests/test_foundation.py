@@ -1,0 +1,298 @@
+"""Declaring, stepping and exploring, on made-up protocols: every engine must agree with the twin."""
+
+import math
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocol_lab import Array, Int8, LabError, Spec, Struct, kernels
+from protocol_lab.containers import add, take
+from protocol_lab.explore import explore
+from protocol_lab.fingerprint import fingerprint, fingerprints
+from protocol_lab.layout import Bag, resolve
+from protocol_lab.result import Result
+from protocol_lab.stepping import attempts, initial, successors
+from protocol_lab.steps import find_step, step_of
+from protocol_lab.views import encode_plain, plain, view
+from tests.toy_specs import Message, counter, letters
+
+BOTH = ("native", "python")
+
+
+def agree(model, **question) -> Result:
+    """Explore on both engines, compare everything that they report, and return one result."""
+    native, python = (explore(model, engine=engine, **question) for engine in BOTH)
+    for name in (
+        "verdict",
+        "per_depth",
+        "per_action",
+        "violated",
+        "undecided_reason",
+        "never_reached",
+        "violating",
+        "initial",
+        "trace",
+        "trace_rows",
+    ):
+        assert getattr(native, name) == getattr(python, name), name
+    return native
+
+
+@pytest.mark.parametrize("lossy", [0, 1])
+@pytest.mark.parametrize("servers", [1, 2, 3])
+def test_engines_agree_on_message_passing(servers, lossy):
+    result = agree(letters.bind(servers=servers, lossy=lossy, values=2), invariants=[])
+    assert result.verdict == "holds"
+    assert result.never_reached == (
+        ["pigs_fly"] if servers > 1 else ["a_letter_arrives", "pigs_fly"]
+    )
+
+
+def test_engines_agree_at_a_violation_and_its_trace_is_shortest():
+    model = letters.bind(servers=3, starts=1)
+    result = agree(model, invariants=None)
+    assert (result.violated, len(result.trace_rows)) == ("few_letters", 3)
+    assert result.violation_reason == "three letters are under way"
+    row = result.trace_rows[0]
+    for step, expected in zip(result.trace, result.trace_rows[1:], strict=True):
+        row = find_step(model, row, step.text).row
+        assert row == expected
+
+
+def test_going_on_counts_the_violating_states():
+    result = agree(letters.bind(servers=3, starts=1), to_the_end=True)
+    assert result.verdict == "violated"
+    assert result.exhaustive
+    assert result.violating["few_letters"] > 0
+    assert result.violating["values_grow"] == 0
+
+
+def test_of_two_broken_invariants_the_first_named_is_reported():
+    model = counter.bind(limit=5)
+    assert agree(model, invariants=["never_to_three"]).violated == "never_to_three"
+    assert len(agree(model, invariants=["never_to_three"]).trace_rows) == 4
+
+
+def test_several_initial_states_and_the_line_that_chooses_one():
+    model = letters.bind(servers=3, starts=2, lossy=0, values=3)
+    assert len(list(initial(model))) == 2
+    result = agree(model, invariants=["few_letters"])
+    assert result.initial == "start(first=0)"
+
+
+def test_a_state_outside_the_constraint_is_checked_but_not_counted():
+    model = counter.bind(limit=5)
+    assert agree(model, constraint="s.n <= 1").distinct == 2
+    assert agree(model, constraint="s.n <= 2", invariants=["never_to_three"]).violated
+    assert not agree(model, constraint="s.n <= 1", invariants=["never_to_three"]).violated
+
+
+def test_deadlocks_are_reported_on_request():
+    model = counter.bind(limit=5)
+    assert agree(model).verdict == "holds"
+    result = agree(model, deadlock=True)
+    assert (result.violated, len(result.trace_rows)) == ("deadlock", 6)
+
+
+@pytest.mark.parametrize("bound", range(1, 8))
+def test_max_states_bounds_distinct_and_is_undecided_only_if_hit(bound):
+    result = agree(counter.bind(limit=5), max_states=bound)
+    assert result.distinct == min(bound, 6)
+    assert result.verdict == ("holds" if bound >= 6 else "undecided")
+
+
+@pytest.mark.parametrize("step", [1, 7, 99])
+def test_a_number_that_does_not_fit_ends_the_search_and_names_the_constant(step):
+    result = agree(counter.bind(limit=None, step=step))
+    assert result.verdict == "undecided"
+    assert "limit" in result.undecided_reason
+    assert "holds -128 to 127" in result.undecided_reason
+    assert result.distinct == math.floor(127 / step) + 1
+
+
+def test_a_full_bag_ends_the_search_and_names_the_constant():
+    result = agree(letters.bind(servers=3, slots=1), invariants=[])
+    assert result.verdict == "undecided"
+    assert "messages has no room for more than 1: raise slots" in result.undecided_reason
+
+
+def test_an_interrupted_search_tells_what_it_knows():
+    stops = iter([False, True, True])
+    result = explore(counter.bind(limit=5), stopped=lambda: next(stops))
+    assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
+    assert result.distinct == sum(result.per_depth) > 0
+
+
+def test_memory_is_bounded():
+    result = explore(letters.bind(servers=3, values=4), invariants=[], memory_gib=0.001)
+    assert result.verdict == "undecided"
+    assert "memory" in result.undecided_reason
+
+
+def sampled_rows(model, count=200) -> list[bytes]:
+    """The first states in breadth-first order."""
+    rows = [each.row for each in initial(model)]
+    for row in rows:
+        for each in successors(model, row):
+            if each.row not in rows:
+                rows.append(each.row)
+        if len(rows) >= count:
+            break
+    return rows
+
+
+def test_every_state_decodes_and_encodes_to_the_same_bytes():
+    model = letters.bind(servers=3)
+    for row in sampled_rows(model):
+        assert (
+            encode_plain(model.layout, plain(view(model.layout, row))).ljust(len(row), b"\0") == row
+        )
+
+
+def test_a_refusal_changes_nothing():
+    model = letters.bind(servers=3)
+    for row in sampled_rows(model, 60):
+        for each in attempts(model, row):
+            state = bytearray(row)
+            reason = each.action.function(view(model.layout, state), model.constants, **each.args)
+            assert each.taken or (reason and bytes(state) == row)
+
+
+def test_steps_read_back_from_their_text():
+    model = letters.bind(servers=3)
+    for row in sampled_rows(model, 60):
+        for each in successors(model, row):
+            text = step_of(model, row, each.action, each.args).text
+            assert find_step(model, row, text).row == each.row
+
+
+def test_a_message_is_named_by_the_fewest_fields():
+    model = letters.bind(servers=3, starts=1)
+    row = next(initial(model)).row
+    row = find_step(model, row, "broadcast(source=2, lost={})").row
+    texts = [
+        step_of(model, row, each.action, each.args).text
+        for each in successors(model, row)
+        if each.action.name == "receive"
+    ]
+    assert texts == ["receive(message=Message(dest=1))", "receive(message=Message(dest=3))"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("broadcast(source=1)", "ambiguous"),
+        ("broadcast(source=9, lost={})", "no such choice"),
+        ("broadcast(sauce=1)", "no parameter 'sauce'"),
+        ("fly()", "no action 'fly'"),
+        ("receive(message=", "is no step"),
+        ("receive(1)", "is no step"),
+    ],
+)
+def test_a_malformed_step_gets_one_sentence(text, words):
+    model = letters.bind(servers=3, starts=1)
+    with pytest.raises(LabError, match=words) as error:
+        find_step(model, next(initial(model)).row, text)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"server": 2}, "no constant 'server'"),
+        ({"servers": 9}, "use 1 to 3"),
+        ({"servers": "two"}, "not a whole number"),
+        ({"servers": "none"}, "only bounds can be none"),
+        ({"lossy": "maybe"}, "false, true"),
+    ],
+)
+def test_a_wrong_constant_gets_one_sentence(values, words):
+    with pytest.raises(LabError, match=words):
+        letters.bind(**values)
+
+
+@pytest.mark.parametrize("condition", ["s.n <", "s.m == 1", "unknown > 1", "len(s)"])
+def test_a_wrong_condition_gets_one_sentence(condition):
+    with pytest.raises(LabError, match="condition|expression"):
+        explore(counter.bind(), constraint=condition)
+
+
+def test_a_condition_may_be_a_function_of_the_caller():
+    bound = 3
+    assert agree(counter.bind(), constraint=lambda s, c: s.n < bound).distinct == 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.binary(min_size=24, max_size=24), min_size=1, max_size=5))
+def test_the_fingerprint_is_the_same_compiled_and_in_python(rows):
+    import numpy as np
+
+    words = np.frombuffer(b"".join(rows), np.uint64).reshape(len(rows), 3)
+    assert [int(each) for each in fingerprints(words)] == [fingerprint(row) for row in rows]
+
+
+class Letters(Struct):
+    """A state that is nothing but a bag."""
+
+    bag: Bag(Message, 6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(-9, 9)), max_size=6))
+def test_equal_bags_are_equal_bytes(items):
+    layout = resolve(Letters, {"servers": 3})
+    rows = []
+    for order in (items, items[::-1]):
+        row = bytearray(layout.size)
+        bag = view(layout, row).bag
+        for source, dest, value in order:
+            add(bag, Message(source=source, dest=dest, value=value))
+        rows.append(bytes(row))
+    assert rows[0] == rows[1]
+    for source, dest, value in items:
+        take(bag, Message(source=source, dest=dest, value=value))
+    assert bytes(row) == bytes(layout.size)
+
+
+def edited_spec(body: str) -> Spec:
+    """A spec whose action calls a helper function with this body."""
+
+    class OneConstants(NamedTuple):
+        pass
+
+    class OneState(Struct):
+        n: Int8
+        slots: Array(Int8, 2)
+
+    spec = Spec("toy.edited", OneState, OneConstants)
+    scope = {"TAKEN": "", "OneState": OneState}
+    for source in (
+        f"def helper(s):\n    {body}\n",
+        "def go(s, c):\n    if s.n >= 3:\n        return 'done'\n    helper(s)\n    return TAKEN\n",
+        "def begin(s, c):\n    return TAKEN\n",
+    ):
+        exec(source, scope)
+        next(reversed(scope.values())).lab_source = source
+    spec.init(scope["begin"])
+    spec.action(scope["go"])
+    return spec
+
+
+def test_an_edit_of_a_called_function_takes_effect(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    before = len(kernels.compilations)
+    assert agree(edited_spec("s.n += 1").bind()).distinct == 4
+    assert agree(edited_spec("s.n += 3").bind()).distinct == 2
+    compiled = len(kernels.compilations)
+    assert compiled > before
+    assert agree(edited_spec("s.n += 1").bind()).distinct == 4
+    assert len(kernels.compilations) == compiled
+
+
+def test_a_faulty_action_gets_one_sentence_on_every_engine():
+    model = edited_spec("s.slots[s.n + 2] = 1").bind()
+    for engine in BOTH:
+        with pytest.raises(LabError, match="go failed with IndexError"):
+            explore(model, engine=engine)
