@@ -15,6 +15,7 @@ Source: FiniteReplicatedLog in the Kafka replication specs.
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.logs import draw_logs
 from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Node, Per, Range, Spec, Struct, erase
 
 
@@ -42,7 +43,7 @@ class State(Struct):
     logs: Per(Replica, Log)
 
 
-spec = Spec("kafka.finite_replicated_log", State, Constants, __doc__)
+spec = Spec("kafka.finite_replicated_log", State, Constants, __doc__, draw=draw_logs)
 
 
 @spec.init

@@ -10,6 +10,7 @@ Source: IdSequence in the Kafka replication specs.
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.logs import draw_id_sequence
 from protocol_lab import HOLDS, TAKEN, Int16, Limits, Range, Spec, Struct
 
 
@@ -25,7 +26,7 @@ class State(Struct):
     next_id: Int16
 
 
-spec = Spec("kafka.id_sequence", State, Constants, __doc__)
+spec = Spec("kafka.id_sequence", State, Constants, __doc__, draw=draw_id_sequence)
 
 
 @spec.init

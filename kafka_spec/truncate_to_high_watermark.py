@@ -13,6 +13,7 @@ Left out: see `replication_core`.
 Source: KafkaTruncateToHighWatermark in the Kafka replication specs.
 """
 
+from kafka_spec.draw.replication import draw_replication
 from kafka_spec.replication_core import (
     Constants,
     Replica,
@@ -57,7 +58,7 @@ def become_follower_truncate_to_high_watermark(
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.truncate_to_high_watermark", State, Constants, __doc__)
+spec = Spec("kafka.truncate_to_high_watermark", State, Constants, __doc__, draw=draw_replication)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

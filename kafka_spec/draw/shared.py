@@ -13,8 +13,8 @@ from protocol_lab.stepping import evaluate
 from protocol_lab.views import view
 
 LEGEND = (
-    "✓ and solid border: committed · dashed border: not committed · hatched: truncated in this"
-    " step · highlighted: changed in this step"
+    "✓ solid border: committed · dashed: not committed · hatched: truncated just now"
+    " · highlighted: changed just now"
 )
 
 

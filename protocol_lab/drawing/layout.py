@@ -389,7 +389,7 @@ def _card_lines(card: Card) -> list[tuple[str, str]]:
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
-    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, 12, bold=True)
+    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24)
     height = 12 + 17 * len(lines)
     svg.rect(
         MARGIN,
@@ -402,7 +402,7 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
         stroke_width=1.4,
     )
     for k, line in enumerate(lines):
-        svg.text(MARGIN + 12, y + 19 + 17 * k, line, bold=True, fill=palette.BAD)
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, fill=palette.BAD)
     return y + height
 
 
