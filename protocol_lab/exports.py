@@ -6,7 +6,7 @@ from collections.abc import Callable
 from protocol_lab.constants import show
 from protocol_lab.layout import Node
 from protocol_lab.scenarios import scenario_text
-from protocol_lab.steps import Step, initial_text
+from protocol_lab.steps import Step, as_json, initial_text
 from protocol_lab.views import plain, view
 from protocol_lab.walk import Walk
 
@@ -39,9 +39,8 @@ def to_json(walk: Walk) -> str:
                 {**moment.step.to_json(), "text": moment.step.text, "caption": moment.caption}
                 for moment in moments[1:]
             ],
-            "states": [plain(view(walk.model.layout, moment.row)) for moment in moments],
+            "states": [as_json(plain(view(walk.model.layout, each.row))) for each in moments],
         },
-        default=sorted,  # sets of nodes
         indent=1,
     )
 

@@ -35,6 +35,18 @@ class Step:
         return {"action": self.action, "args": self.args}
 
 
+def as_json(value: Any) -> Any:
+    """A plain value with sets of nodes as sorted lists."""
+    match value:
+        case set():
+            return sorted(value)
+        case dict():
+            return {key: as_json(each) for key, each in value.items()}
+        case list():
+            return [as_json(each) for each in value]
+    return value
+
+
 def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Step:
     """The step that takes this action with these parameters in this state."""
     shown = {name: _plain_argument(action, name, value) for name, value in args.items()}
@@ -53,7 +65,7 @@ def argument_text(model: Model, row: bytes, action: Action, name: str, args: dic
 def _plain_argument(action: Action, name: str, value: Any) -> Any:
     if isinstance(action.domains[name], Subset):
         return sorted(nodes.members(value))
-    return plain(value) if isinstance(value, StructView) else int(value)
+    return as_json(plain(value)) if isinstance(value, StructView) else int(value)
 
 
 def _argument_text(

@@ -61,6 +61,10 @@ class StructView(View):
             known = ", ".join(self._layout.fields)
             raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
 
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(self._layout.fields)
+        raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
+
     def remedy(self) -> str:
         """The sentence for a full sequence or bag: which one, and what to raise."""
         slots = self._layout.fields["items"].count

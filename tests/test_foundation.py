@@ -1,4 +1,4 @@
-"""Declaring, stepping and exploring, on made-up protocols: every engine must agree with the twin."""
+"""Declaring, stepping and exploring made-up protocols: every engine agrees with the twin."""
 
 import math
 from typing import NamedTuple
@@ -215,7 +215,7 @@ def test_a_wrong_constant_gets_one_sentence(values, words):
 
 @pytest.mark.parametrize("condition", ["s.n <", "s.m == 1", "unknown > 1", "len(s)"])
 def test_a_wrong_condition_gets_one_sentence(condition):
-    with pytest.raises(LabError, match="condition|expression"):
+    with pytest.raises(LabError, match=r"condition|expression"):
         explore(counter.bind(), constraint=condition)
 
 

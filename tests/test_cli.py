@@ -1,0 +1,159 @@
+"""The command line is a contract for scripts: fields, exit codes, and one sentence for bad input."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.cli import main
+
+SMALL = ["kafka.kip_320", "--set", "replicas=2"]
+FIELDS = {
+    "spec",
+    "constants",
+    "engine",
+    "verdict",
+    "exhaustive",
+    "undecided_reason",
+    "distinct",
+    "generated",
+    "depth",
+    "violated",
+    "initial",
+    "trace",
+    "trace_states",
+    "never_reached",
+    "per_action",
+    "per_depth",
+    "collision_probability",
+    "compile_seconds",
+    "seconds",
+}
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_check_reports_every_field(capsys):
+    code, out, _ = run(capsys, "check", *SMALL, "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert set(report) >= FIELDS
+    assert report["verdict"] == "holds"
+    assert report["trace"] is None
+    assert report["trace_states"] is None
+    assert sum(report["per_depth"]) == report["distinct"]
+    assert sum(report["per_action"].values()) == report["generated"]
+    assert len(report["per_depth"]) == report["depth"]
+
+
+def test_a_violation_exits_with_1_and_its_trace_replays(capsys, tmp_path):
+    file = tmp_path / "trace.txt"
+    words = ["check", "kafka.truncate_to_high_watermark", "--set", "replicas=2"]
+    code, out, _ = run(capsys, *words, "--invariant", "weak_isr", "--trace", str(file), "--json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["violated"] == "weak_isr"
+    assert len(report["trace"]) + 1 == report["trace_states"] == 9
+    assert all(set(step) == {"action", "args"} for step in report["trace"])
+    code, out, _ = run(capsys, "replay", str(file))
+    assert code == 0
+    assert "✓ violates weak_isr" in out
+
+
+def test_a_bound_exits_with_2_and_is_never_called_exhaustive(capsys):
+    code, out, _ = run(capsys, "check", *SMALL, "--max-states", "10", "--json")
+    report = json.loads(out)
+    assert (code, report["verdict"], report["exhaustive"]) == (2, "undecided", False)
+    assert report["distinct"] == 10
+    assert "10 distinct states" in report["undecided_reason"]
+
+
+def test_simulation_never_says_holds(capsys):
+    words = ["simulate", *SMALL, "--walks", "3", "--steps", "9", "--seed", "1", "--json"]
+    code, out, _ = run(capsys, *words)
+    assert (code, json.loads(out)["verdict"]) == (2, "undecided")
+    assert run(capsys, *words)[1].split('"seconds"')[0] == out.split('"seconds"')[0]
+
+
+def test_specs_lists_constants_actions_and_invariants(capsys):
+    code, out, _ = run(capsys, "specs", "--json")
+    specs = {each["name"]: each for each in json.loads(out)["specs"]}
+    assert code == 0
+    assert list(specs["kafka.kip_320"]["constants"]) == [
+        "replicas",
+        "log_size",
+        "max_records",
+        "max_leader_epoch",
+    ]
+    assert "fenced_follower_fetch" in specs["kafka.kip_320"]["actions"]
+    defaults = [each["name"] for each in specs["kafka.kip_320"]["invariants"] if each["default"]]
+    assert defaults == ["weak_isr", "strong_isr", "type_ok"]
+    text = run(capsys, "specs")[1]
+    assert all(name in text for name in specs)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["check", "kafka.kip_999"], "There is no spec 'kafka.kip_999'"),
+        (["check", "kafka"], "There is no spec 'kafka'"),
+        (["check", *SMALL, "--set", "brokers=2"], "no constant 'brokers'"),
+        (["check", *SMALL, "--set", "replicas"], "write NAME=VALUE"),
+        (["check", *SMALL, "--set", "replicas=99"], "use 1 to 7"),
+        (["check", *SMALL, "--invariant", "strong"], "no invariant 'strong'"),
+        (["check", *SMALL, "--invariant", "weak_isr", "--no-invariants"], "exclude each other"),
+        (["check", *SMALL, "--constraint", "s.hw <"], "is no Python expression"),
+        (["check", *SMALL, "--constraint", "s.hw < 1"], "has no field"),
+        (["check", *SMALL, "--engine", "tlc"], "no engine 'tlc'"),
+        (["check", *SMALL, "--max-states", "0"], "max_states=0"),
+        (["check", *SMALL, "--max-states", "many"], "invalid int value"),
+        (["simulate", *SMALL, "--walks", "0"], "at least 1"),
+        (["check"], "required"),
+        (["fly"], "invalid choice"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_3(capsys, words, sentence):
+    code, out, err = run(capsys, *words, "--json")
+    assert code == 3
+    assert sentence in json.loads(out)["error"]
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "the first line must be"),
+        ("# spec: kafka.nothing\n", "There is no spec"),
+        ("# spec: kafka.kip_320 replicas\n", "NAME=VALUE"),
+        ("# spec: kafka.kip_320\nleader_write(replica=1)\n", "line 2: .*can't happen here"),
+        ("# spec: kafka.kip_320\n!proves weak_isr\n", "line 2: .*is not known"),
+        ("# spec: kafka.kip_320\n!violates weak_isr\n", "line 2: weak_isr holds here"),
+        ("# spec: kafka.kip_320\n!violates no_such\n", "line 2: there is no invariant"),
+        (
+            "# spec: kafka.kip_320\n!blocked controller_elect_leader(new_leader=1)\n",
+            "line 2: .*should be blocked",
+        ),
+    ],
+)
+def test_a_malformed_scenario_names_the_line(capsys, tmp_path, text, sentence):
+    file = tmp_path / "scenario.txt"
+    file.write_text(text)
+    code, _, err = run(capsys, "replay", str(file))
+    assert code == 3
+    assert re.search(sentence, err), err
+    assert run(capsys, "replay", str(tmp_path / "missing.txt"))[0] == 3
+
+
+def test_json_is_alone_on_standard_output():
+    words = [sys.executable, "-m", "protocol_lab", "check", *SMALL, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["engine"] == "native"
