@@ -7,13 +7,13 @@ from kafka_spec.draw.shared import (
     Log,
     Shown,
     alarms,
+    changed_width,
     compared,
     entries_of,
     membership,
     or_none,
     set_text,
     views,
-    widest_change,
 )
 from protocol_lab.drawing import (
     Bar,
@@ -26,7 +26,6 @@ from protocol_lab.drawing import (
     Value,
     draw_cluster,
 )
-from protocol_lab.drawing.svg import text_width
 from protocol_lab.nodes import members
 from protocol_lab.spec import Model
 
@@ -65,7 +64,6 @@ def draw_async_isr(
                 badge="crown" if r == c.leader else "",
             )
         )
-    everyone = widest_change("{}", c.replicas)
     bars = [
         Bar(
             "Controller",
@@ -120,7 +118,7 @@ def draw_async_isr(
             ],
             alarms=alarms(model, row),
             columns=4,
-            lane_width=max(everyone, text_width("○ not in controller's ISR") + 40),
+            lane_width=changed_width("not in leader's ISR", "pending at leader"),
             legend=LEGEND,
         )
     )

@@ -17,7 +17,11 @@ def draw_logs(
         Lane(
             lines=[
                 [Text(f"Replica {r}", bold=True)],
-                [compared(s, old, lambda at, r=r: f"end offset {at.logs[r].end_offset}", "muted")],
+                [
+                    compared(
+                        s, old, lambda at, r=r: at.logs[r].end_offset, "muted", name="end offset "
+                    )
+                ],
             ],
             entries=entries_of(_log(s, r), old and _log(old, r), (), (), {}),
         )
@@ -30,6 +34,7 @@ def draw_logs(
             lanes=lanes,
             alarms=alarms(model, row),
             columns=model.constants.log_size,
+            legend="hatched: truncated just now · highlighted: changed just now",
         )
     )
 
@@ -92,7 +97,7 @@ def draw_id_sequence(
             lanes=[lane],
             alarms=alarms(model, row),
             columns=min(last + 1, MOST_IDS),
-            axis="" if first else "place",
+            axis="",
         )
     )
 

@@ -9,7 +9,6 @@ from kafka_spec.draw.shared import (
     alarms,
     changed_width,
     compared,
-    compared_number,
     difference,
     entries_of,
     list_text,
@@ -17,10 +16,10 @@ from kafka_spec.draw.shared import (
     or_none,
     set_text,
     views,
-    widest_change,
+    widest_isr_change,
 )
 from kafka_spec.finite_replicated_log import has_offset, has_same_record
-from kafka_spec.replication_core import is_true_leader, presumes_leadership
+from kafka_spec.replication_core import NO_EPOCH, is_true_leader, presumes_leadership
 from protocol_lab.drawing import (
     Bar,
     Cluster,
@@ -36,6 +35,7 @@ from protocol_lab.layout import NONE
 from protocol_lab.nodes import members
 from protocol_lab.spec import Model
 
+UNUSED, PAST = "nobody acts on it", "past for everybody"
 WIDEST_ROLE_CHANGE = changed_width("follows replica 1", "believes it leads")
 
 
@@ -59,15 +59,16 @@ def draw_replication(
                 [Text(f"Replica {r}", bold=True)],
                 [compared(s, old, lambda at, r=r: _role(at, r), *_role_style(s, r))],
                 [
-                    compared(s, old, lambda at, r=r: _epoch(at.replica_state[r].leader_epoch)),
+                    _epoch(s, old, r),
                     membership(s, old, r, lambda at: at.quorum_state.isr, "ISR"),
                 ],
                 [
                     compared(
                         s,
                         old,
-                        lambda at, r=r: f"its ISR {set_text(at.replica_state[r].isr)}",
+                        lambda at, r=r: set_text(at.replica_state[r].isr),
                         "muted",
+                        name="its ISR ",
                     )
                 ],
             ],
@@ -81,7 +82,7 @@ def draw_replication(
             flags=[
                 Flag(
                     s.replica_state[r].hw,
-                    compared_number(s, old, lambda at, r=r: at.replica_state[r].hw, "hw "),
+                    compared(s, old, lambda at, r=r: at.replica_state[r].hw, name="hw "),
                 )
             ],
             notes=difference(
@@ -99,7 +100,7 @@ def draw_replication(
         [
             Value(
                 "leader epoch",
-                compared(s, old, lambda at: or_none(at.quorum_state.leader_epoch, -1)),
+                compared(s, old, lambda at: or_none(at.quorum_state.leader_epoch, NO_EPOCH)),
             ),
             Value("leader", compared(s, old, lambda at: or_none(at.quorum_state.leader))),
             Value("ISR", compared(s, old, lambda at: set_text(at.quorum_state.isr))),
@@ -121,7 +122,7 @@ def draw_replication(
             messages=[_requests(s, old, replicas)],
             alarms=alarms(model, row),
             columns=c.log_size,
-            lane_width=max(widest_change("its ISR {}", c.replicas), WIDEST_ROLE_CHANGE),
+            lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_ROLE_CHANGE),
             note_width=130,
             legend=LEGEND,
         )
@@ -149,8 +150,12 @@ def _badge(s, r: int) -> str:
     return "ghost" if presumes_leadership(s, r) else ""
 
 
-def _epoch(epoch: int) -> str:
-    return "no epoch" if epoch < 0 else f"epoch {epoch}"
+def _epoch(s, old, r: int) -> Text:
+    if s.replica_state[r].leader_epoch == NO_EPOCH:
+        return Text("no epoch", "muted")
+    return compared(
+        s, old, lambda at: or_none(at.replica_state[r].leader_epoch, NO_EPOCH), name="epoch "
+    )
 
 
 def _replica_log(s, r: int) -> Log:
@@ -193,16 +198,24 @@ def _requests(s, old, replicas: Iterable[int]) -> Messages:
     items = []
     for k in range(requests.length):
         request = requests.items[k]
-        at_it = [r for r in replicas if s.replica_state[r].leader_epoch == request.leader_epoch]
-        adopted = f"adopted by {list_text(at_it)}" if at_it else "adopted by nobody"
-        if request.leader == NONE:
-            adopted = "nobody acts on it"
+        fate = _fate(s, request, replicas)
         items.append(
             Message(
                 f"epoch {request.leader_epoch}: leader {or_none(request.leader)}",
-                f"ISR {set_text(request.isr)} · {adopted}",
+                f"ISR {set_text(request.isr)} · {fate}",
                 mark="new" if k >= sent_before else "",
-                faded=request.leader == NONE,
+                faded=fate in (UNUSED, PAST),
             )
         )
     return Messages("LeaderAndIsr requests", items, empty="none sent yet")
+
+
+def _fate(s, request, replicas: Iterable[int]) -> str:
+    """Who is at this request now, or whether anybody may still pick it."""
+    if request.leader == NONE:
+        return UNUSED
+    epochs = {r: s.replica_state[r].leader_epoch for r in replicas}
+    at_it = [r for r, epoch in epochs.items() if epoch == request.leader_epoch]
+    if at_it:
+        return f"current at {list_text(at_it)}"
+    return PAST if min(epochs.values()) > request.leader_epoch else "may still be picked"

@@ -51,16 +51,12 @@ def alarms(model: Model, row: bytes) -> list[str]:
     ]
 
 
-def compared(s, old, shown: Callable[[Any], str], tone: str = "ink", bold: bool = False) -> Text:
-    """A text about the state, marked if it was another one before."""
-    now, before = shown(s), None if old is None else shown(old)
-    return Text(now, tone, bold, was=before if now and before and now != before else None)
-
-
-def compared_number(s, old, value: Callable[[Any], int], name: str) -> Text:
-    """A named number, of which only the number is repeated where it has changed."""
-    was = None if old is None or value(old) == value(s) else str(value(old))
-    return Text(f"{name}{value(s)}", was=was)
+def compared(
+    s, old, shown: Callable[[Any], Any], tone: str = "ink", bold: bool = False, name: str = ""
+) -> Text:
+    """A text about the state after its name, marked with what it was before if it has changed."""
+    now, before = str(shown(s)), None if old is None else str(shown(old))
+    return Text(name + now, tone, bold, was=before if now and before and now != before else None)
 
 
 def membership(s, old, r: int, isr: Callable[[Any], int], name: str) -> Text:
@@ -137,10 +133,10 @@ def changed_width(text: str, before: str) -> float:
     return text_width(text) + text_width(f"was {before}", 10) + 13
 
 
-def widest_change(text: str, replicas: int) -> float:
-    """The room for a text with a set of replicas in place of {} that has just changed."""
+def widest_isr_change(name: str, replicas: int) -> float:
+    """The room for an ISR after its name that has just changed."""
     everyone = "{" + list_text(range(1, replicas + 1)) + "}"
-    return changed_width(text.replace("{}", everyone), text.replace("{}", everyone))
+    return changed_width(name + everyone, everyone)
 
 
 def set_text(nodes: int) -> str:

@@ -17,7 +17,7 @@ from kafka_spec.draw.shared import (
 )
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, draw_cluster
 from protocol_lab.layout import NONE
-from protocol_lab.nodes import members
+from protocol_lab.nodes import members, size
 from protocol_lab.spec import Model
 
 
@@ -61,13 +61,12 @@ def draw_unclean_leader_election(
         [
             Value("leader epoch", compared(s, old, lambda at: str(at.zk_state.leader_epoch))),
             Value("leader", compared(s, old, lambda at: or_none(at.zk_state.leader))),
-            Value("in sync", compared(s, old, lambda at: set_text(at.zk_state.isrs))),
+            Value("in sync", compared(s, old, lambda at: _in_sync(at, c.min_isr))),
             Value("alive", compared(s, old, lambda at: set_text(at.zk_state.alive_replicas))),
             Value(
                 "preferred leader", compared(s, old, lambda at: str(at.zk_state.preferred_leader))
             ),
         ],
-        note=_too_few(s, c.min_isr),
     )
     return draw_cluster(
         Cluster(
@@ -137,11 +136,10 @@ def _fetching(s, r: int) -> str:
     return "catching up" if is_behind else "caught up"
 
 
-def _too_few(s, min_isr: int) -> str:
-    in_sync = len(list(members(s.zk_state.isrs)))
-    if in_sync >= min_isr:
-        return ""
-    return f"{in_sync} in sync, and min.insync.replicas is {min_isr}: nothing can be committed"
+def _in_sync(s, min_isr: int) -> str:
+    """The ISR, and what min.insync.replicas asks for where that is more."""
+    isr = s.zk_state.isrs
+    return set_text(isr) + (f", needs {min_isr} to commit" if size(isr) < min_isr else "")
 
 
 def _lost_at_leader(promised: Log, log: Log) -> dict[int, Shown]:
@@ -160,7 +158,7 @@ def _producer(s, old, producer: int, lost: dict[int, Shown]) -> Card:
     broken = [offset for offset in acknowledged if offset in lost]
     lines = [compared(s, old, lambda at: _waiting(at, producer), _waiting_tone(s, producer))]
     if acknowledged:
-        lines.append(Text(f"✓ was promised {offsets_text(acknowledged)}", "good"))
+        lines.append(Text(f"✓ promised {offsets_text(acknowledged)}", "good"))
     if broken:
         lines.append(Text(f"✗ lost {offsets_text(broken)}", "bad"))
     return Card(f"Producer {producer}", lines)

@@ -118,9 +118,10 @@ class Messages:
 class Cluster:
     """One state of a protocol, ready to be laid out.
 
-    `columns` is how many offsets have a place (more if a record or flag needs it); `line` is a
-    watermark across all lanes. `alarms` say which promises are broken. `lane_width` and
-    `note_width` reserve room, in pixels, so that pictures of one run keep their shape.
+    `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
+    they count ("" for no numbers); `line` is a watermark across all lanes. `alarms` say which
+    promises are broken. `lane_width` and `note_width` reserve room, in pixels, so that pictures of
+    one run keep their shape.
     """
 
     title: str

@@ -17,7 +17,7 @@ def describe(cluster: Cluster) -> str:
 
 def entry_text(entry: Entry, axis: str) -> str:
     """One record in words."""
-    place = f"{axis} {entry.offset}"
+    place = f"{axis or 'place'} {entry.offset}"
     what = " ".join(part for part in (entry.label, entry.detail) if part)
     if entry.mark == "lost":
         return f"{place}: lost {entry.gone or what}"

@@ -18,7 +18,7 @@ LINE = 17
 LANE_GAP = 9
 BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
 SMALL = 10
-CARD_WIDTH = 158
+CARD_WIDTH = 164
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
@@ -131,7 +131,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
     x = start
     for value in bar.values:
         label = text_width(value.label, 12) + 6 if value.label else 0
-        shown, was = _pieces(value.value, 12)
+        shown, was = _pieces(Text(value.value.text, bold=True, was=value.value.was), 12)
         width = label + max(shown, was) + 16
         if rows[-1] and x + width - 16 > grid.width - MARGIN - 8:
             rows.append([])
@@ -139,7 +139,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
         rows[-1].append((x, label, value))
         x += width
     notes = wrap(bar.note, grid.width - start - MARGIN - 8)
-    height = 36 * len(rows) + 16 * len(notes)
+    height = 36 * len(rows) + (16 * len(notes) + 4 if notes else 0)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
     )
@@ -148,7 +148,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
         for x, label, value in row:
             _draw_value(svg, x, y + 36 * k + 20, label, value.label, value.value)
     for k, note in enumerate(notes):
-        svg.text(start, y + 36 * len(rows) + 6 + 16 * k, note, fill=palette.WARNING)
+        svg.text(start, y + 36 * len(rows) + 11 + 16 * k, note, fill=palette.WARNING)
     return y + height
 
 
@@ -169,11 +169,11 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
 
 def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     """The axis, the lanes, the line across them, and the clients beside them."""
-    for offset in range(grid.columns):
-        name = f"{cluster.axis} {offset}" if offset == 0 and cluster.axis else str(offset)
+    for offset in range(grid.columns) if cluster.axis else ():
+        name = f"{cluster.axis} {offset}" if offset == 0 else str(offset)
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
-    top = y + 17
+    top = y + (17 if cluster.axis else 0)
     pitch = grid.lane_height + LANE_GAP
     bottom = top + len(cluster.lanes) * pitch - LANE_GAP
     for k, lane in enumerate(cluster.lanes):
