@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
@@ -175,8 +176,8 @@ class RunFolder:
 
     def _blocks(self, batch: pa.RecordBatch, owner: int | None) -> Iterator["Block"]:
         if owner is not None:
-            batch = batch.filter(pa.compute.equal(batch["owner"], owner))
-        count = pa.compute.sum(batch["count"]).as_py()
+            batch = batch.filter(pc.equal(batch["owner"], owner))
+        count = pc.sum(batch["count"]).as_py()
         if not count:
             return
         rows = buffer_of(batch["rows"], np.uint64).reshape(-1, self.state_bytes // 8)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from protocol_lab import fingerprint
 from protocol_lab import kernels as loops
-from protocol_lab.errors import CapacityExceeded
 from protocol_lab.fingerprint import fingerprints
 from protocol_lab.search import Question
 from protocol_lab.spark_levels import Block, RunFolder
@@ -272,6 +272,17 @@ class Tasks:
             row = rows[at].tobytes().hex()
             report.found(Finding(True, int(prints[k]), int(first[k]), int(parents[at]), row))
 
+    def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
+        """The same for the initial states: parcels of those inside the constraint."""
+        report.violating = [0] * len(self._bit_of)
+        parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
+        inside = self.inside(rows)
+        failed = self._failed(rows, inside == 0)
+        self._find(rows, parents, failed, np.zeros_like(failed), report)
+        candidates = _Candidates(self.model.words)
+        candidates.add(rows, len(rows), inside, parents, actions)
+        yield from candidates.parcels(owners)
+
     # --- Second stage -----------------------------------------------------------------------
 
     def settle(
@@ -363,21 +374,19 @@ class _Candidates:
         actions: np.ndarray,
     ) -> None:
         """Keep those of rows[:count] that are inside the constraint and not here yet."""
-        if 2 * (self._stored + count) > len(self._table):
+        while 2 * (self._stored + count) > len(self._table):
             self._table = np.zeros(4 * len(self._table), np.uint64)
-            loops.refill(self._table, self._arrays[0], self._stored)
-            return self.add(rows, count, inside, parents, actions)
+            fingerprint.refill(self._table, self._arrays[0], self._stored)
         if self._stored + count > len(self._arrays[0]):
             self._make_store(2 * (self._stored + count))
         store, its_parents, its_actions = self._arrays
         verdicts = np.empty(count, np.uint8)
-        _, stored = loops.insert(
+        _, stored = fingerprint.insert(
             self._table, rows, count, inside, len(store), store, self._stored, its_parents,
             parents.view(np.int64), verdicts,
         )  # fmt: skip
-        its_actions[self._stored : stored] = actions[verdicts == loops.NEW]
+        its_actions[self._stored : stored] = actions[verdicts == fingerprint.NEW]
         self._stored = stored
-        return None
 
     def parcels(self, owners: int) -> Iterator[Parcel]:
         """Hand everything on, divided among the owners, and be empty again."""
@@ -414,6 +423,3 @@ def _joined(parts: list[tuple[np.ndarray, ...]], words: int) -> tuple[np.ndarray
 def _sums(some: list[int], others: list[int]) -> list[int]:
     longer, shorter = (some, others) if len(some) >= len(others) else (others, some)
     return [a + b for a, b in zip(longer, [*shorter, *[0] * len(longer)], strict=False)]
-
-
-__all__ = ["Asked", "CapacityExceeded", "Finding", "Parcel", "Report", "Tasks"]

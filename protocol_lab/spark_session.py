@@ -1,0 +1,101 @@
+"""A Spark session on this machine: quiet, sized to it, and without anything to install first."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from protocol_lab.errors import LabError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOGGING = """
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
+"""
+
+
+def local_session(ui: bool = False, **settings: str) -> "SparkSession":
+    """The Spark session of this process; one in local mode is started if there is none.
+
+    It uses all cores and up to a quarter of the memory. Whatever Java and Spark have to say goes
+    to the file `spark.log` in a temporary folder, named in the message if the start fails. `ui`
+    starts Spark's web page too; further settings are Spark's, with _ for the dots.
+
+    Raises LabError if there is no Java, or if Spark does not start.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
+    folder = Path(tempfile.mkdtemp(prefix="protocol-lab-spark-"))
+    conf = SparkConf(loadDefaults=False).setAll(_settings(folder, ui).items())
+    conf.setAll((name.replace("_", "."), str(value)) for name, value in settings.items())
+    _prepare_environment()
+    log = folder / "spark.log"
+    try:
+        with log.open("ab") as stream:
+            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})
+        context = SparkContext(conf=conf, gateway=gateway)
+    except (PySparkException, OSError) as error:
+        raise LabError(
+            f"Spark does not start: {_cause(log, error)} (all of it is in {log})."
+        ) from None
+    return SparkSession(context)
+
+
+def _settings(folder: Path, ui: bool) -> dict[str, str]:
+    (folder / "log4j2.properties").write_text(_LOGGING)
+    gibibytes = psutil.virtual_memory().total / 2**30
+    return {
+        "spark.master": "local[*]",
+        "spark.app.name": "protocol lab",
+        "spark.driver.memory": f"{max(1, min(8, int(gibibytes / 4)))}g",
+        # Nothing here needs another machine, and looking up the own name may fail or warn.
+        "spark.driver.host": "localhost",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": str(ui).lower(),
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": (
+            f"-Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()}"
+            " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+        ),
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+
+
+def _prepare_environment() -> None:
+    """What the JVM and its Python workers inherit: which Java, which Python, where from."""
+    from protocol_lab.runtime import find_java
+
+    os.environ["JAVA_HOME"] = str(find_java())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    kit = str(Path(__file__).resolve().parent.parent)
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if kit not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join([kit, *filter(None, known)])
+
+
+def _cause(log: Path, error: Exception) -> str:
+    """The telling line: the log's last that speaks of an error, else what Python was told."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    telling = [line.strip() for line in lines if "rror" in line or "xception" in line]
+    return (telling or [str(error)])[-1].rstrip(".")
