@@ -1,0 +1,340 @@
+"""Questions to a learner: predict first, then run; exercises with a check, hints and an answer.
+
+An exercise is a function that judges an answer; its docstring is the task, the first line being
+its title. It returns `right(...)` or `wrong(...)`, each with a sentence or two:
+
+    @exercise(hints=["Look at ..."], answer=my_own_guard, why="A follower of an older epoch ...")
+    def fence_the_fetch(guard):
+        '''Fence the fetch.
+
+        Write the guard ...'''
+        result = explore(with_action(spec, "follower_fetch", guard).bind(replicas=2))
+        return right("It holds.") if result.verdict == "holds" else wrong("...", result)
+
+As the last line of a cell an exercise shows its task, with hints and answer folded;
+`fence_the_fetch.check(answer)` shows the judgement. Whatever the learner wrote, the check answers
+in sentences.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.explore import explore
+from protocol_lab.result import Result
+from protocol_lab.scenarios import Line, parse_scenario
+from protocol_lab.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.stepping import evaluate, initial, successors
+from protocol_lab.steps import Step
+from protocol_lab.walk import Walk
+
+# --- Predictions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the learner expects; `settle` puts it beside what is the case."""
+
+    question: str
+    guess: Any = None
+
+    def settle(self, actual: Any, why: str = "") -> "Feedback":
+        """The guess beside what the run has shown; neither of them is wrong, both are shown."""
+        shown = _plain_value(actual)
+        if self.guess is None:
+            text = f"It is {shown}. You made no prediction: put it in place of None above."
+            return Feedback(None, f"{text} {why}".strip())
+        met = _comparable(self.guess) == _comparable(actual)
+        text = (
+            f"You predicted {shown}."
+            if met
+            else f"You predicted {_plain_value(self.guess)}; it is {shown}."
+        )
+        return Feedback(met, f"{text} {why}".strip(), words=("As you predicted.", "A surprise."))
+
+    def _repr_markdown_(self) -> str:
+        if self.guess is None:
+            mine = "put your prediction in place of `None`"
+        else:
+            mine = f"you predict {_plain_value(self.guess)}"
+        return f"> **Predict:** {self.question}\n>\n> *{mine}*"
+
+    def __str__(self) -> str:
+        return f"Predict: {self.question}"
+
+
+def predict(question: str, guess: Any = None) -> Prediction:
+    """Ask before the run; the learner writes a number, a name or a few words in place of None."""
+    return Prediction(question, guess)
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(value.replace("_", " ").casefold().split())
+    if isinstance(value, list | tuple | set | frozenset):
+        return {_comparable(each) for each in value}
+    return value
+
+
+def _plain_value(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(_plain_value(each) for each in value) or "nothing"
+    return str(value)
+
+
+# --- Judgements ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A judgement in sentences; `passed` is None where nothing was asked.
+
+    `walk`, if there is one, leads to the state that the sentences speak of: step(feedback.walk).
+    """
+
+    passed: bool | None
+    text: str
+    walk: Walk | None = None
+    words: tuple[str, str] = ("Right.", "Not yet.")
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that lead to the state that the sentences speak of."""
+        return [moment.step for moment in self.walk.path[1:]] if self.walk else []
+
+    def _verdict(self) -> str:
+        if self.passed is None:
+            return "•"
+        return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
+
+    def _repr_markdown_(self) -> str:
+        shown = f"**{self._verdict()}** {self.text}"
+        if self.steps:
+            listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
+            shown += f"\n\n```text\n{listed}\n```"
+        return shown
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [f"{self._verdict()} {self.text}", *(f"{k:3} {s}" for k, s in enumerate(self.steps, 1))]
+        )
+
+
+def right(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer passes; `text` adds what the learner should see, such as the expected counts."""
+    return Feedback(True, text, _walk_to(found))
+
+
+def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
+    return Feedback(False, text, _walk_to(found))
+
+
+def _walk_to(found: Result | Walk | None) -> Walk | None:
+    return Walk.along(found) if isinstance(found, Result) else found
+
+
+# --- Exercises -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task with a check, hints, a worked answer and why it is the answer."""
+
+    judge: Callable[[Any], Feedback]
+    hints: tuple[str, ...]
+    answer: Any
+    why: str
+
+    @property
+    def name(self) -> str:
+        return self.judge.__name__
+
+    @property
+    def title(self) -> str:
+        return self.task.partition("\n")[0].rstrip(".")
+
+    @property
+    def task(self) -> str:
+        return inspect.cleandoc(self.judge.__doc__ or "")
+
+    def check(self, answer: Any) -> Feedback:
+        """Judge an answer: a function, a text, numbers, as the task says. Never raises."""
+        if answer is None or answer is ...:
+            return wrong("There is no answer yet: write one in the cell above and run it first.")
+        try:
+            return self.judge(answer)
+        except LabError as error:
+            return wrong(str(error))
+        except Exception as error:
+            return wrong(f"Your answer can't be run: {_in_one_sentence(error)}")
+
+    def _repr_markdown_(self) -> str:
+        _, _, body = self.task.partition("\n")
+        parts = [f"**Exercise: {self.title}**", body.strip()]
+        parts += [_folded(f"Hint {k}", hint) for k, hint in enumerate(self.hints, 1)]
+        parts.append(_folded("Worked answer", f"{_as_code(self.answer)}\n\n{self.why}"))
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        return f"Exercise: {self.task}"
+
+
+def exercise(*, answer: Any, why: str, hints: Iterable[str] = ()) -> Callable[..., Exercise]:
+    """Make an exercise of a function that judges an answer.
+
+    `answer` is a worked one that passes: a function (shown as its source) or a value; `why` says
+    what there is to understand in it.
+    """
+
+    def declare(judge: Callable[[Any], Feedback]) -> Exercise:
+        return Exercise(judge, tuple(hints), answer, why)
+
+    return declare
+
+
+def _folded(summary: str, content: str) -> str:
+    # The empty lines let the renderer read what is inside as Markdown.
+    return f"<details><summary>{summary}</summary>\n\n{content.strip()}\n\n</details>"
+
+
+def _as_code(answer: Any) -> str:
+    if isinstance(answer, str):
+        return f"```text\n{inspect.cleandoc(answer)}\n```"
+    source = inspect.getsource(answer) if callable(answer) else repr(answer)
+    return f"```python\n{textwrap.dedent(source).strip()}\n```"
+
+
+def _in_one_sentence(error: Exception) -> str:
+    first = str(error).strip().split("\n")[0].rstrip(".")
+    return f"{type(error).__name__}: {first}."
+
+
+# --- What a check does with an answer --------------------------------------------------------
+
+TRIED = 300
+"""In how many states an answer that does not compile is tried, to find out what is wrong."""
+
+
+def run(model: Model, **options: Any) -> Result:
+    """Explore a model with a learner's function in it. Raises LabError if that can't be run."""
+    try:
+        return explore(model, progress=False, **options)
+    except LabError:
+        raise
+    except Exception:
+        _find_fault(model)
+        raise LabError(
+            "Your function works, but can't be compiled; keep to what the actions of the spec use:"
+            " numbers, if, for, and the spec's own functions."
+        ) from None
+
+
+def _find_fault(model: Model) -> None:
+    """Run everything uncompiled in the first states, where an error has a name. Raises LabError."""
+    waiting = [each.row for each in initial(model)]
+    seen = set(waiting)
+    while waiting and len(seen) < TRIED:
+        row = waiting.pop(0)
+        for each in model.spec.invariants:
+            _judge(model, row, each.function)
+        for each in successors(model, row):
+            if each.row not in seen:
+                seen.add(each.row)
+                waiting.append(each.row)
+
+
+def _judge(model: Model, row: bytes, function: Callable[..., str]) -> str:
+    """What an invariant says in a state. Raises LabError if it fails there or says nothing."""
+    try:
+        reason = evaluate(model, row, function)
+    except Exception as error:
+        raise LabError(f"{function.__name__} fails: {_in_one_sentence(error)}") from None
+    if not isinstance(reason, str):
+        raise LabError(
+            f"{function.__name__} returned {reason!r}; return HOLDS, or a sentence that says what"
+            " is wrong."
+        )
+    return reason
+
+
+def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
+    """The spec with another function in the place of one action; its parameters stay the same.
+
+    Raises LabError if the spec has no such action or the parameters' names differ.
+    """
+    names = [each.name for each in spec.actions]
+    if name not in names:
+        raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(names)}.")
+    old = spec.actions[names.index(name)]
+    wanted = ["s", "c", *old.domains]
+    if _parameters(function) != wanted:
+        raise LabError(f"Write a function with the parameters ({', '.join(wanted)}).")
+    actions = list(spec.actions)
+    actions[names.index(name)] = Action(function, old.domains)
+    return replace(spec, actions=actions)
+
+
+def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
+    """The spec with one more invariant, which is then the only one checked by default.
+
+    Raises LabError if the function is not one of (s, c), or fails in the initial state.
+    """
+    if _parameters(function) != ["s", "c"]:
+        raise LabError("Write a function with the parameters (s, c).")
+    others = [replace(each, by_default=False) for each in spec.invariants]
+    changed = replace(spec, invariants=[*others, Property(function)])
+    model = changed.bind()
+    for start in initial(model):
+        _judge(model, start.row, function)
+    return changed
+
+
+def _parameters(function: Any) -> list[str]:
+    if not inspect.isfunction(function):
+        raise LabError(f"Give the function itself, without calling it; this is {function!r}.")
+    return list(inspect.signature(function).parameters)
+
+
+def disagreement(
+    spec: Spec, mine: Callable[..., str], theirs: Callable[..., str], **constants: Any
+) -> Result:
+    """Search for a shortest path to a state where one invariant holds and the other does not.
+
+    The verdict "holds" means that both are the same in every reachable state.
+    """
+
+    def agree(s, c):
+        if (mine(s, c) == HOLDS) == (theirs(s, c) == HOLDS):
+            return HOLDS
+        return "one of the two holds here, the other does not"
+
+    tried = with_invariant(spec, mine)
+    compared = replace(with_invariant(tried, agree), step_invariants=[], sometimes_properties=[])
+    return run(compared.bind(**constants))
+
+
+def take_steps(model: Model, text: str) -> Walk:
+    """The walk that takes the steps in the lines of a text; it stands at the end.
+
+    `#` begins a comment. Raises LabError with the number of the step that can't be taken.
+    """
+    if not isinstance(text, str):
+        raise LabError("Write the steps as a text in triple quotes, one step a line.")
+    walk = Walk.begin(model)
+    for number, line in enumerate(_steps_in(model, text), 1):
+        try:
+            walk.take(line.text, line.caption)
+        except LabError as error:
+            raise LabError(f"Step {number}: {error}") from None
+    return walk
+
+
+def _steps_in(model: Model, text: str) -> list[Line]:
+    scenario = parse_scenario(f"# spec: {model.spec.name}\n{text}", "your steps")
+    return [line for line in scenario.lines if line.kind == "step"]
