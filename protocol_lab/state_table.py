@@ -71,7 +71,7 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
         case ArrayLayout(item, _, per_node):
             keys = list(value) if per_node else range(len(value))
             parts = [
-                ([Piece(f"{key}: ")] if per_node else []) + _pieces(item, value[key], old[key])
+                ([Piece(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
                 for key in keys
             ]
             return _enclosed("[", parts, "]")

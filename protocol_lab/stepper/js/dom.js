@@ -1,0 +1,39 @@
+// Making elements. Text always goes in as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element: h("button", { class: "x", onclick: f }, "text", child, ...). */
+function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** The same for SVG. */
+function s(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Keeps keyboard focus and scrolling where they are while `change` rebuilds parts of `root`. */
+function keepingPlace(root, change) {
+  const focused = root.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key;
+  const scrolled = [...root.querySelectorAll("[data-scroll]")];
+  const places = new Map(scrolled.map((each) => [each.dataset.scroll, each.scrollTop]));
+  change();
+  for (const each of root.querySelectorAll("[data-scroll]")) {
+    each.scrollTop = places.get(each.dataset.scroll) ?? 0;
+  }
+  if (focused && !root.contains(document.activeElement)) {
+    const again = key && root.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
+    (again || root).focus({ preventScroll: true });
+  }
+}

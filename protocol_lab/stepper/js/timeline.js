@@ -1,0 +1,77 @@
+// The timeline: a dot a state, a lane a branch, drawn as SVG.
+
+const STEP = 56;
+const LANE = 42;
+const LEFT = 26;
+const TOP = 18;
+
+const x = (depth) => LEFT + (depth - 1) * STEP;
+const y = (lane) => TOP + lane * LANE;
+
+/** The drawing; `goTo(branch, depth)` is called when a dot is clicked. */
+function drawTimeline({ lanes, branch, depth, length }, goTo) {
+  const last = (each) => each.depth + each.moments.length;
+  const named = lanes.length > 1;
+  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : LEFT);
+  const height = y(lanes.length - 1) + 34;
+  const drawing = s(
+    "svg",
+    { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    lanes.map((lane, k) => drawRail(lane, k, lanes)),
+    lanes.map((lane, k) => lane.moments.map((_, n) => drawMoment(lane, k, n, branch, goTo))),
+    named ? lanes.map((lane, k) => drawName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
+  );
+  return drawing;
+}
+
+function drawRail(lane, k, lanes) {
+  const classes = lane.current ? "ls-rail ls-current" : "ls-rail";
+  const end = x(lane.depth + Math.max(lane.moments.length, lane.parent < 0 ? 1 : 0));
+  if (lane.parent < 0) return s("path", { class: classes, d: `M${x(1)} ${y(k)}H${end}` });
+  const from = x(lane.depth);
+  const bend = `C${from + STEP / 2} ${y(lane.parent)} ${from} ${y(k)} ${from + STEP / 2} ${y(k)}`;
+  return s("path", { class: classes, d: `M${from} ${y(lane.parent)}${bend}H${Math.max(end, from + STEP / 2)}` });
+}
+
+function drawMoment(lane, k, n, branch, goTo) {
+  const moment = lane.moments[n];
+  const depth = lane.depth + n + 1;
+  const broken = moment.broken.length > 0;
+  const before = lane.moments[n - 1];
+  const here = moment.place === "here";
+  const label = labelOf(moment, before, depth);
+  const words = [
+    moment.slide ? `slide ${moment.slide}` : `state ${depth}`,
+    moment.step,
+    ...moment.broken.map((each) => `violated: ${each}`),
+  ].join("\n");
+  const classes = ["ls-moment", `ls-${moment.place}`, broken ? "ls-violated" : ""].join(" ");
+  return s(
+    "g",
+    {
+      class: classes,
+      transform: `translate(${x(depth)} ${y(k)})`,
+      "data-depth": depth,
+      onclick: () => goTo(moment.place === "aside" ? lane.name : branch, depth),
+    },
+    s("title", {}, words),
+    s("rect", { class: "ls-hit", x: -STEP / 2, y: -16, width: STEP, height: LANE }),
+    here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
+    broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
+    label ? s("text", { y: 25 }, label) : null,
+  );
+}
+
+/** Slide or state number; a slide's further steps go without, and the first violation says so. */
+function labelOf(moment, before, depth) {
+  if (moment.broken.length) {
+    return `${moment.slide || depth} ✗${before?.broken.length ? "" : " violated"}`;
+  }
+  if (moment.place === "here") return moment.slide || String(depth);
+  return moment.slide === before?.slide ? "" : moment.slide;
+}
+
+function drawName(lane, k, end) {
+  const at = end + (lane.moments.length ? 44 : STEP / 2 + 10);
+  return s("text", { class: lane.current ? "ls-lane ls-current" : "ls-lane", x: at, y: y(k) + 4 }, lane.name);
+}

@@ -1,0 +1,216 @@
+"""The stepper as a widget: it answers what the learner does with a new board.
+
+All computing is done here; the scripts in `js/` draw the trait `view` and send commands back, each
+a small message {command: ..., ...}. Nothing that goes wrong reaches the learner as anything but
+one sentence, and the walk stays as it was.
+"""
+
+import weakref
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython import get_ipython
+from IPython.display import display
+
+from protocol_lab.board import board
+from protocol_lab.errors import LabError
+from protocol_lab.exports import FORMATS
+from protocol_lab.result import Result
+from protocol_lab.scenarios import Scenario, parse_scenario, play, read_scenario, scenarios_of
+from protocol_lab.spec import Model
+from protocol_lab.static_view import static_html, static_text
+from protocol_lab.walk import Walk
+
+_HERE = Path(__file__).parent
+# A widget is one script: its parts are joined in this order, and share their names.
+_PARTS = ("dom.js", "panels.js", "timeline.js", "drawers.js", "stepper.js")
+
+
+class Stepper(anywidget.AnyWidget):
+    """Walk through a protocol with buttons and arrow keys.
+
+    `of` is a model, a walk, a scenario or an exploration that found a trace. `invariants` names
+    those whose violations count; without it the spec's default ones do, and those that the
+    scenario claims to break. Cells may use `stepper.walk`; the picture follows after the cell.
+
+    Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
+    """
+
+    _esm = "\n".join((_HERE / "js" / part).read_text() for part in _PARTS)
+    _css = (_HERE / "stepper.css").read_text()
+
+    view = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self, of: Model | Walk | Scenario | Result, *, invariants: Collection[str] | None = None
+    ):
+        super().__init__()
+        self._notice = ""
+        self._export: dict[str, str] | None = None
+        self._answers = 0
+        self._begin(of, invariants)
+        self.refresh()
+        self.on_msg(self._on_message)
+        _refresh_after_cells(self)
+
+    @property
+    def walk(self) -> Walk:
+        """The walk shown; another one after a scenario was loaded."""
+        return self._walk
+
+    def refresh(self) -> None:
+        """Show where the walk stands now."""
+        view = board(self._walk, self._watched)
+        self.view = {
+            **view,
+            "notice": self._notice or view["notice"],
+            "scenario": self._scenario and _about(self._scenario),
+            "scenarios": self._shipped,
+            "formats": list(FORMATS),
+            "export": self._export,
+            "answers": self._answers,
+        }
+
+    def _ipython_display_(self) -> None:
+        # The drawing is an output of its own: where the widget lives its style sheet hides the
+        # drawing, and where it does not (a saved notebook) the drawing is what there is.
+        walk, watched = self._walk, self._watched
+        display(
+            {"text/html": static_html(walk, watched), "text/plain": static_text(walk, watched)},
+            raw=True,
+        )
+        bundle = self._repr_mimebundle_()
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
+
+    def _begin(self, of: Any, invariants: Collection[str] | None = None) -> None:
+        walk, scenario = _walk_of(of)
+        if invariants is not None:
+            walk.model.choose(invariants)
+        shipped = [
+            {"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)
+        ]
+        self._watched = _watched(walk.model, scenario, invariants)
+        self._walk, self._scenario, self._shipped = walk, scenario, shipped
+
+    # --- What the learner asks for -----------------------------------------------------------
+
+    def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
+        self._notice, self._export = "", None
+        try:
+            self._commands()[message["command"]](message)
+        except LabError as error:
+            self._notice = str(error)
+        except Exception as error:
+            self._notice = f"That did not work ({type(error).__name__}: {error})."
+        self._answers += 1
+        self._refresh_safely()
+
+    def _refresh_safely(self) -> None:
+        try:
+            self.refresh()
+        except Exception as error:
+            sentence = f"This state can't be shown ({type(error).__name__}: {error})."
+            self.view = {**self.view, "notice": sentence, "answers": self._answers}
+
+    def _commands(self) -> dict[str, Callable[[dict], Any]]:
+        walk = self._walk
+        return {
+            "take": lambda message: walk.take(str(message["step"])),
+            "undo": lambda _: walk.undo(),
+            "redo": lambda _: walk.redo(),
+            "first": lambda _: walk.first(),
+            "last": lambda _: walk.last(),
+            "go_to": self._go_to,
+            "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
+            "switch": lambda message: walk.switch(message["branch"]),
+            "load": self._load,
+            "paste": lambda message: self._begin(parse_scenario(message["text"], "your scenario")),
+            "export": self._write,
+        }
+
+    def _go_to(self, message: dict) -> None:
+        if message["branch"] != self._walk.branch:
+            self._walk.switch(message["branch"])
+        self._walk.go_to(int(message["depth"]))
+
+    def _load(self, message: dict) -> None:
+        for each in _shipped(self._walk.model.spec.name):
+            if each.name == message["name"]:
+                self._begin(each)
+                return
+        raise LabError(f"There is no scenario {message['name']!r} any more; choose another one.")
+
+    def _write(self, message: dict) -> None:
+        if message["format"] not in FORMATS:
+            raise LabError(f"There is no format {message['format']!r}: use {', '.join(FORMATS)}.")
+        ending, write = FORMATS[message["format"]]
+        name = self._walk.model.spec.name.rpartition(".")[2]
+        self._export = {
+            "format": message["format"],
+            "file": name + ending,
+            "text": write(self._walk),
+        }
+
+
+def _walk_of(of: Any) -> tuple[Walk, Scenario | None]:
+    match of:
+        case Walk():
+            return of, None
+        case Model():
+            return Walk.begin(of), None
+        case Result():
+            return Walk.along(of), None
+        case Scenario():
+            walk = play(of)
+            walk.first()
+            return walk, of
+    raise LabError(
+        "A stepper needs a model (spec.bind(...)), a walk, a scenario or an exploration's result,"
+        f" not {type(of).__name__}."
+    )
+
+
+def _watched(
+    model: Model, scenario: Scenario | None, invariants: Collection[str] | None
+) -> list[str] | None:
+    if invariants is not None or scenario is None:
+        return None if invariants is None else list(invariants)
+    defaults = [each.name for group in model.choose(None) for each in group]
+    return defaults + [line.text for line in scenario.lines if line.kind == "violates"]
+
+
+def _shipped(spec_name: str) -> list[Scenario]:
+    """The scenarios that come with a spec; none for a spec written in a cell."""
+    try:
+        return [read_scenario(path) for path in scenarios_of(spec_name)]
+    except (ImportError, LabError):
+        return []
+
+
+def _about(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "description": scenario.description[1:],
+    }
+
+
+def _refresh_after_cells(stepper: Stepper) -> None:
+    """Follow what a cell does to the walk, for as long as somebody holds the stepper."""
+    shell = get_ipython()
+    if shell is None:
+        return
+    alive = weakref.ref(stepper)
+
+    def refresh(*_: Any) -> None:
+        known = alive()
+        if known is None:
+            shell.events.unregister("post_run_cell", refresh)
+        else:
+            known._refresh_safely()
+
+    shell.events.register("post_run_cell", refresh)
