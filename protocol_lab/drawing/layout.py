@@ -112,13 +112,16 @@ def _draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> fl
     """Draw a text, highlighted with what it was if it changed; returns where it ends."""
     own, was = _pieces(text, size)
     if text.was is not None:
-        svg.rect(
-            x, y - size, own, size + 4, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE
-        )
+        _highlight(svg, x, y - size, own, size + 4)
         svg.text(x + own + 5, y, f"was {text.was}", size=SMALL, fill=palette.MUTED)
     inset = 0 if text.was is None else 4
     svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
     return x + own + was
+
+
+def _highlight(svg: Svg, x: float, y: float, width: float, height: float) -> None:
+    """What lies under a text that has changed."""
+    svg.rect(x, y, width, height, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE)
 
 
 # --- Bars ------------------------------------------------------------------------------------
@@ -157,9 +160,7 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
     unchanged = Text(value.text, value.tone, bold=True)
     if value.was is not None:
         own = text_width(value.text, 12, bold=True) + 8
-        svg.rect(
-            x + label - 4, y - 13, own, 18, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE
-        )
+        _highlight(svg, x + label - 4, y - 13, own, 18)
         svg.text(x + label, y + 12.5, f"was {value.was}", size=9.5, fill=palette.MUTED)
     _draw_text(svg, x + label, y, unchanged)
 
@@ -370,19 +371,22 @@ def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: floa
         height = 26 + 15 * len(lines)
         svg.rect(x, y, CARD_WIDTH, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
         svg.text(x + 10, y + 18, card.name, bold=True)
-        for k, (line, tone) in enumerate(lines):
-            svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[tone])
+        for k, (line, text) in enumerate(lines):
+            if text.was is not None:
+                _highlight(svg, x + 6, y + 24 + 15 * k, text_width(line, 11.5) + 8, 15)
+            svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[text.tone])
         y += max(height + LANE_GAP, min(room, grid.lane_height + LANE_GAP))
     return y - LANE_GAP
 
 
-def _card_lines(card: Card) -> list[tuple[str, str]]:
+def _card_lines(card: Card) -> list[tuple[str, Text]]:
+    """The card's text in lines that fit, each with the text that it is part of."""
     return [
-        (line, each.tone)
-        for each in card.lines
+        (line, text)
+        for text in card.lines
         for line in wrap(
-            each.text if each.was is None else f"{each.text} (was: {each.was})",
-            CARD_WIDTH - 18,
+            text.text if text.was is None else f"{text.text} (was: {text.was})",
+            CARD_WIDTH - 20,
             11.5,
         )
     ]
