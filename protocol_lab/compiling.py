@@ -1,19 +1,23 @@
 """From plain functions to compiled ones, and a hash that says when they must be compiled again.
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
-Numba version of one: its source is taken apart (`ast`), four things are rewritten, and all that
+Numba version of one: its source is taken apart (`ast`), five things are rewritten, and all that
 it calls is compiled the same way.
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
+    predicate(s, r)    becomes   the expression that it returns, if that is all it does
+
+The last one is for speed only: every function that Numba compiles costs it a tenth of a second.
 
 Numba's own disk cache does not see an edit in a called function. So `source_hash` covers every
 function that can be reached and every constant that they read, and names the cache folder.
 """
 
 import ast
+import copy
 import dis
 import hashlib
 import inspect
@@ -169,6 +173,7 @@ class Compiler:
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
         self._done: dict[int, Any] = {}
+        self._expressions: dict[int, ast.expr | None] = {}
         self._running: set[int] = set()
 
     def compiled(self, function: Callable) -> Any:
@@ -180,13 +185,16 @@ class Compiler:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
         tree = _without_annotations(parse(function))
-        scope = {}
-        for name, value in names_read(function).items():
-            scope[name] = self.compiled(value) if is_plain(value) else value
-        scope[function.__name__] = None
-        rewriter = _Rewriter(self, scope, _local_names(function, tree))
+        names = {**names_read(function), function.__name__: None}
+        rewriter = _Rewriter(self, names, _local_names(function, tree))
         tree = rewriter.visit(tree)
         module = ast.fix_missing_locations(ast.Module([*rewriter.extra, tree], []))
+        used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+        scope = {
+            name: self.compiled(value) if is_plain(value) else value
+            for name, value in names.items()
+            if name in used
+        }
         scope.update(__name__=__name__, set_field=records.set_field, set_item=records.set_item)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
         for helper in rewriter.extra:
@@ -194,6 +202,31 @@ class Compiler:
         self._running.remove(key)
         self._done[key] = njit(nogil=True)(scope[tree.name])
         return self._done[key]
+
+    def expression(self, function: Callable) -> ast.expr | None:
+        """What a function returns, if it is one expression that can stand in its caller's code."""
+        key = id(function)
+        if key not in self._expressions:
+            tree = parse(function)
+            body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+            simple = (
+                len(body) == 1
+                and isinstance(body[0], ast.Return)
+                and body[0].value is not None
+                and not function.__code__.co_freevars
+                and not any(isinstance(each, _SCOPES) for each in ast.walk(body[0]))
+            )
+            self._expressions[key] = body[0].value if simple else None
+        return self._expressions[key]
+
+    def new_record(self, declared: type[Struct]) -> Any:
+        """A compiled function that makes a zeroed record of a Struct class."""
+        if declared not in self._structs:
+            raise LabError(f"{declared.__name__} is no part of this spec's state.")
+        return records.make_new_record(records.numba_type(self._structs[declared]))
+
+
+_SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
 
 
 def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
@@ -218,10 +251,14 @@ def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Rewrites one function; `extra` collects the small functions that it needs."""
+    """Rewrites one function; `extra` collects the small functions that it needs.
 
-    def __init__(self, compiler: Compiler, scope: dict[str, Any], local_names: set[str]):
-        self.compiler, self.scope, self.local_names = compiler, scope, local_names
+    `names` are the values of the names that the function reads; what is added to them is needed
+    by the rewritten code.
+    """
+
+    def __init__(self, compiler: Compiler, names: dict[str, Any], local_names: set[str]):
+        self.compiler, self.names, self.local_names = compiler, names, local_names
         self.extra: list[ast.FunctionDef] = []
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -259,25 +296,48 @@ class _Rewriter(ast.NodeTransformer):
         name = node.func.id
         if name in _REDUCERS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             return self._as_loop(name, node.args[0])
-        declared = self.scope.get(name)
-        if isinstance(declared, type) and issubclass(declared, Struct):
-            return self._as_record(declared, node)
+        called = None if name in self.local_names else self.names.get(name)
+        if isinstance(called, type) and issubclass(called, Struct):
+            return self._as_record(called, node)
+        return self._as_expression(called, node) if is_plain(called) else node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            made = self.names.get(value.func.id)
+            if isinstance(made, type) and issubclass(made, Struct):
+                raise LabError(
+                    f"Line {node.lineno}: a new {made.__name__} can be stored or compared, but not"
+                    " returned; make it where it is used."
+                )
+        self.generic_visit(node)
         return node
+
+    def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
+        """The called function's expression with the arguments in place of its parameters."""
+        expression = self.compiler.expression(called)
+        parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
+        fits = len(node.args) == len(parameters) and not node.keywords
+        if expression is None or not fits or not all(map(_is_simple, node.args)):
+            return node
+        arguments = dict(zip(parameters, node.args, strict=True))
+        for name, value in names_read(called).items():
+            alias = name
+            if name in self.local_names or self.names.get(name, value) is not value:
+                alias = f"{called.__name__}__{name}"
+            self.names[alias] = value
+            arguments[name] = ast.Name(alias, ast.Load())
+        return self.visit(_substituted(expression, arguments))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         fields = [keyword.arg for keyword in node.keywords]
         name = f"_make_{declared.__name__}_{'_'.join(fields)}"
         new = f"_new_{declared.__name__}"
-        if new not in self.scope:
-            if declared not in self.compiler._structs:
-                raise LabError(f"{declared.__name__} is no part of this spec's state.")
-            layout = self.compiler._structs[declared]
-            self.scope[new] = records.make_new_record(records.numba_type(layout))
+        self.names.setdefault(new, self.compiler.new_record(declared))
         if not any(each.name == name for each in self.extra):
-            stores = "".join(f"    set_field(r, {each!r}, {each})\n" for each in fields)
-            self.extra.append(
-                ast.parse(f"def {name}(r, {', '.join(fields)}):\n{stores}    return r").body[0]
-            )
+            stores = "".join(f"    set_field(_record, {each!r}, {each})\n" for each in fields)
+            head = f"def {name}({', '.join(['_record', *fields])}):\n"
+            self.extra.append(ast.parse(f"{head}{stores}    return _record").body[0])
         # The record lives on the stack of the function that is written in, so that it is made here.
         made = ast.Call(ast.Name(new, ast.Load()), [], [])
         arguments = [made, *(keyword.value for keyword in node.keywords)]
@@ -295,8 +355,7 @@ class _Rewriter(ast.NodeTransformer):
         outer = sorted((used & self.local_names) - targets)
         start, step, end = _REDUCTIONS[reducer]
         body = ast.parse(textwrap.dedent(step)).body
-        for statement in body:
-            _substitute(statement, "VALUE", node.elt)
+        body = [_substituted(statement, {"VALUE": node.elt}) for statement in body]
         for generator in reversed(node.generators):
             for condition in reversed(generator.ifs):
                 body = [ast.If(condition, body, [])]
@@ -311,26 +370,35 @@ class _Rewriter(ast.NodeTransformer):
 _REDUCTIONS = {
     "all": ("pass", "if not (VALUE):\n    return False", "return True"),
     "any": ("pass", "if VALUE:\n    return True", "return False"),
-    "sum": ("total = 0", "total += VALUE", "return total"),
+    "sum": ("_total = 0", "_total += VALUE", "return _total"),
     "min": (
-        "first, best = True, 0",
-        "value = VALUE\nif first or value < best:\n    first, best = False, value",
-        "if first:\n    raise ValueError\nreturn best",
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",
+        "if _first:\n    raise ValueError\nreturn _best",
     ),
     "max": (
-        "first, best = True, 0",
-        "value = VALUE\nif first or value > best:\n    first, best = False, value",
-        "if first:\n    raise ValueError\nreturn best",
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value > _best:\n    _first, _best = False, _value",
+        "if _first:\n    raise ValueError\nreturn _best",
     ),
 }
 
 
-def _substitute(tree: ast.AST, name: str, value: ast.expr) -> None:
+def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
+    """A copy of a tree with expressions in place of names."""
+
     class Substitute(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.AST:
-            return value if node.id == name else node
+            return copy.deepcopy(values.get(node.id, node))
 
-    Substitute().visit(tree)
+    return Substitute().visit(copy.deepcopy(tree))
+
+
+def _is_simple(argument: ast.expr) -> bool:
+    """May the argument be written several times, being short and without a call?"""
+    return sum(1 for _ in ast.walk(argument)) < 16 and not any(
+        isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
+    )
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

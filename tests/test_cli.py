@@ -1,4 +1,4 @@
-"""The command line is a contract for scripts: fields, exit codes, and one sentence for bad input."""
+"""The command line is a contract: fields, exit codes, and one sentence for bad input."""
 
 import json
 import re
