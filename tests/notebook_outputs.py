@@ -1,0 +1,153 @@
+"""Executing notebooks, and what of their outputs must be the same in every run.
+
+What is kept in a file is less than what a run shows: a widget needs its kernel, and a progress
+line is gone when the cell is done. What is compared is less than what is kept: times, rates,
+addresses, ids and the pixels of plots differ from run to run or from machine to machine.
+"""
+
+import os
+import re
+from base64 import b64decode
+from difflib import unified_diff
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "notebooks"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LARGEST = 1_500_000
+"""How many bytes a notebook may have."""
+
+_MOST_LINES = 24
+_CHANGING = [
+    (re.compile(r"\b[\d,]+(\.\d+)? (distinct )?states/s"), "<rate>"),
+    (re.compile(r"(?<![\w.])[\d,]+(\.\d+)? ?(µs|ms|s|min|seconds?)\b"), "<time>"),
+    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "<id>"),
+]
+_EMBEDDED = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
+_GRAPHVIZ_TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
+
+
+def notebooks() -> list[Path]:
+    """All notebooks of the kit, in the order of their names."""
+    found = FOLDER.rglob("*.ipynb")
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+
+
+def name_of(path: Path) -> str:
+    """The notebook as people call it: kafka/03_the_talk."""
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+def read(path: Path) -> NotebookNode:
+    """The notebook as it is kept."""
+    return nbformat.read(path, as_version=4)
+
+
+def execute(path: Path, timeout: float = 600) -> NotebookNode:
+    """The notebook run from top to bottom by a fresh kernel in its folder, whatever it raises."""
+    notebook = read(path)
+    client = NotebookClient(
+        notebook,
+        timeout=timeout,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        allow_errors=True,
+        record_timing=False,
+        store_widget_state=False,
+    )
+    known = os.environ.get("PYTHONPATH", "")
+    searched = os.pathsep.join([str(ROOT), *filter(None, known.split(os.pathsep))])
+    return client.execute(env={**os.environ, "PYTHONPATH": searched})
+
+
+def storable(fresh: NotebookNode) -> NotebookNode:
+    """A run notebook without what means nothing in a file."""
+    notebook = nbformat.from_dict(fresh)
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+        }
+    )
+    for cell in code_cells(notebook):
+        cell.metadata.pop("execution", None)
+        cell.outputs = [each for each in cell.outputs if not _is_passing(each)]
+    return notebook
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells that run."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def shows_widget(cell: NotebookNode) -> bool:
+    """Does the cell's run show something that lives only as long as the kernel?"""
+    return any(WIDGET in each.get("data", {}) for each in cell.outputs)
+
+
+def shows_drawing(cell: NotebookNode) -> bool:
+    """Has the cell a picture, or a table, that needs no kernel?"""
+    for each in cell.outputs:
+        data = each.get("data", {})
+        if "image/svg+xml" in data or "image/png" in data:
+            return True
+        if any(tag in data.get("text/html", "") for tag in ("<img", "<svg", "<table")):
+            return True
+    return False
+
+
+def normal_form(cell: NotebookNode) -> list[str]:
+    """What the cell's outputs say, line by line, without what differs from run to run."""
+    lines = []
+    for each in cell.outputs:
+        if each.output_type == "stream":
+            lines += _lines(each.name, each.text)
+        elif each.output_type == "error":
+            lines += _lines("error", f"{each.ename}: {each.evalue}")
+        else:
+            for kind in sorted(each.data):
+                lines += _lines(kind, _comparable(kind, each.data[kind]))
+    return lines
+
+
+def differences(name: str, kept: NotebookNode, fresh: NotebookNode) -> list[str]:
+    """One report for each cell that does not say what the file says: where, and a short diff."""
+    reports = []
+    for number, (old, new) in enumerate(zip(kept.cells, fresh.cells, strict=True), 1):
+        if old.cell_type != "code" or (before := normal_form(old)) == (after := normal_form(new)):
+            continue
+        diff = list(unified_diff(before, after, "kept", "executed", n=1, lineterm=""))
+        shown = [line[:200] for line in diff[:_MOST_LINES]]
+        if len(diff) > _MOST_LINES:
+            shown.append(f"... and {len(diff) - _MOST_LINES} more lines")
+        first = old.source.splitlines()[0] if old.source else ""
+        reports.append("\n".join([f"{name}, cell {number} [{old.id}]: {first}", *shown]))
+    return reports
+
+
+def _is_passing(output: NotebookNode) -> bool:
+    """A widget, or a progress line: gone when the kernel is, or when the cell is done."""
+    if output.output_type == "stream":
+        return output.name == "stderr" and "\r" in output.text
+    return WIDGET in output.get("data", {})
+
+
+def _comparable(kind: str, value: object) -> str:
+    if kind.startswith("image/") and kind != "image/svg+xml":
+        return "<pixels>"
+    text = value if isinstance(value, str) else "".join(map(str, value))
+    if "Generated by graphviz" in text:
+        # Where things are is the business of the Graphviz at hand; what is there is ours.
+        return "\n".join(sorted(_GRAPHVIZ_TEXT.findall(text)))
+    return _EMBEDDED.sub(lambda found: "\n" + b64decode(found.group(1)).decode() + "\n", text)
+
+
+def _lines(kind: str, text: str) -> list[str]:
+    for pattern, instead in _CHANGING:
+        text = pattern.sub(instead, text)
+    return [f"{kind} | {line.rstrip()}" for line in text.replace("><", ">\n<").splitlines()]

@@ -1,0 +1,152 @@
+"""Every notebook runs from top to bottom, and says what the kept outputs say."""
+
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.notebook_outputs import (
+    LARGEST,
+    ROOT,
+    WIDGET,
+    code_cells,
+    differences,
+    execute,
+    name_of,
+    normal_form,
+    notebooks,
+    read,
+    shows_drawing,
+    shows_widget,
+    storable,
+)
+
+MARKS = {
+    "spark/01_spark": (pytest.mark.slow, pytest.mark.spark),
+}
+"""Where a run takes more than some seconds. All of them run in a full test."""
+
+every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
+every_run = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=MARKS.get(name_of(path), ()))
+        for path in notebooks()
+    ],
+)
+
+run_once = cache(execute)
+
+
+@every_run
+def test_it_runs_and_says_what_the_file_says(path):
+    reports = differences(name_of(path), read(path), storable(run_once(path)))
+    assert not reports, "\n\n".join(
+        [*reports, f"If this is right: python -m tests.update_notebooks {name_of(path)}"]
+    )
+
+
+@every_run
+def test_beside_every_widget_there_is_a_drawing(path):
+    lonely = [
+        cell.source
+        for cell in code_cells(run_once(path))
+        if shows_widget(cell) > shows_drawing(cell)
+    ]
+    assert not lonely, "nothing to see where no kernel runs"
+
+
+@every
+def test_outputs_are_kept(path):
+    notebook = read(path)
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), "not the run of a fresh kernel"
+    assert any(cell.outputs for cell in code_cells(notebook))
+
+
+@every
+def test_no_output_is_an_error_or_a_warning(path):
+    for cell in code_cells(read(path)):
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.source
+            assert output.get("name") != "stderr", output.text
+
+
+@every
+def test_no_widget_is_kept_that_nobody_answers(path):
+    notebook = read(path)
+    assert "widgets" not in notebook.metadata
+    assert not [cell.source for cell in code_cells(notebook) if WIDGET in str(cell.outputs)]
+
+
+@every
+def test_nothing_of_this_machine_is_in_it(path):
+    folders = {str(ROOT), str(Path.home()), tempfile.gettempdir(), "/home/", "/Users/"}
+    names = "|".join(re.escape(folder.rstrip("/") + "/") for folder in folders if folder != "/")
+    for cell in read(path).cells:
+        said = [cell.source, *(normal_form(cell) if cell.cell_type == "code" else [])]
+        found = [line for line in said if re.search(rf"(?<![\w.])({names})", line)]
+        assert not found, found[0]
+
+
+@every
+def test_its_form(path):
+    notebook = read(path)
+    assert path.stat().st_size < LARGEST
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]+", each) for each in ids), "ids are words, for links"
+    assert notebook.cells[0].source.startswith("# ")
+    assert not [cell.id for cell in notebook.cells if not cell.source.strip()]
+
+
+# --- The comparison itself -------------------------------------------------------------------
+
+
+def _notebook(*outputs):
+    import nbformat
+
+    cell = nbformat.v4.new_code_cell("explore(model)", id="search")
+    cell.outputs = [nbformat.v4.new_output(**each) for each in outputs]
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def _said(text):
+    return _notebook({"output_type": "stream", "name": "stdout", "text": text})
+
+
+def test_times_rates_and_addresses_may_differ():
+    kept = _said("49 states in 0.33 s (1,200 distinct states/s) at 0x7f00aa11\n")
+    fresh = _said("49 states in 12 s (99 distinct states/s) at 0x7fffffff\n")
+    assert differences("n", kept, fresh) == []
+
+
+def test_a_count_may_not_differ_and_the_cell_is_named():
+    (report,) = differences("kafka/03", _said("49 states\n"), _said("50 states\n"))
+    assert "kafka/03, cell 1 [search]: explore(model)" in report
+    assert "-stdout | 49 states" in report
+    assert "+stdout | 50 states" in report
+
+
+def test_plots_may_differ_in_pixels_but_drawings_not_in_what_they_say():
+    def shown(kind, data):
+        return _notebook({"output_type": "display_data", "data": {kind: data}})
+
+    assert differences("n", shown("image/png", "AAAA"), shown("image/png", "BBBB")) == []
+    assert differences(
+        "n", shown("image/svg+xml", "<text>0</text>"), shown("image/svg+xml", "<text>1</text>")
+    )
+
+
+def test_widgets_and_progress_are_not_kept():
+    passing = _notebook(
+        {"output_type": "display_data", "data": {WIDGET: {"model_id": "a"}}},
+        {"output_type": "stream", "name": "stderr", "text": "\r1 states\r"},
+        {"output_type": "stream", "name": "stderr", "text": "a warning\n"},
+    )
+    (left,) = storable(passing).cells[0].outputs
+    assert left.text == "a warning\n"
