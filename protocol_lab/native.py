@@ -44,8 +44,13 @@ class NativeSearch:
         spec = model.spec
         kernels = loops.Kernels(model)
         self.expand = kernels.expand()
-        self.states_properties = [*spec.invariants, *spec.sometimes_properties, *spec.constraints]
-        self.check = kernels.check([each.function for each in self.states_properties])
+        named_extras = any(not each.by_default for each in question.invariants)
+        self.properties = [
+            *(each for each in spec.invariants if named_extras or each.by_default),
+            *spec.sometimes_properties,
+            *spec.constraints,
+        ]
+        self.check = kernels.check([each.function for each in self.properties])
         self.extra_constraint = (
             kernels.check_predicate(question.constraint) if question.constraint else None
         )
@@ -81,7 +86,7 @@ class NativeSearch:
         self.progress = np.zeros(1, np.int64)
 
     def _bits(self, properties: list) -> int:
-        return sum(1 << k for k, each in enumerate(self.states_properties) if each in properties)
+        return sum(1 << k for k, each in enumerate(self.properties) if each in properties)
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search. Never raises for an
@@ -103,15 +108,12 @@ class NativeSearch:
         return result
 
     def _finish(self) -> None:
-        result, spec = self.result, self.model.spec
+        result = self.result
         result.per_depth = [count for count in result.per_depth if count]
         result.states = self.store[: result.distinct]
         result.parents = self.parents[: result.distinct]
-        first = len(spec.invariants)
         result.never_reached = [
-            each.name
-            for k, each in enumerate(spec.sometimes_properties)
-            if self.sometimes >> (first + k) & 1
+            each.name for k, each in enumerate(self.properties) if self.sometimes >> k & 1
         ]
         if self.question.to_the_end:
             result.violating = self.violating
@@ -248,37 +250,38 @@ class NativeSearch:
         return self._first_event(count)
 
     def _first_event(self, count: int) -> _Event | None:
-        failed = self.failed[:count] & self.invariants | self.failed_steps[:count]
-        broken = np.flatnonzero(failed)
-        if self.question.to_the_end:
-            self._count_violations(broken)
-            return None
-        if not len(broken):
-            return None
-        at = int(broken[0])
-        name = next(name for name in self.question.names if self._breaks(name, at))
-        return _Event(name, at, self.out[at].tobytes(), int(self.parent_of[at]))
+        broken = np.flatnonzero(self.failed[:count] & self.invariants | self.failed_steps[:count])
+        event = None
+        if len(broken):
+            at = int(broken[0])
+            name = next(name for name in self.question.names if self._broken(name, count)[at])
+            event = _Event(name, at, self.out[at].tobytes(), int(self.parent_of[at]))
+        if not self.question.to_the_end:
+            return event
+        self._count_violations(count)
+        if event is not None and self.result.violated is None:
+            self.result.violated = event.name
+            self._add_trace(event)
+        return None
 
-    def _breaks(self, name: str, at: int) -> bool:
-        spec = self.model.spec
+    def _broken(self, name: str, count: int) -> np.ndarray:
+        """For each candidate, whether it breaks the invariant of this name."""
         for properties, failed in (
-            (spec.invariants, self.failed),
-            (spec.step_invariants, self.failed_steps),
+            (self.properties, self.failed),
+            (self.model.spec.step_invariants, self.failed_steps),
         ):
             for k, each in enumerate(properties):
                 if each.name == name:
-                    return bool(failed[at] >> k & 1)
-        return False
+                    return failed[:count] >> k & 1 == 1
+        raise KeyError(name)
 
-    def _count_violations(self, broken: np.ndarray) -> None:
-        for at in broken:
-            for name in self.question.names:
-                if self._breaks(name, at):
-                    self.violating[name] += 1
-                    if self.result.violated is None:
-                        self.result.violated = name
-                        row = self.out[at].tobytes()
-                        self._add_trace(_Event(name, at, row, int(self.parent_of[at])))
+    def _count_violations(self, count: int) -> None:
+        """Add the new states that break an invariant, and the transitions that break a step's."""
+        is_new = self.verdicts[:count] == table.NEW
+        for each in self.question.invariants:
+            self.violating[each.name] += int((self._broken(each.name, count) & is_new).sum())
+        for each in self.question.step_invariants:
+            self.violating[each.name] += int(self._broken(each.name, count).sum())
 
     def _make_room(self, count: int) -> None:
         if 2 * (self.stored + count) > len(self.table):

@@ -90,7 +90,7 @@ class PythonSearch:
         if new or not inside:
             for invariant in self.question.invariants:
                 if evaluate(self.model, row, invariant.function):
-                    self._violated(invariant.name, row, before)
+                    self._violated(invariant.name, row, before, counted=new)
         if before is not None:
             for invariant in self.question.step_invariants:
                 if evaluate_step(self.model, before, row, invariant.function):
@@ -103,7 +103,7 @@ class PythonSearch:
             evaluate(self.model, row, each.function) for each in self.model.spec.constraints
         ) and (constraint is None or constraint(view(self.model.layout, row), self.model.constants))
 
-    def _violated(self, name: str, row: bytes, before: bytes | None) -> None:
+    def _violated(self, name: str, row: bytes, before: bytes | None, counted: bool = True) -> None:
         if self.result.violated is None:
             self.result.violated = name
             path = [row]
@@ -111,9 +111,9 @@ class PythonSearch:
                 path.append(before)
                 before = self.parent[before]
             add_trace(self.result, path[::-1])
-        if self.result.violating is None:
+        if name not in (self.result.violating or ()):
             raise _Violation
-        self.result.violating[name] += 1
+        self.result.violating[name] += counted
 
 
 class _Violation(Exception):

@@ -19,8 +19,8 @@ class Result:
 
     `distinct` counts stored states, `generated` initial states and successors as TLC does, and
     `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
-    to the violation; `trace_rows` are its states. `violating` counts the states that break each
-    invariant, if the search went on after the first.
+    to the violation; `trace_rows` are its states. `violating` counts the distinct states that break
+    each invariant (for a step invariant: the transitions), if the search went on after the first.
     """
 
     model: Model

@@ -69,6 +69,13 @@ def test_going_on_counts_the_violating_states():
     assert result.violating["values_grow"] == 0
 
 
+def test_a_violation_outside_the_constraint_is_found_but_not_counted():
+    model = letters.bind(servers=3, starts=1)
+    outside = agree(model, constraint="s.messages.size <= 2", to_the_end=True)
+    assert outside.verdict == "violated"
+    assert outside.violating["few_letters"] == 0
+
+
 def test_of_two_broken_invariants_the_first_named_is_reported():
     model = counter.bind(limit=5)
     assert agree(model, invariants=["never_to_three"]).violated == "never_to_three"
@@ -94,6 +101,7 @@ def test_deadlocks_are_reported_on_request():
     assert agree(model).verdict == "holds"
     result = agree(model, deadlock=True)
     assert (result.violated, len(result.trace_rows)) == ("deadlock", 6)
+    assert agree(model, deadlock=True, to_the_end=True).violated == "deadlock"
 
 
 @pytest.mark.parametrize("bound", range(1, 8))
