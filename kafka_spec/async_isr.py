@@ -22,6 +22,7 @@ Source: AsyncIsr in the Kafka replication specs.
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.async_isr import draw_async_isr
 from protocol_lab import (
     HOLDS,
     TAKEN,
@@ -226,7 +227,7 @@ def leader_handle_update(s: State, c: Constants, update: Update):
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.async_isr", State, Constants, __doc__)
+spec = Spec("kafka.async_isr", State, Constants, __doc__, draw=draw_async_isr)
 spec.init(init)
 spec.action(controller_shrink_isr)
 spec.action(controller_handle_request)

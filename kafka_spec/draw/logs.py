@@ -1,7 +1,7 @@
 """The pictures of the two helper specs: logs without a protocol, and a counter."""
 
-from kafka_spec.draw.shared import Log, Shown, alarms, compared, entries_of, views
-from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster
+from kafka_spec.draw.shared import Log, Shown, States, entries_of
+from protocol_lab.drawing import Entry, Lane, Text
 from protocol_lab.spec import Model
 from protocol_lab.views import view
 
@@ -12,30 +12,24 @@ def draw_logs(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
     """One log a replica. Nothing is ever committed here, so every border is dashed."""
-    s, old = views(model, row, previous)
+    states = States(model, row, previous)
     lanes = [
         Lane(
             lines=[
                 [Text(f"Replica {r}", bold=True)],
-                [
-                    compared(
-                        s, old, lambda at, r=r: at.logs[r].end_offset, "muted", name="end offset "
-                    )
-                ],
+                [states.text(lambda at, r=r: at.logs[r].end_offset, "muted", name="end offset ")],
             ],
-            entries=entries_of(_log(s, r), old and _log(old, r), (), (), {}),
+            entries=entries_of(
+                _log(states.s, r), states.before(lambda at, r=r: _log(at, r)), (), (), {}
+            ),
         )
-        for r in range(1, model.constants.replicas + 1)
+        for r in range(1, states.c.replicas + 1)
     ]
-    return draw_cluster(
-        Cluster(
-            title=title or model.spec.name,
-            show_title=title is not None,
-            lanes=lanes,
-            alarms=alarms(model, row),
-            columns=model.constants.log_size,
-            legend="hatched: truncated just now · highlighted: changed just now",
-        )
+    return states.draw(
+        title,
+        lanes=lanes,
+        columns=states.c.log_size,
+        legend="hatched: truncated just now · highlighted: changed just now",
     )
 
 
@@ -65,10 +59,10 @@ def draw_id_sequence(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
     """The ids that are taken, the latest of them where there are many, and the next one."""
-    s, old = views(model, row, previous)
-    last = model.constants.max_id
-    first = max(0, min(s.next_id, last + 1) - MOST_IDS + 1)
-    taken_before = s.next_id if old is None else old.next_id
+    states = States(model, row, previous)
+    upcoming, last = states.s.next_id, states.c.max_id
+    first = max(0, min(upcoming, last + 1) - MOST_IDS + 1)
+    before = states.before(lambda at: at.next_id)
     taken = [
         Entry(
             k - first,
@@ -77,29 +71,20 @@ def draw_id_sequence(
             "taken",
             shade=0,
             committed=True,
-            mark="new" if k >= taken_before else "",
+            mark="new" if before is not None and k >= before else "",
         )
-        for k in range(first, s.next_id)
+        for k in range(first, upcoming)
     ]
     lane = Lane(
         lines=[
             [Text("Ids", bold=True)],
-            [compared(s, old, lambda at: _next(at.next_id, last))],
+            [states.text(lambda at: _next(at.next_id, last))],
             [Text(f"from 0 to {last}", "muted")],
         ],
         entries=taken,
         empty="none taken yet",
     )
-    return draw_cluster(
-        Cluster(
-            title=title or model.spec.name,
-            show_title=title is not None,
-            lanes=[lane],
-            alarms=alarms(model, row),
-            columns=min(last + 1, MOST_IDS),
-            axis="",
-        )
-    )
+    return states.draw(title, lanes=[lane], columns=min(last + 1, MOST_IDS), axis="")
 
 
 def _next(number: int, last: int) -> str:

@@ -6,31 +6,18 @@ from kafka_spec.draw.shared import (
     LEGEND,
     Log,
     Shown,
-    alarms,
+    States,
     changed_width,
-    compared,
     difference,
     entries_of,
     list_text,
-    membership,
     or_none,
     set_text,
-    views,
     widest_isr_change,
 )
 from kafka_spec.finite_replicated_log import has_offset, has_same_record
 from kafka_spec.replication_core import NO_EPOCH, is_true_leader, presumes_leadership
-from protocol_lab.drawing import (
-    Bar,
-    Cluster,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    draw_cluster,
-)
+from protocol_lab.drawing import Bar, Entry, Flag, Lane, Message, Messages, Text
 from protocol_lab.layout import NONE
 from protocol_lab.nodes import members
 from protocol_lab.spec import Model
@@ -47,85 +34,70 @@ def draw_replication(
     A record is marked as committed if any replica that believes it leads regards it so. It is
     marked as lost at a replica of that leader's ISR, or of the controller's, that lacks it.
     """
-    s, old = views(model, row, previous)
-    c = model.constants
-    replicas = range(1, c.replicas + 1)
-    lost = _lost_in_isr(s, replicas)
-    committed = _committed(s, replicas)
-    committed_before = committed if old is None else _committed(old, replicas)
-    lanes = [
-        Lane(
-            lines=[
-                [Text(f"Replica {r}", bold=True)],
-                [compared(s, old, lambda at, r=r: _role(at, r), *_role_style(s, r))],
-                [
-                    _epoch(s, old, r),
-                    membership(s, old, r, lambda at: at.quorum_state.isr, "ISR"),
-                ],
-                [
-                    compared(
-                        s,
-                        old,
-                        lambda at, r=r: set_text(at.replica_state[r].isr),
-                        "muted",
-                        name="its ISR ",
-                    )
-                ],
-            ],
-            entries=entries_of(
-                _replica_log(s, r),
-                old and _replica_log(old, r),
-                committed,
-                committed_before,
-                lost.get(r, {}),
-            ),
-            flags=[
-                Flag(
-                    s.replica_state[r].hw,
-                    compared(s, old, lambda at, r=r: at.replica_state[r].hw, name="hw "),
-                )
-            ],
-            notes=difference(
-                _replica_log(s, r),
-                _replica_log(s, s.replica_state[r].leader),
-                s.replica_state[r].leader,
+    states = States(model, row, previous)
+    c, replicas = states.c, range(1, states.c.replicas + 1)
+    committed = _committed(states.s, replicas)
+    before = states.before(lambda at: _committed(at, replicas))
+    lost = _lost_in_isr(states.s, replicas)
+    return states.draw(
+        title,
+        bars=[_controller(states)],
+        lanes=[
+            _lane(
+                states,
                 r,
-            ),
-            badge=_badge(s, r),
-        )
-        for r in replicas
-    ]
-    controller = Bar(
+                entries_of(
+                    _replica_log(states.s, r),
+                    states.before(lambda at, r=r: _replica_log(at, r)),
+                    committed,
+                    committed if before is None else before,
+                    lost.get(r, {}),
+                ),
+            )
+            for r in replicas
+        ],
+        messages=[_requests(states.s, states.old, replicas)],
+        columns=c.log_size,
+        lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_ROLE_CHANGE),
+        note_width=130,
+        legend=LEGEND,
+    )
+
+
+def _controller(states: States) -> Bar:
+    c = states.c
+    return Bar(
         "Controller",
         [
-            Value(
-                "leader epoch",
-                compared(s, old, lambda at: or_none(at.quorum_state.leader_epoch, NO_EPOCH)),
+            states.value(
+                "leader epoch", lambda at: or_none(at.quorum_state.leader_epoch, NO_EPOCH)
             ),
-            Value("leader", compared(s, old, lambda at: or_none(at.quorum_state.leader))),
-            Value("ISR", compared(s, old, lambda at: set_text(at.quorum_state.isr))),
-            Value(
-                "decisions left",
-                compared(s, old, lambda at: str(c.max_leader_epoch + 1 - at.next_leader_epoch)),
+            states.value("leader", lambda at: or_none(at.quorum_state.leader)),
+            states.value("ISR", lambda at: set_text(at.quorum_state.isr)),
+            states.value(
+                "decisions left", lambda at: c.max_leader_epoch + 1 - at.next_leader_epoch
             ),
-            Value(
-                "records left", compared(s, old, lambda at: str(c.max_records - at.next_record_id))
-            ),
+            states.value("records left", lambda at: c.max_records - at.next_record_id),
         ],
     )
-    return draw_cluster(
-        Cluster(
-            title=title or model.spec.name,
-            show_title=title is not None,
-            bars=[controller],
-            lanes=lanes,
-            messages=[_requests(s, old, replicas)],
-            alarms=alarms(model, row),
-            columns=c.log_size,
-            lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_ROLE_CHANGE),
-            note_width=130,
-            legend=LEGEND,
-        )
+
+
+def _lane(states: States, r: int, entries: list[Entry]) -> Lane:
+    s, mine = states.s, states.s.replica_state[r]
+    return Lane(
+        lines=[
+            [Text(f"Replica {r}", bold=True)],
+            [states.text(lambda at: _role(at, r), *_role_style(s, r))],
+            [
+                _epoch(states, r),
+                states.membership(r, lambda at: at.quorum_state.isr, "in ISR", "not in ISR"),
+            ],
+            [states.text(lambda at: set_text(at.replica_state[r].isr), "muted", name="its ISR ")],
+        ],
+        entries=entries,
+        flags=[Flag(mine.hw, states.text(lambda at: at.replica_state[r].hw, name="hw "))],
+        notes=difference(_replica_log(s, r), _replica_log(s, mine.leader), mine.leader, r),
+        badge=_badge(s, r),
     )
 
 
@@ -150,11 +122,11 @@ def _badge(s, r: int) -> str:
     return "ghost" if presumes_leadership(s, r) else ""
 
 
-def _epoch(s, old, r: int) -> Text:
-    if s.replica_state[r].leader_epoch == NO_EPOCH:
+def _epoch(states: States, r: int) -> Text:
+    if states.s.replica_state[r].leader_epoch == NO_EPOCH:
         return Text("no epoch", "muted")
-    return compared(
-        s, old, lambda at: or_none(at.replica_state[r].leader_epoch, NO_EPOCH), name="epoch "
+    return states.text(
+        lambda at: or_none(at.replica_state[r].leader_epoch, NO_EPOCH), name="epoch "
     )
 
 

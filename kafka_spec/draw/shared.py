@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.drawing import Entry, Text
+from protocol_lab.drawing import Cluster, Entry, Text, Value, draw_cluster
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.layout import NONE
 from protocol_lab.nodes import members
 from protocol_lab.spec import Model
 from protocol_lab.stepping import evaluate
 from protocol_lab.views import view
+from protocol_lab.wording import spec_title
 
 LEGEND = (
     "✓ solid border: committed · dashed: not committed · hatched: truncated just now"
@@ -37,45 +38,55 @@ class Shown:
 Log = list[Shown]
 
 
-def views(model: Model, row: bytes, previous: bytes | None) -> tuple[Any, Any]:
-    old = None if previous is None else view(model.layout, previous)
-    return view(model.layout, row), old
+class States:
+    """The state to draw, and the previous one that it is compared with, if there is one."""
 
+    def __init__(self, model: Model, row: bytes, previous: bytes | None):
+        self.model, self.row, self.c = model, row, model.constants
+        self.s = view(model.layout, row)
+        self.old = None if previous is None else view(model.layout, previous)
 
-def alarms(model: Model, row: bytes) -> list[str]:
-    """The default invariants that this state breaks, each with its reason."""
-    return [
-        f"{each.name} is broken: {reason}"
-        for each in model.spec.invariants
-        if each.by_default and (reason := evaluate(model, row, each.function))
-    ]
+    def before(self, shown: Callable[[Any], Any]) -> Any:
+        """Something about the previous state; None without one."""
+        return None if self.old is None else shown(self.old)
 
+    def text(
+        self, shown: Callable[[Any], Any], tone: str = "ink", bold: bool = False, name: str = ""
+    ) -> Text:
+        """Something about the state, after its name, marked with what it was before."""
+        now, before = str(shown(self.s)), self.before(shown)
+        was = str(before) if before not in (None, "") and now and str(before) != now else None
+        return Text(name + now, tone, bold, was)
 
-def compared(
-    s, old, shown: Callable[[Any], Any], tone: str = "ink", bold: bool = False, name: str = ""
-) -> Text:
-    """A text about the state after its name, marked with what it was before if it has changed."""
-    now, before = str(shown(s)), None if old is None else str(shown(old))
-    return Text(name + now, tone, bold, was=before if now and before and now != before else None)
+    def value(self, label: str, shown: Callable[[Any], Any]) -> Value:
+        """The same for an information bar."""
+        return Value(label, self.text(shown))
 
+    def membership(self, r: int, isr: Callable[[Any], int], inside: str, outside: str) -> Text:
+        """Is the replica in this set? In words, with a mark and a colour."""
+        is_in = r in members(isr(self.s))
+        was_in = self.before(lambda at: r in members(isr(at)))
+        was = None if was_in in (None, is_in) else "in" if was_in else "out"
+        return Text(f"● {inside}" if is_in else f"○ {outside}", "good" if is_in else "bad", was=was)
 
-def membership(s, old, r: int, isr: Callable[[Any], int], name: str) -> Text:
-    """Is the replica in this set? In words, with a mark and a colour."""
+    def draw(self, title: str | None, **parts: Any) -> str:
+        """The picture with these parts, the title and the alarms."""
+        return draw_cluster(
+            Cluster(
+                title=title or spec_title(self.model.spec.name),
+                show_title=title is not None,
+                alarms=self._alarms(),
+                **parts,
+            )
+        )
 
-    def shown(at) -> str:
-        return f"● in {name}" if r in members(isr(at)) else f"○ {_outside(name)}"
-
-    return Text(
-        shown(s),
-        "good" if r in members(isr(s)) else "bad",
-        was=None
-        if old is None or shown(old) == shown(s)
-        else ("out", "in")[r in members(isr(old))],
-    )
-
-
-def _outside(name: str) -> str:
-    return "out of sync" if name == "sync" else f"not in {name}"
+    def _alarms(self) -> list[str]:
+        """The default invariants that the state breaks, each with its reason."""
+        return [
+            f"{each.name} is broken: {reason}"
+            for each in self.model.spec.invariants
+            if each.by_default and (reason := evaluate(self.model, self.row, each.function))
+        ]
 
 
 def entries_of(

@@ -4,18 +4,16 @@ from kafka_spec.draw.shared import (
     LEGEND,
     Log,
     Shown,
-    alarms,
+    States,
     changed_width,
-    compared,
     difference,
     entries_of,
-    membership,
     offsets_text,
     or_none,
     set_text,
-    views,
 )
-from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, draw_cluster
+from protocol_lab.constants import show
+from protocol_lab.drawing import Bar, Card, Entry, Flag, Lane, Text
 from protocol_lab.layout import NONE
 from protocol_lab.nodes import members, size
 from protocol_lab.spec import Model
@@ -25,71 +23,75 @@ def draw_unclean_leader_election(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
     """ZooKeeper, the replicas' logs, what is committed, and what the producers were promised."""
-    s, old = views(model, row, previous)
-    c = model.constants
-    replicas = range(1, c.replicas + 1)
+    states = States(model, row, previous)
+    s, c, leader = states.s, states.c, states.s.zk_state.leader
     promised = _messages(s.committed_messages)
-    committed = set(enumerate(promised))
-    before = committed if old is None else set(enumerate(_messages(old.committed_messages)))
-    leader = s.zk_state.leader
+    before = states.before(lambda at: _messages(at.committed_messages))
+    before = promised if before is None else before
     lost = _lost_at_leader(promised, _local_log(s, leader)) if leader else {}
-    lanes = [
-        Lane(
-            lines=[
-                [
-                    Text(f"Replica {r}", bold=True),
-                    *([Text("unstable", "muted")] if r == c.unstable_replica else []),
-                ],
-                [compared(s, old, lambda at, r=r: _unclean_role(at, r), *_unclean_style(s, r))],
-                [membership(s, old, r, lambda at: at.zk_state.isrs, "sync")],
-                [compared(s, old, lambda at, r=r: _fetching(at, r), "muted")],
-            ],
-            entries=entries_of(
-                _local_log(s, r),
-                old and _local_log(old, r),
-                committed,
-                before,
-                lost if r == leader else {},
-            ),
-            notes=difference(_local_log(s, r), _local_log(s, leader), leader, r, "the leader"),
-            badge=_unclean_badge(s, r),
-        )
-        for r in replicas
-    ]
-    zookeeper = Bar(
-        "ZooKeeper",
-        [
-            Value("leader epoch", compared(s, old, lambda at: str(at.zk_state.leader_epoch))),
-            Value("leader", compared(s, old, lambda at: or_none(at.zk_state.leader))),
-            Value("in sync", compared(s, old, lambda at: _in_sync(at, c.min_isr))),
-            Value("alive", compared(s, old, lambda at: set_text(at.zk_state.alive_replicas))),
-            Value(
-                "preferred leader", compared(s, old, lambda at: str(at.zk_state.preferred_leader))
-            ),
-        ],
-    )
-    return draw_cluster(
-        Cluster(
-            title=title or model.spec.name,
-            show_title=title is not None,
-            bars=[zookeeper],
-            lanes=lanes,
-            line=Flag(
-                len(promised),
-                Text(
-                    "committed up to here",
-                    bold=True,
-                    was=None if len(before) == len(promised) else f"before offset {len(before)}",
+    return states.draw(
+        title,
+        bars=[_zookeeper(states)],
+        lanes=[
+            _lane(
+                states,
+                r,
+                entries_of(
+                    _local_log(s, r),
+                    states.before(lambda at, r=r: _local_log(at, r)),
+                    set(enumerate(promised)),
+                    set(enumerate(before)),
+                    lost if r == leader else {},
                 ),
+            )
+            for r in range(1, c.replicas + 1)
+        ],
+        line=Flag(
+            len(promised),
+            Text(
+                "committed up to here",
+                bold=True,
+                was=None if len(before) == len(promised) else f"before offset {len(before)}",
             ),
-            cards=[_producer(s, old, p, lost) for p in range(1, c.producers + 1)],
-            cards_name="Producers",
-            alarms=alarms(model, row),
-            columns=4,
-            lane_width=changed_width("not ready to fetch", "catching up"),
-            note_width=70,
-            legend=LEGEND,
-        )
+        ),
+        cards=[_producer(states, producer, lost) for producer in range(1, c.producers + 1)],
+        cards_name="Producers",
+        columns=4,
+        lane_width=changed_width("not ready to fetch", "catching up"),
+        note_width=70,
+        legend=LEGEND,
+    )
+
+
+def _zookeeper(states: States) -> Bar:
+    c = states.c
+    values = [
+        states.value("leader epoch", lambda at: at.zk_state.leader_epoch),
+        states.value("leader", lambda at: or_none(at.zk_state.leader)),
+        states.value("in sync", lambda at: _in_sync(at, c.min_isr)),
+        states.value("alive", lambda at: set_text(at.zk_state.alive_replicas)),
+        states.value("preferred leader", lambda at: at.zk_state.preferred_leader),
+    ]
+    if show(c)["election_rule"] == "eligible_leader_replicas":
+        values.append(states.value("eligible", lambda at: set_text(at.zk_state.eligible)))
+    return Bar("ZooKeeper", values)
+
+
+def _lane(states: States, r: int, entries: list[Entry]) -> Lane:
+    s, leader = states.s, states.s.zk_state.leader
+    name = [Text(f"Replica {r}", bold=True)]
+    if r == states.c.unstable_replica:
+        name.append(Text("unstable", "muted"))
+    return Lane(
+        lines=[
+            name,
+            [states.text(lambda at: _role(at, r), *_role_style(s, r))],
+            [states.membership(r, lambda at: at.zk_state.isrs, "in sync", "out of sync")],
+            [states.text(lambda at: _fetching(at, r), "muted")],
+        ],
+        entries=entries,
+        notes=difference(_local_log(s, r), _local_log(s, leader), leader, r, "the leader"),
+        badge=_badge(s, r),
     )
 
 
@@ -106,7 +108,7 @@ def _is_alive(s, r: int) -> bool:
     return r in members(s.zk_state.alive_replicas)
 
 
-def _unclean_role(s, r: int) -> str:
+def _role(s, r: int) -> str:
     if not _is_alive(s, r):
         return "dead" if s.replica_states[r].is_shutdown else "dead (session lost)"
     if s.zk_state.leader == NONE:
@@ -114,13 +116,13 @@ def _unclean_role(s, r: int) -> str:
     return "leader" if s.zk_state.leader == r else "follower"
 
 
-def _unclean_style(s, r: int) -> tuple[str, bool]:
+def _role_style(s, r: int) -> tuple[str, bool]:
     if not _is_alive(s, r):
         return "bad", True
     return ("accent", True) if s.zk_state.leader == r else ("muted", False)
 
 
-def _unclean_badge(s, r: int) -> str:
+def _badge(s, r: int) -> str:
     if not _is_alive(s, r):
         return "dead"
     return "crown" if s.zk_state.leader == r else ""
@@ -150,22 +152,18 @@ def _lost_at_leader(promised: Log, log: Log) -> dict[int, Shown]:
     }
 
 
-def _producer(s, old, producer: int, lost: dict[int, Shown]) -> Card:
+def _producer(states: States, producer: int, lost: dict[int, Shown]) -> Card:
     """What a producer waits for, what was acknowledged to it, and what of that is gone."""
-    label = f"p{producer}"
-    promised = _messages(s.committed_messages)
-    acknowledged = [offset for offset, each in enumerate(promised) if each.label == label]
+    promised = _messages(states.s.committed_messages)
+    acknowledged = [offset for offset, each in enumerate(promised) if each.label == f"p{producer}"]
     broken = [offset for offset in acknowledged if offset in lost]
-    lines = [compared(s, old, lambda at: _waiting(at, producer), _waiting_tone(s, producer))]
+    tone = "warning" if producer in members(states.s.inflight_producers) else "muted"
+    lines = [states.text(lambda at: _waiting(at, producer), tone)]
     if acknowledged:
         lines.append(Text(f"✓ promised {offsets_text(acknowledged)}", "good"))
     if broken:
         lines.append(Text(f"✗ lost {offsets_text(broken)}", "bad"))
     return Card(f"Producer {producer}", lines)
-
-
-def _waiting_tone(s, producer: int) -> str:
-    return "warning" if producer in members(s.inflight_producers) else "muted"
 
 
 def _waiting(s, producer: int) -> str:

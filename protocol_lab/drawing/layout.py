@@ -18,7 +18,7 @@ LINE = 17
 LANE_GAP = 9
 BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
 SMALL = 10
-CARD_WIDTH = 164
+CARD_WIDTH = 174
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
@@ -182,7 +182,9 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
         svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
-        _draw_text(svg, x + 5, bottom + 15, cluster.line.label, 11.5)
+        width = sum(_pieces(cluster.line.label, 11.5))
+        fits = x + 5 + width <= grid.width - MARGIN
+        _draw_text(svg, x + 5 if fits else x - 5 - width, bottom + 15, cluster.line.label, 11.5)
     end = _draw_cards(svg, grid, cluster, top, bottom)
     return max(bottom + (24 if cluster.line else 10), end + 10)
 
