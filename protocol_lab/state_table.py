@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.svg import Svg, text_width
+from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.layout import ArrayLayout, IntegerLayout
 from protocol_lab.spec import Model
 from protocol_lab.views import plain_value
 from protocol_lab.wording import spec_title
 
+_WIDTH, _MARGIN, _LINE = 720, 12, 17
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 
 
@@ -154,16 +155,20 @@ def _number(layout: IntegerLayout, value: Any) -> str:
 def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) -> str:
     """The table as SVG; changed lines carry a bar, and say what was there before."""
     lines = state_table(model, row, previous)
-    texts = ["".join(piece.spoken for piece in line.value) for line in lines]
-    names = max(text_width(line.name, 12, bold=True) for line in lines) + 40
-    width = max(560.0, names + max(text_width(text) for text in texts) + 20)
-    svg = Svg()
-    for k, (line, text) in enumerate(zip(lines, texts)):
-        y = 14 + k * 24
+    names = max(text_width(line.name, 12, bold=True) for line in lines) + 34
+    svg, y = Svg(), _MARGIN
+    for line in lines:
+        text = "".join(piece.spoken for piece in line.value)
+        wrapped = wrap(text, _WIDTH - names - _MARGIN)
+        height = _LINE * len(wrapped) + 6
         if line.differs:
-            svg.rect(8, y, width - 16, 22, rx=4, fill=palette.CHANGED)
-            svg.rect(8, y, 4, 22, fill=palette.CHANGED_LINE)
-        svg.text(22, y + 15, line.name, bold=True)
-        svg.text(names, y + 15, text)
-    described = ". ".join(f"{line.name}: {text}" for line, text in zip(lines, texts))
-    return svg.document(width, 24 * len(lines) + 24, spec_title(model.spec.name), described)
+            svg.rect(8, y, _WIDTH - 16, height, rx=4, fill=palette.CHANGED)
+            svg.rect(8, y, 4, height, fill=palette.CHANGED_LINE)
+        svg.text(22, y + _LINE - 1, line.name, bold=True)
+        for k, part in enumerate(wrapped, 1):
+            svg.text(names, y + k * _LINE - 1, part)
+        y += height + 2
+    described = ". ".join(
+        f"{line.name}: {''.join(piece.spoken for piece in line.value)}" for line in lines
+    )
+    return svg.document(_WIDTH, y + _MARGIN, spec_title(model.spec.name), described)

@@ -20,13 +20,13 @@ MOST_CHOICES = 4
 def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
     """Title, constants, invariants, picture, caption, and what can and can't happen."""
     shown = board(walk, watched)
-    lists = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown) + _cannot(shown))
     left = _box("flex: 2 1 420px; min-width: 0", _picture(shown) + _caption(shown))
+    right = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown))
     return _element(
         "div",
         f"border: 1px solid {palette.LINE}; border-radius: 8px; font: 13px/1.45 sans-serif;"
         f" color: {palette.INK}; background: {palette.PAPER}; margin: 6px 0; overflow: hidden",
-        _head(shown) + _box("display: flex; flex-wrap: wrap", left + lists),
+        _head(shown) + _box("display: flex; flex-wrap: wrap", left + right) + _cannot(shown),
         cls="lab-static",
     )
 
@@ -89,9 +89,10 @@ def _picture(shown: dict[str, Any]) -> str:
 def _caption(shown: dict[str, Any]) -> str:
     caption = shown["caption"]
     slide = _element("b", f"color: {palette.ACCENT}", f"Slide {escape(caption['slide'])}")
-    step = _element("code", f"color: {palette.MUTED}", escape(caption["step"]))
     text = (f"{slide} " if caption["slide"] else "") + escape(caption["text"])
-    return _box("background: #f2f7ff; padding: 8px 14px", f"{text}<br />{step}")
+    if caption["step"]:
+        text += _box(f"color: {palette.MUTED}; font-family: monospace", escape(caption["step"]))
+    return _box("background: #eff5ff; padding: 8px 14px", text)
 
 
 def _can(shown: dict[str, Any]) -> str:
@@ -106,15 +107,21 @@ def _can(shown: dict[str, Any]) -> str:
 
 
 def _cannot(shown: dict[str, Any]) -> str:
-    rows = "".join(
+    rows = [
         _row(
-            f"{escape(each['action'])}{escape(_which(why))}<br />"
+            f"{escape(each['action'])}{escape(_which(why))}: "
             + _element("span", f"color: {palette.MUTED}", escape(_why(why)))
         )
         for each in shown["cannot"]
         for why in each["reasons"]
+    ]
+    if not rows:
+        return ""
+    summary = _element(
+        "summary", f"color: {palette.MUTED}; font-weight: 600", f"What can’t, and why ({len(rows)})"
     )
-    return _heading("What can’t, and why") + rows if rows else ""
+    style = f"border-top: 1px solid {palette.LINE}; padding: 6px 14px"
+    return _element("details", style, summary + "".join(rows))
 
 
 def _why(why: dict[str, Any]) -> str:

@@ -182,6 +182,14 @@ def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
     return steps
 
 
+def initial_texts(model: Model) -> list[str]:
+    """The line init(...) of every initial state; none if there is only one."""
+    starts = list(initial(model))
+    zero = bytes(model.layout.size)
+    texts = [step_of(model, zero, each.action, each.args).text for each in starts]
+    return texts if len(starts) > 1 else []
+
+
 def initial_text(model: Model, row: bytes) -> str | None:
     """The line init(...) that chooses this initial state; None if there is only one."""
     starts = list(initial(model))

@@ -22,6 +22,7 @@ from protocol_lab.result import Result
 from protocol_lab.scenarios import Scenario, parse_scenario, play, read_scenario, scenarios_of
 from protocol_lab.spec import Model
 from protocol_lab.static_view import static_html, static_text
+from protocol_lab.steps import initial_texts
 from protocol_lab.walk import Walk
 
 _HERE = Path(__file__).parent
@@ -32,7 +33,8 @@ _PARTS = ("dom.js", "panels.js", "timeline.js", "drawers.js", "stepper.js")
 class Stepper(anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
-    `of` is a model, a walk, a scenario or an exploration that found a trace. `invariants` names
+    `of` is a model (at its first initial state), a walk, a scenario or an exploration that found a
+    trace. `invariants` names
     those whose violations count; without it the spec's default ones do, and those that the
     scenario claims to break. Cells may use `stepper.walk`; the picture follows after the cell.
 
@@ -69,6 +71,7 @@ class Stepper(anywidget.AnyWidget):
             "notice": self._notice or view["notice"],
             "scenario": self._scenario and _about(self._scenario),
             "scenarios": self._shipped,
+            "starts": self._starts,
             "formats": list(FORMATS),
             "export": self._export,
             "answers": self._answers,
@@ -93,6 +96,7 @@ class Stepper(anywidget.AnyWidget):
         shipped = [
             {"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)
         ]
+        self._starts = initial_texts(walk.model)
         self._watched = _watched(walk.model, scenario, invariants)
         self._walk, self._scenario, self._shipped = walk, scenario, shipped
 
@@ -127,6 +131,7 @@ class Stepper(anywidget.AnyWidget):
             "go_to": self._go_to,
             "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
             "switch": lambda message: walk.switch(message["branch"]),
+            "restart": self._restart,
             "load": self._load,
             "paste": lambda message: self._begin(parse_scenario(message["text"], "your scenario")),
             "export": self._write,
@@ -136,6 +141,9 @@ class Stepper(anywidget.AnyWidget):
         if message["branch"] != self._walk.branch:
             self._walk.switch(message["branch"])
         self._walk.go_to(int(message["depth"]))
+
+    def _restart(self, message: dict) -> None:
+        self._begin(Walk.begin(self._walk.model, message["start"]))
 
     def _load(self, message: dict) -> None:
         for each in _shipped(self._walk.model.spec.name):
@@ -161,7 +169,7 @@ def _walk_of(of: Any) -> tuple[Walk, Scenario | None]:
         case Walk():
             return of, None
         case Model():
-            return Walk.begin(of), None
+            return Walk.begin(of, next(iter(initial_texts(of)), None)), None
         case Result():
             return Walk.along(of), None
         case Scenario():

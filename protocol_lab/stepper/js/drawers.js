@@ -29,6 +29,7 @@ function drawLoad(view, send) {
   return h(
     "div",
     { class: "ls-columns" },
+    drawRestart(view, send),
     view.scenarios.length
       ? form(
           () => send({ command: "load", name: choice.value }),
@@ -41,6 +42,16 @@ function drawLoad(view, send) {
       h("label", {}, "Or paste one ", text),
       h("button", { type: "submit", "data-key": "paste-do" }, "play the pasted scenario"),
     ),
+  );
+}
+
+/** A new walk; where there are several initial states, from the chosen one. */
+function drawRestart(view, send) {
+  const choice = h("select", { "data-key": "start" }, view.starts.map((each) => h("option", {}, each)));
+  return form(
+    () => send({ command: "restart", start: view.starts.length ? choice.value : null }),
+    view.starts.length ? h("label", {}, "Initial state ", choice) : null,
+    h("button", { type: "submit", "data-key": "restart-do" }, "start anew"),
   );
 }
 

@@ -1,22 +1,58 @@
 // The regions above the timeline: header, picture or table, caption, and the two lists.
 
-function drawHeader(view) {
+const FEW_CONSTANTS = 5; // that are shown beside the title; more are folded
+
+function drawHeader(view, ui) {
   const watched = view.invariants.filter((each) => each.watched);
   const others = view.invariants.filter((each) => !each.watched);
+  const fails = others.filter((each) => !each.holds).length;
+  const rest = view.constants.slice(FEW_CONSTANTS);
   return [
     h(
       "div",
       { class: "ls-about" },
       h("h2", { title: view.meaning }, view.title),
-      view.constants.map((each) => h("span", { class: "ls-chip", title: each.meaning }, each.text)),
+      view.constants.slice(0, FEW_CONSTANTS).map(drawConstant),
+      rest.length
+        ? more(ui, "constants", `+${rest.length}`, "More constants:", rest.map(drawConstant))
+        : null,
     ),
     h(
-      "ul",
-      { class: "ls-invariants", "aria-label": "Invariants" },
-      watched.map(drawInvariant),
-      others.length ? drawOthers(others) : null,
+      "div",
+      { class: "ls-verdicts" },
+      h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
+      others.length
+        ? more(
+            ui,
+            "invariants",
+            `${others.length} more${fails ? `, ${fails} not holding` : ""}`,
+            "Properties that count only when they are named:",
+            h("ul", {}, others.map(drawInvariant)),
+          )
+        : null,
     ),
   ];
+}
+
+function drawConstant(each) {
+  return h("span", { class: "ls-chip", title: each.meaning }, each.text);
+}
+
+function more(ui, key, label, title, content) {
+  const inside = h("div", { class: "ls-unfolded" }, h("p", {}, title), content);
+  return fold(ui, key, [label], [inside], "ls-more");
+}
+
+/** Something that unfolds, and stays as it is while the rest is drawn anew. */
+function fold(ui, key, summary, content, look = "") {
+  const element = h(
+    "details",
+    { class: look, open: ui.unfolded.has(key) },
+    h("summary", { "data-key": key }, summary),
+    content,
+  );
+  element.addEventListener("toggle", () => ui.unfolded[element.open ? "add" : "delete"](key));
+  return element;
 }
 
 function drawInvariant(each) {
@@ -26,26 +62,6 @@ function drawInvariant(each) {
     h("b", {}, each.holds ? "✓ " : "✗ ", each.name),
     each.holds ? null : h("span", {}, ` violated: ${each.reason}`),
     h("span", { class: "ls-unseen" }, each.holds ? " holds" : ""),
-  );
-}
-
-function drawOthers(others) {
-  const fails = others.filter((each) => !each.holds).length;
-  const count = `${others.length} more${fails ? `, ${fails} not holding` : ""}`;
-  return h(
-    "li",
-    {},
-    h(
-      "details",
-      { class: "ls-others" },
-      h("summary", { "data-key": "others" }, count),
-      h(
-        "div",
-        { class: "ls-popover" },
-        h("p", {}, "Properties that count only when they are named:"),
-        h("ul", {}, others.map(drawInvariant)),
-      ),
-    ),
   );
 }
 
@@ -126,7 +142,7 @@ function drawCan(view, take) {
     h(
       "div",
       { class: "ls-act", role: "group", "aria-label": each.action },
-      h("span", { class: "ls-name", title: each.meaning }, each.action),
+      drawName(each),
       h("span", { class: "ls-choices" }, each.choices.map((choice) => drawChoice(choice, take))),
     ),
   );
@@ -159,7 +175,7 @@ function drawCannot(view, ui) {
       h(
         "div",
         { class: "ls-not" },
-        h("span", { class: "ls-name", title: each.meaning }, each.action),
+        drawName(each),
         each.reasons.map((why) => drawReason(each.action, why, ui)),
       ),
     ),
@@ -174,15 +190,15 @@ function drawReason(action, why, ui) {
   if (choices.length <= FEW) {
     return h("div", {}, text, choices.map((each) => h("span", { class: "ls-which" }, each)));
   }
-  const key = `${action}: ${why.reason}`;
-  const fold = h(
-    "details",
-    { open: ui.unfolded.has(key) },
-    h("summary", { "data-key": key }, text, h("span", { class: "ls-which" }, `${choices.length} choices`)),
-    choices.map((each) => h("span", { class: "ls-which" }, each)),
-  );
-  fold.addEventListener("toggle", () => ui.unfolded[fold.open ? "add" : "delete"](key));
-  return fold;
+  const count = h("span", { class: "ls-which" }, `${choices.length} choices`);
+  const listed = choices.map((each) => h("span", { class: "ls-which" }, each));
+  return fold(ui, `${action}: ${why.reason}`, [text, count], listed);
+}
+
+/** An action's name, which may be broken at its underscores. */
+function drawName({ action, meaning }) {
+  const parts = action.split("_").map((part, k) => (k ? ["_", h("wbr"), part] : part));
+  return h("span", { class: "ls-name", title: meaning }, parts);
 }
 
 function heading(text, count) {

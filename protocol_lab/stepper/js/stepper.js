@@ -19,7 +19,7 @@ function render({ model, el }) {
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
-    controls: region("controls", { role: "toolbar", "aria-label": "Walk" }),
+    controls: region("controls", { role: "group", "aria-label": "Walk" }),
     timeline: region("timeline", { role: "slider", tabindex: "0", "data-key": "timeline" }),
     drawer: region("drawer"),
   };
@@ -107,7 +107,7 @@ function render({ model, el }) {
     root.setAttribute("aria-label", `Stepper: ${view.title}`);
     root.classList.toggle("ls-alarm", view.invariants.some((each) => each.watched && !each.holds));
     keepingPlace(root, () => {
-      parts.header.replaceChildren(...drawHeader(view));
+      parts.header.replaceChildren(...drawHeader(view, ui));
       parts.tabs.replaceChildren(...drawTabs(ui, chooseTab));
       parts.panel.replaceChildren(drawPanel(view, ui.tab));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));

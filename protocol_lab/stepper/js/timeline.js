@@ -12,14 +12,14 @@ const y = (lane) => TOP + lane * LANE;
 function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const last = (each) => each.depth + each.moments.length;
   const named = lanes.length > 1;
-  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : LEFT);
+  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 52);
   const height = y(lanes.length - 1) + 34;
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     lanes.map((lane, k) => drawRail(lane, k, lanes)),
     lanes.map((lane, k) => lane.moments.map((_, n) => drawMoment(lane, k, n, branch, goTo))),
-    named ? lanes.map((lane, k) => drawName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
+    named ? lanes.map((lane, k) => drawLaneName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
   );
   return drawing;
 }
@@ -71,7 +71,7 @@ function labelOf(moment, before, depth) {
   return moment.slide === before?.slide ? "" : moment.slide;
 }
 
-function drawName(lane, k, end) {
+function drawLaneName(lane, k, end) {
   const at = end + (lane.moments.length ? 44 : STEP / 2 + 10);
   return s("text", { class: lane.current ? "ls-lane ls-current" : "ls-lane", x: at, y: y(k) + 4 }, lane.name);
 }
