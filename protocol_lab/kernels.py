@@ -18,6 +18,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, types
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from platformdirs import user_cache_dir
 
 from protocol_lab import compiling
@@ -78,7 +79,13 @@ class Kernels:
                 **{each: compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
-            kernel = njit(_SIGNATURES[name], nogil=True, cache=True)(scope[name])
+            try:
+                kernel = njit(_SIGNATURES[name], nogil=True, cache=True)(scope[name])
+            except (NumbaError, UnsupportedBytecodeError) as error:
+                raise LabError(
+                    f"{self.model.spec.name} can't be compiled: {_cause(error)}. Write it with"
+                    ' numbers, loops and fields of the state only, or use engine="python".'
+                ) from None
             if not kernel.stats.cache_hits:
                 compilations.append(f"{self.model.spec.name} {name}")
             _loaded[key] = kernel
@@ -97,6 +104,20 @@ _SIGNATURES = {
         _WORDS, types.int64, types.uint8[::1], _NUMBERS, types.int64, _NUMBERS, _WORDS, _NUMBERS
     ),
 }
+
+
+def _cause(error: Exception) -> str:
+    """The one line of Numba's long message that says what it does not understand, and where."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
+    ours = ("there is no field", "can't be stored", "can be assigned")
+    causes = [line for line in told if any(each in line for each in ours)]
+    place = next(
+        (line for line in told if line.startswith("File ") and "expand.py" not in line), ""
+    )
+    line_number = place.partition("line ")[2].rstrip(":")
+    where = f" (line {line_number})" if line_number.isdigit() else ""
+    return (causes or told)[0].rstrip(".") + where
 
 
 def cache_folder() -> Path:

@@ -41,7 +41,7 @@ class _StateRecordFields(AttributeTemplate):
 
     def generic_resolve(self, record: StateRecord, name: str) -> types.Type | None:
         if name not in record.fields:
-            return None
+            raise TypingError(f"there is no field {name!r}; there are {', '.join(record.fields)}")
         found = record.typeof(name)
         return types.int64 if isinstance(found, types.Integer) else found
 
@@ -146,6 +146,8 @@ def _can_store(target: types.Type, source: types.Type) -> bool:
 @intrinsic(prefer_literal=True)
 def set_field(typing_context, record, name, value):
     """What `record.name = value` becomes."""
+    if not isinstance(name, types.StringLiteral):
+        return None  # Numba tries without the literal as well, and reports the first attempt
     if not isinstance(record, types.Record):
         raise TypingError("only fields of the state and of its records can be assigned")
     if name.literal_value not in record.fields:

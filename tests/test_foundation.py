@@ -1,6 +1,7 @@
 """Declaring, stepping and exploring made-up protocols: every engine agrees with the twin."""
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol_lab import Array, Int8, LabError, Spec, Struct, kernels
+from protocol_lab.catalog import load
 from protocol_lab.containers import add, take
 from protocol_lab.explore import explore
 from protocol_lab.fingerprint import fingerprint, fingerprints
@@ -304,3 +306,39 @@ def test_a_faulty_action_gets_one_sentence_on_every_engine():
     for engine in BOTH:
         with pytest.raises(LabError, match="go failed with IndexError"):
             explore(model, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("s.n = undefined_name", "'undefined_name' is not defined"),
+        ("s.m += 1", "there is no field 'm'; there are n, slots"),
+        ("s.n = 'x'", "can't be stored in the field 'n'"),
+        ("s.n, s.slots[0] = 1, 2", "assign one field at a time"),
+        ("x = [1]; x[0] = s.n", "only slots of the state's arrays can be assigned"),
+        ("return f'{s.n:03d}'", "f-strings"),
+    ],
+)
+def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):
+    with pytest.raises(LabError) as error:
+        explore(edited_spec(body).bind())
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
+    folder = tmp_path / "edited_spec"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    source = (Path(__file__).parent / "toy_specs.py").read_text().partition("class Counter")
+    module = source[0].split("Server = Node")[0] + source[1] + source[2]
+    module = module.replace("counter = Spec(", "spec = counter = Spec(")
+    (folder / "counting.py").write_text(module.replace("toy.counter", "edited.counting"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert explore(load("edited.counting").bind(limit=5)).distinct == 6
+    text = (folder / "counting.py").read_text()
+    (folder / "counting.py").write_text(text.replace("s.n += c.step", "s.n += c.step + 1"))
+    assert explore(load("edited.counting").bind(limit=5)).distinct == 4
+    (folder / "counting.py").write_text("import no_such_module")
+    with pytest.raises(LabError, match=r"counting.py can't be loaded: ModuleNotFoundError"):
+        load("edited.counting")
