@@ -183,7 +183,7 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         x = grid.boundary(cluster.line.offset)
         svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
         width = sum(_pieces(cluster.line.label, 11.5))
-        fits = x + 5 + width <= grid.width - MARGIN
+        fits = x + 5 + width <= grid.right
         _draw_text(svg, x + 5 if fits else x - 5 - width, bottom + 15, cluster.line.label, 11.5)
     end = _draw_cards(svg, grid, cluster, top, bottom)
     return max(bottom + (24 if cluster.line else 10), end + 10)

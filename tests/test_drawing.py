@@ -1,0 +1,387 @@
+"""The pictures: well-formed, complete, nothing overlapping, and readable without their colours."""
+
+import random
+import re
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from kafka_spec.draw.logs import logs_label
+from protocol_lab import LabError, drawing, stepping
+from protocol_lab.catalog import load
+from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip
+from protocol_lab.drawing.palette import SHADES
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.state_graph import reachable, state_graph
+from protocol_lab.steps import find_initial, find_step
+from protocol_lab.views import plain, view
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+WALKS = [
+    ("kafka.truncate_to_high_watermark", {}),
+    ("kafka.kip_101", {"replicas": 2, "max_leader_epoch": 4}),
+    ("kafka.kip_279", {"replicas": 3, "max_leader_epoch": 2}),
+    ("kafka.kip_320_first_try", {"replicas": 3, "log_size": 4, "max_records": 6}),
+    (
+        "kafka.kip_320",
+        {"replicas": 5, "log_size": 8, "max_records": 12, "max_leader_epoch": 9},
+    ),
+    ("kafka.kip_320", {"replicas": 7, "max_leader_epoch": 39}),
+    ("kafka.async_isr", {}),
+    ("kafka.async_isr", {"replicas": 5}),
+    ("kafka.unclean_leader_election", {}),
+    (
+        "kafka.unclean_leader_election",
+        {"replicas": 5, "producers": 7, "election_rule": "eligible_leader_replicas"},
+    ),
+    ("kafka.unclean_leader_election", {"first_record_committed": "false", "producers": 1}),
+    ("kafka.finite_replicated_log", {"replicas": 3, "log_size": 3}),
+    ("kafka.id_sequence", {"max_id": 40}),
+]
+
+# KIP-101 loses a committed record: a shortest counterexample with two replicas, 12 states.
+KIP_101_LOSS = [
+    "controller_elect_leader(new_leader=1)",
+    "controller_elect_leader(new_leader=2)",
+    "controller_elect_leader(new_leader=1)",
+    "become_leader(request=LeaderAndIsrRequest(leader_epoch=0))",
+    "leader_write(replica=1)",
+    "become_follower_truncate_kip_101(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))",
+    "follower_replicate(follower=2, leader=1)",
+    "leader_inc_high_watermark(leader=1)",
+    "become_leader(request=LeaderAndIsrRequest(leader_epoch=1))",
+    "leader_write(replica=2)",
+    "become_follower_truncate_kip_101(follower=2, request=LeaderAndIsrRequest(leader_epoch=2))",
+]
+
+# The talk's slides 46 to 56.
+TALK = [
+    "produce_message(replica=1, producer=1)",
+    "become_out_of_sync(replica=2)",
+    "swap_preferred_leader(replica=3)",
+    "preferred_leader_election()",
+    "produce_message(replica=3, producer=2)",
+    "become_follower(replica=2)",
+    "replicate(replica=2, entries=1)",
+    "swap_preferred_leader(replica=1)",
+    "preferred_leader_election()",
+    "become_follower(replica=3)",
+    "replicate(replica=3, entries=1)",
+    "produce_message(replica=1, producer=1)",
+    "become_out_of_sync(replica=3)",
+    "unstable_replica_dies_when_leader()",
+    "unclean_leader_election_choose_latest_offset(replica=2)",
+]
+
+
+def walk(model, steps, seed=7):
+    """States of a random walk, the initial one first."""
+    rng = random.Random(seed)
+    rows = [next(stepping.initial(model)).row]
+    for _ in range(steps):
+        choices = [each.row for each in stepping.attempts(model, rows[-1]) if each.taken]
+        if not choices:
+            break
+        rows.append(rng.choice(choices))
+    return rows
+
+
+def play(model, steps):
+    rows = [find_initial(model, None).row]
+    for step in steps:
+        taken = find_step(model, rows[-1], step)
+        assert taken.taken, (step, taken.reason)
+        rows.append(taken.row)
+    return rows
+
+
+def texts(svg):
+    """Everything that is written in a picture, in its order, tooltips and alternative left out."""
+    return [each.text for each in ElementTree.fromstring(svg).iter(f"{SVG}text") if each.text]
+
+
+def described(svg):
+    return ElementTree.fromstring(svg).findtext(f"{SVG}desc")
+
+
+def tooltips(svg):
+    return [each.text for each in ElementTree.fromstring(svg).iter(f"{SVG}title")][1:]
+
+
+def boxes(svg):
+    """Where each text is at most: (left, top, right, bottom, text)."""
+    for each in ElementTree.fromstring(svg).iter(f"{SVG}text"):
+        if not each.text:
+            continue
+        size, x, y = (float(each.get(name)) for name in ("font-size", "x", "y"))
+        width = text_width(each.text, size, bold=each.get("font-weight") is not None)
+        left = x - width / 2 if each.get("text-anchor") == "middle" else x
+        yield left, y - 0.75 * size, left + width, y + 0.15 * size, each.text
+
+
+@pytest.mark.parametrize(("name", "constants"), WALKS)
+def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
+    model = load(name).bind(**constants)
+    rows = walk(model, 60)
+    for k, row in enumerate(rows):
+        svg = model.spec.draw(model, row, rows[k - 1] if k else None, title=f"Step {k}")
+        root = ElementTree.fromstring(svg)
+        assert root.find(f"{SVG}title").text == f"Step {k}"
+        assert described(svg)
+        assert not any(each.get("id") for each in root.iter()), "ids collide on a page"
+        _, _, width, height = map(float, root.get("viewBox").split())
+        found = list(boxes(svg))
+        for left, top, right, bottom, text in found:
+            assert min(left, top) >= 0, text
+            assert right <= width, text
+            assert bottom <= height, text
+        for one, other in combinations(found, 2):
+            apart = (
+                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            )
+            assert apart, (one, other)
+
+
+@pytest.mark.parametrize(("name", "constants"), WALKS)
+def test_every_step_can_be_read_without_marks_and_colours(name, constants):
+    model = load(name).bind(**constants)
+    rows = walk(model, 40, seed=11)
+    for before, after in pairwise(rows):
+        if before != after:
+            assert texts(model.spec.draw(model, before)) != texts(model.spec.draw(model, after))
+
+
+@pytest.mark.parametrize(("name", "constants"), WALKS)
+def test_a_state_compared_with_itself_has_no_marks(name, constants):
+    model = load(name).bind(**constants)
+    for row in walk(model, 25, seed=3):
+        assert texts(model.spec.draw(model, row, row)) == texts(model.spec.draw(model, row))
+
+
+def test_all_replicas_and_records_are_in_the_picture():
+    model = load("kafka.kip_320").bind(replicas=5, log_size=8, max_records=12, max_leader_epoch=9)
+    for row in walk(model, 80, seed=2):
+        s, svg = plain(view(model.layout, row)), model.spec.draw(model, row)
+        written, shown = texts(svg), tooltips(svg)
+        for replica in range(1, 6):
+            assert f"Replica {replica}" in written
+        records = [
+            f"offset {offset}: id {record['id']}, epoch {record['epoch']}"
+            for log in list(s["replica_log"].values())[:5]
+            for offset, record in enumerate(log["records"][: log["end_offset"]])
+        ]
+        plainly = [re.sub(r" epoch", ", epoch", each) for each in shown]
+        assert all(any(each.startswith(record) for each in plainly) for record in records)
+        assert len(shown) >= len(records)
+
+
+def test_the_alternative_names_leader_isr_logs_and_watermarks():
+    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
+    row = play(model, KIP_101_LOSS[:8])[-1]
+    text = described(model.spec.draw(model, row))
+    assert "Controller: leader epoch 2, leader 1, ISR {1, 2}" in text
+    assert "Replica 1: believes it leads, epoch 0 ● in ISR, its ISR {1, 2}." in text
+    assert "offset 0: id 0 epoch 0, committed" in text
+    assert "hw 1." in text
+    assert "hw 0." in text
+
+
+def test_a_loss_is_shown_and_said():
+    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
+    rows = play(model, KIP_101_LOSS)
+    written = texts(model.spec.draw(model, rows[-1], rows[-2]))
+    assert "✗ lost" in written, "the committed record"
+    assert "truncated" in written, "the uncommitted one"
+    assert {"id 0 e0", "id 1 e1"} <= set(written)
+    assert any("weak_isr is broken" in each for each in written)
+    assert "follows replica 1" in written
+    assert "was believes it leads" in written
+    assert "was 1" in written, "its epoch"
+
+
+def test_new_records_and_new_commits_are_marked():
+    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
+    rows = play(model, KIP_101_LOSS)
+    assert texts(model.spec.draw(model, rows[5], rows[4])).count("new") == 1
+    assert texts(model.spec.draw(model, rows[7], rows[6])).count("new") == 1
+    assert texts(model.spec.draw(model, rows[8], rows[7])).count("committed") == 2
+    assert "new" not in texts(model.spec.draw(model, rows[5]))
+
+
+def test_deposed_leaders_are_told_from_the_true_one():
+    model = load("kafka.kip_101").bind(replicas=3, max_leader_epoch=2)
+    steps = [
+        "controller_elect_leader(new_leader=1)",
+        "become_leader(request=LeaderAndIsrRequest(leader_epoch=0))",
+        "controller_elect_leader(new_leader=2)",
+        "become_leader(request=LeaderAndIsrRequest(leader_epoch=1))",
+    ]
+    rows = play(model, steps)
+    assert "leader" in texts(model.spec.draw(model, rows[2]))
+    written = texts(model.spec.draw(model, rows[-1]))
+    assert written.index("believes it leads") < written.index("Replica 2")
+    assert written.index("Replica 2") < len(written) - written[::-1].index("leader") - 1
+
+
+def test_the_talk_slide_by_slide():
+    model = load("kafka.unclean_leader_election").bind()
+    rows = play(model, TALK)
+    pictures = [model.spec.draw(model, after, before) for before, after in pairwise(rows)]
+    shown = [texts(picture) for picture in pictures]
+    assert "waits for offset 1 (was: may" in " ".join(shown[0]), "slide 46"
+    assert "○ out of sync" in shown[1], "slide 47"
+    assert "has offset 1, which the leader lacks" in " ".join(shown[3]), "slide 48"
+    assert "differs from the leader at offset 1" in " ".join(shown[4]), "slide 49"
+    assert "truncated" in shown[9], "slide 51"
+    assert "committed" in shown[10], "slide 52"
+    assert "was before offset 1" in shown[10]
+    assert any("needs 2 to commit" in each for each in shown[12]), "slide 54"
+    assert "dead" in shown[13], "slide 55"
+    assert "lost p1 e1" in shown[14], "slide 56"
+    assert "✗ lost offset 1" in shown[14]
+    assert any("committed_messages_never_lost is broken" in each for each in shown[14])
+    assert not any("lost" in each for picture in shown[:14] for each in picture)
+
+
+def test_kafka_counts_offsets_from_0():
+    model = load("kafka.unclean_leader_election").bind()
+    svg = model.spec.draw(model, find_initial(model, None).row)
+    assert "offset 0" in texts(svg)
+    assert "offset 0: p1 epoch 1, committed" in tooltips(svg)
+
+
+def test_an_epoch_has_its_number_and_neighbours_have_other_shades():
+    assert all(one != other for one, other in pairwise(SHADES))
+    lane = Lane([[Text("Replica 1")]], [Entry(k, "r", f"epoch {k}", f"e{k}", k) for k in range(9)])
+    written = texts(draw_cluster(Cluster("epochs", [lane])))
+    assert all(f"e{k}" in written or f"epoch {k}" in written for k in range(9))
+
+
+def test_text_is_escaped():
+    svg = draw_cluster(Cluster("<b> & more", [Lane([[Text("a < b & 'c'")]])]))
+    assert "a < b & 'c'" in texts(svg)
+    assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "<b> & more"
+
+
+def test_hatching_stays_inside_its_box():
+    svg = Svg()
+    svg.hatch(10, 20, 70, 40)
+    path = ElementTree.fromstring(svg.document(100, 100, "", "")).find(f"{SVG}path").get("d")
+    points = [tuple(map(float, each.split())) for each in re.findall(r"[ML]([^ML]+)", path)]
+    assert len(points) > 10
+    assert all(10 <= x <= 80 and 20 <= y <= 60 for x, y in points)
+
+
+def test_wrapping_keeps_all_words_and_the_width():
+    text = "the quick brown fox jumps over the lazy dog " * 3
+    lines = wrap(text, 120)
+    assert " ".join(lines).split() == text.split()
+    assert all(text_width(line) <= 120 for line in lines)
+
+
+def test_many_messages_are_folded_into_their_number():
+    items = [drawing.Message(f"message {k}") for k in range(30)]
+    cluster = Cluster(
+        "many", [Lane([[Text("Node 1")]])], messages=[drawing.Messages("Sent", items)]
+    )
+    written = texts(draw_cluster(cluster))
+    assert "18 older, not shown" in written
+    assert "message 29" in written
+    assert "message 17" not in written
+
+
+def test_a_film_strip_holds_every_picture_and_caption():
+    model = load("kafka.unclean_leader_election").bind()
+    rows = play(model, TALK[:3])
+    pictures = [model.spec.draw(model, row) for row in rows]
+    for columns in (1, 2):
+        strip = film_strip(pictures, ["one", "two", "three", "four"], columns=columns, title="T")
+        root = ElementTree.fromstring(strip)
+        assert len(root.findall(f"{SVG}svg")) == 4
+        assert {"one", "two", "three", "four", "1", "2", "3", "4"} <= set(texts(strip))
+        assert described(strip) == "1. one 2. two 3. three 4. four"
+        width, height = float(root.get("width")), float(root.get("height"))
+        for picture in root.findall(f"{SVG}svg"):
+            x, y, w, h = (float(picture.get(name)) for name in ("x", "y", "width", "height"))
+            assert x + w <= width
+            assert y + h <= height
+
+
+def test_a_film_strip_wants_one_caption_a_picture():
+    with pytest.raises(LabError, match="one caption a picture; there are 0 pictures and 1"):
+        film_strip([], ["one"])
+
+
+# --- State graphs ------------------------------------------------------------------------------
+
+
+def nodes_of(svg):
+    return [
+        each for each in ElementTree.fromstring(svg).iter(f"{SVG}g") if each.get("class") == "node"
+    ]
+
+
+def test_the_49_states_are_drawn_whole():
+    model = load("kafka.finite_replicated_log").bind()
+    graph = reachable(model)
+    assert len(graph.rows) == 49
+    assert max(graph.depths) == 4
+    svg = state_graph(model, label=logs_label)
+    assert len(nodes_of(svg)) == 49
+    written = texts(svg)
+    assert {"start", "1 step", "4 steps", "append", "truncate_to", "1: a b", "2: –"} <= set(written)
+    assert "49 states" in described(svg)
+    assert not any(each.get("id") for each in ElementTree.fromstring(svg).iter())
+
+
+def test_a_graph_that_is_too_large_says_what_to_do():
+    model = load("kafka.kip_320").bind()
+    with pytest.raises(LabError, match=r"more than 250 states here.*bound the steps with depth=2"):
+        state_graph(model)
+    with pytest.raises(LabError, match="with less than depth=6"):
+        state_graph(model, depth=6)
+
+
+def test_the_states_around_one_with_broken_invariants_marked():
+    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
+    rows = play(model, KIP_101_LOSS)
+    svg = state_graph(model, rows[-2], depth=1)
+    written = texts(svg)
+    assert "✗ weak_isr" in written
+    assert "start" in written
+    assert "…" in written, "states that lead further"
+    assert "become_follower_truncate_kip_101" in written
+    assert len(nodes_of(svg)) == 1 + len(
+        {each.row for each in stepping.attempts(model, rows[-2]) if each.taken} - {rows[-2]}
+    )
+
+
+# --- In a browser ------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_no_text_is_wider_than_estimated(chromium):
+    """Nothing can overlap in a real browser either, if the estimates are upper ones."""
+    from playwright.sync_api import sync_playwright
+
+    model = load("kafka.unclean_leader_election").bind()
+    rows = play(model, TALK)
+    svg = model.spec.draw(model, rows[-1], rows[-2], title="Slide 56")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.set_content(svg)
+        measured = page.eval_on_selector_all(
+            "text",
+            """all => all.filter(each => each.textContent).map(each => [
+                each.textContent, each.getComputedTextLength(), each.getAttribute("font-size"),
+                each.getAttribute("font-weight") !== null])""",
+        )
+        browser.close()
+    assert len(measured) > 40
+    for text, width, size, bold in measured:
+        assert width <= text_width(text, float(size), bold) + 0.5, text
