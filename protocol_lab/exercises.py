@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from protocol_lab.constants import show, show_text
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.result import Result
@@ -301,22 +302,51 @@ def _parameters(function: Any) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
-def disagreement(
+def same_invariant(
     spec: Spec, mine: Callable[..., str], theirs: Callable[..., str], **constants: Any
-) -> Result:
-    """Search for a shortest path to a state where one invariant holds and the other does not.
-
-    The verdict "holds" means that both are the same in every reachable state.
-    """
+) -> Feedback:
+    """Do both hold in the same reachable states? If not, the shortest way to where they differ."""
 
     def agree(s, c):
         if (mine(s, c) == HOLDS) == (theirs(s, c) == HOLDS):
             return HOLDS
         return "one of the two holds here, the other does not"
 
-    tried = with_invariant(spec, mine)
-    compared = replace(with_invariant(tried, agree), step_invariants=[], sometimes_properties=[])
-    return run(compared.bind(**constants))
+    bare = replace(with_invariant(spec, mine), step_invariants=[], sometimes_properties=[])
+    model = with_invariant(bare, agree).bind(**constants)
+    found = run(model)
+    size = show_text(model.constants)
+    if not found.violated:
+        return right(
+            f"It says the same as the worked answer in all {found.distinct:,} states ({size})."
+        )
+    said = evaluate(model, found.trace_rows[-1], mine)
+    expected = evaluate(model, found.trace_rows[-1], theirs)
+    where = "after these steps" if found.trace else "in the initial state"
+    if said == HOLDS:
+        return wrong(f"It holds {where}, but should say: {expected}.", found)
+    return wrong(f'It should hold {where}, but says "{said}".', found)
+
+
+def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
+    """A shortest path to a state for which a condition (s, c) is true. Raises LabError if none."""
+
+    def not_there_yet(s, c):
+        return "it is reached" if target(s, c) else HOLDS
+
+    bare = replace(model.spec, step_invariants=[], sometimes_properties=[])
+    found = run(with_invariant(bare, not_there_yet).bind(**show(model.constants)))
+    if not found.violated:
+        raise LabError(f"No such state is reachable; {found.distinct:,} states were seen.")
+    return found
+
+
+def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
+    """The judgement of a challenge that was met in that many steps; par is a shortest path's."""
+    par = len(found.trace)
+    if steps <= par:
+        return right(f"{what} in {steps} steps, which is par: there is no shorter way.")
+    return right(f"{what} in {steps} steps; par is {par}. Can you find a shorter way?")
 
 
 def take_steps(model: Model, text: str) -> Walk:

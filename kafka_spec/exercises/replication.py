@@ -1,0 +1,146 @@
+"""The exercises of notebooks/kafka/01_replication: ISR and high watermark."""
+
+from kafka_spec import kip_320
+from kafka_spec.replication_core import (
+    Constants,
+    Replica,
+    State,
+    are_epochs_used_up,
+    presumes_leadership,
+    publish,
+)
+from kafka_spec.replication_properties import hw_within_log, leader_in_isr_or_none
+from protocol_lab import TAKEN, contains, only, size, without_node
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    same_invariant,
+    shortest_path,
+    take_steps,
+    with_action,
+    wrong,
+)
+
+spec = kip_320.spec
+
+# --- What it takes to commit -----------------------------------------------------------------
+
+
+def is_committed_by_two(s: State, c: Constants) -> bool:
+    """Has a leader with two members in its ISR committed a record?"""
+    return any(
+        presumes_leadership(s, leader)
+        and s.replica_state[leader].hw > 0
+        and size(s.replica_state[leader].isr) == 2
+        for leader in range(1, c.replicas + 1)
+    )
+
+
+@exercise(
+    hints=[
+        "Somebody has to lead before anybody can write: the controller decides, and the replica"
+        " learns of it. These are two steps.",
+        "A follower copies only from a leader whose request it has picked.",
+        "The high watermark does not move by itself: the leader raises it with a step of its own.",
+    ],
+    answer="""
+        controller_elect_leader(new_leader=1)
+        become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
+        leader_write(replica=1)
+        fenced_become_follower_and_truncate(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))
+        fenced_follower_fetch(follower=2, leader=1)
+        fenced_leader_inc_high_watermark(leader=1)
+    """,
+    why="Decide, lead, write, follow, fetch, commit; the write and the becoming follower may change"
+    " places. The follower does not know yet that the record is committed: it learns the new high"
+    " watermark with its next fetch.",
+)
+def commit_with_two(answer) -> Feedback:
+    """Commit a record.
+
+    Two replicas run KIP-320. Write the steps, one a line, after which a leader whose ISR has two
+    members has a high watermark of 1. As few steps as you can: par is computed by the check.
+    """
+    model = spec.bind(replicas=2)
+    walk = take_steps(model, answer)
+    if not is_committed_by_two(walk.state, model.constants):
+        return wrong("At the end of your steps no leader with two in its ISR has committed.", walk)
+    found = shortest_path(model, is_committed_by_two)
+    return against_par(len(walk.steps), found, "Committed")
+
+
+# --- The high watermark and the log ----------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "The high watermark is an offset: the first that is not known to be committed. What is the"
+        " largest value that a log of two records allows?",
+        "Every replica has one, followers too: loop over `range(1, c.replicas + 1)`.",
+    ],
+    answer=hw_within_log,
+    why="If everything in a log is committed the high watermark equals the log's end offset, so"
+    " they may be equal. Kafka makes sure of it by capping: `UnifiedLog.updateHighWatermark`.",
+)
+def high_watermark_within_the_log(answer) -> Feedback:
+    """Say it as an invariant: no high watermark is beyond the end of its log.
+
+    Write `within(s, c)`. A replica's high watermark is `s.replica_state[replica].hw`, its log's
+    end `s.replica_log[replica].end_offset`. The check compares your function with the worked
+    answer in every reachable state, also of a model that raises the high watermark carelessly.
+    """
+    careless = with_action(spec, "fenced_leader_inc_high_watermark", careless_inc_high_watermark)
+    for checked in (spec, careless):
+        feedback = same_invariant(checked, answer, hw_within_log, replicas=2)
+        if not feedback.passed:
+            return feedback
+    return feedback
+
+
+def careless_inc_high_watermark(s: State, c: Constants, leader: Replica):
+    """Raises the high watermark of whoever leads, whatever the logs hold: for the check only."""
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if s.replica_state[leader].hw >= c.log_size:
+        return "the log can't hold more"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+# --- The leader and the ISR ------------------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "In which state did the invariant fail? Who leads there?",
+        "`NONE` stands for nobody. Decide what to say about it before you ask who is in the ISR.",
+    ],
+    answer=leader_in_isr_or_none,
+    why="The claim is about a leader, so it holds where there is none. An invariant that always"
+    " holds would pass every run too, and say nothing: so the check also runs a controller with a"
+    " bug, and an invariant is worth its name only if it notices.",
+)
+def repair_leader_in_isr(answer) -> Feedback:
+    """Repair `leader_in_isr`.
+
+    Write `leader_is_in_isr(s, c)`, which says what the original must have meant, and holds. The
+    check runs it on KIP-320, and on a controller that drops its own leader from the ISR.
+    """
+    for checked in (spec, with_action(spec, "controller_shrink_isr", careless_shrink_isr)):
+        feedback = same_invariant(checked, answer, leader_in_isr_or_none, replicas=2)
+        if not feedback.passed:
+            return feedback
+    return right(f"{feedback.text} That was the broken controller; yours noticed it.")
+
+
+def careless_shrink_isr(s: State, c: Constants, replica: Replica):
+    """A controller that drops its leader from the ISR, and keeps it as leader: for the check."""
+    isr = s.quorum_state.isr
+    if are_epochs_used_up(s, c):
+        return "the last leader epoch is used up"
+    if not contains(isr, replica) or isr == only(replica):
+        return "the replica is not in the ISR, or is its last member"
+    publish(s, s.quorum_state.leader, without_node(isr, replica))
+    return TAKEN

@@ -1,0 +1,139 @@
+"""The exercises of notebooks/00_start_here: a log on every replica, and nothing else."""
+
+from kafka_spec import finite_replicated_log
+from kafka_spec.finite_replicated_log import Constants, State, has_same_record
+from protocol_lab import HOLDS
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    run,
+    same_invariant,
+    shortest_path,
+    take_steps,
+    wrong,
+)
+
+spec = finite_replicated_log.spec
+
+# --- How many states -------------------------------------------------------------------------
+
+SIZES = [(1, 1, 1), (2, 2, 2), (2, 2, 3), (3, 2, 2), (2, 3, 2), (3, 1, 3)]
+"""The (replicas, log_records, log_size) for which a formula is compared with a search."""
+
+
+def number_of_states(replicas, log_records, log_size):
+    one_log = sum(log_records**length for length in range(log_size + 1))
+    return one_log**replicas
+
+
+@exercise(
+    hints=[
+        "Count the contents that one log can have: how many logs of length 0 are there, of length"
+        " 1, of length 2?",
+        "The logs don't depend on each other, so the numbers of their contents are multiplied.",
+    ],
+    answer=number_of_states,
+    why="One log of at most two records out of two has 1 + 2 + 4 contents. Every replica has one"
+    " of these, whatever the others have, which is the product. The number of states grows"
+    " exponentially with the number of replicas: this is why small configurations are explored,"
+    " and large ones need a cluster.",
+)
+def count_the_states(answer) -> Feedback:
+    """Find the formula for the number of states.
+
+    Write a function `states(replicas, log_records, log_size)` that returns how many different
+    states `finite_replicated_log` has. The check explores six configurations and compares.
+    """
+    lines = []
+    for replicas, log_records, log_size in SIZES:
+        sizes = f"replicas={replicas} log_records={log_records} log_size={log_size}"
+        model = spec.bind(replicas=replicas, log_records=log_records, log_size=log_size)
+        found, said = run(model).distinct, answer(replicas, log_records, log_size)
+        if said != found:
+            return wrong(
+                f"With {sizes} the search finds {found:,} states; your formula says {said}."
+            )
+        lines.append(f"{found:,} states with {sizes}")
+    return right("The searches found " + ", ".join(lines) + ".")
+
+
+# --- The first invariant ---------------------------------------------------------------------
+
+
+def logs_agree(s: State, c: Constants):
+    for replica in range(1, c.replicas + 1):
+        for other in range(1, replica):
+            for offset in range(min(s.logs[replica].end_offset, s.logs[other].end_offset)):
+                if not has_same_record(s.logs[replica], s.logs[other], offset):
+                    return "two logs hold different records at the same offset"
+    return HOLDS
+
+
+@exercise(
+    hints=[
+        "Only offsets that both logs have count: a shorter log agrees with a longer one.",
+        "`has_same_record(log, other, offset)` from the spec compares one offset; two loops choose"
+        " the replicas, a third one the offset.",
+    ],
+    answer=logs_agree,
+    why="Kafka calls it divergence if this fails: two replicas hold different records at one"
+    " offset. Nothing in this spec prevents it. The variants in the next notebooks add a leader to"
+    " prevent it, and the first ones don't succeed.",
+)
+def logs_agree_where_both_have_records(answer) -> Feedback:
+    """Write your first invariant: logs agree.
+
+    Write a function `agree(s, c)` that returns `HOLDS` if no two logs hold different records at
+    the same offset, else a sentence. An offset that only one of the logs has does not matter. The
+    check looks for a state in which your function and the worked answer don't say the same.
+    """
+    return same_invariant(spec, answer, logs_agree, replicas=3)
+
+
+# --- The first challenge ---------------------------------------------------------------------
+
+
+def is_crossed(s: State, c: Constants) -> bool:
+    """Does one log hold 1, 2 and another 2, 1?"""
+    return s.logs[1].records[0] == 1 and s.logs[1].records[1] == 2 and is_two_one(s.logs[2])
+
+
+def is_two_one(log) -> bool:
+    """Does the log hold the records 2, 1?"""
+    return log.records[0] == 2 and log.records[1] == 1
+
+
+@exercise(
+    hints=[
+        "Every line is an action with its parameters, as the stepper writes it:"
+        " `append(replica=1, record=1)`.",
+        "No log starts with what the other one starts with, so copying does not help.",
+    ],
+    answer="""
+        append(replica=1, record=1)
+        append(replica=1, record=2)
+        append(replica=2, record=2)
+        append(replica=2, record=1)
+    """,
+    why="Each of the four records has to be appended; a search over all states finds no shorter"
+    " way.",
+)
+def cross_the_logs(answer) -> Feedback:
+    """Reach a state with as few steps as you can.
+
+    Write the steps, one a line, to a state in which replica 1 holds the records 1, 2 and replica 2
+    holds 2, 1. Par is the length of the shortest way, which the check computes.
+    """
+    model = spec.bind(replicas=2)
+    walk = take_steps(model, answer)
+    if not is_crossed(walk.state, model.constants):
+        logs = "; ".join(f"replica {k} {_records(walk.state.logs[k])}" for k in (1, 2))
+        return wrong(f"At the end of your steps the logs hold: {logs}.", walk)
+    return against_par(len(walk.steps), shortest_path(model, is_crossed))
+
+
+def _records(log) -> str:
+    held = [str(log.records[offset]) for offset in range(log.end_offset)]
+    return ", ".join(held) or "nothing"

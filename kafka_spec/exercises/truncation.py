@@ -1,0 +1,326 @@
+"""The exercises of notebooks/kafka/02_truncation: how records were lost, and what prevents it."""
+
+from collections.abc import Callable
+
+from kafka_spec import kip_101, kip_320, truncate_to_high_watermark
+from kafka_spec.finite_replicated_log import has_offset
+from kafka_spec.kip_279 import first_non_matching_offset_from_tail
+from kafka_spec.kip_320 import (
+    has_follower_reached_high_watermark,
+    is_shorter,
+)
+from kafka_spec.replication_core import (
+    Constants,
+    Replica,
+    Request,
+    State,
+    become_follower_and_truncate_to,
+    copy_next_record,
+    has_high_watermark_reached_current_epoch,
+    is_following,
+    is_for_another,
+    is_in_isr,
+    is_news,
+    is_true_leader,
+    presumes_leadership,
+    update_isr,
+)
+from kafka_spec.replication_properties import strong_isr
+from protocol_lab import TAKEN, members, with_node, without_node
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    run,
+    take_steps,
+    with_action,
+    wrong,
+)
+from protocol_lab.result import Result
+from protocol_lab.spec import Model
+
+# --- Lose a record ---------------------------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "weak_isr breaks when a follower in the leader's own ISR truncates. For strong_isr the"
+        " follower must be in the *controller's* ISR as well.",
+        "So nobody may be dropped from the ISR on the way. Which other decision of the controller"
+        " makes a follower truncate?",
+        "Let the controller decide three times that somebody leads, the first and the last time"
+        " the same replica. The follower picks the first decision, and later the last one.",
+    ],
+    answer="""
+        controller_elect_leader(new_leader=1)
+        controller_elect_leader(new_leader=2)
+        controller_elect_leader(new_leader=1)
+        become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
+        leader_write(replica=1)
+        become_follower_truncate_to_high_watermark(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))
+        follower_replicate(follower=2, leader=1)
+        leader_inc_high_watermark(leader=1)
+        become_follower_truncate_to_high_watermark(follower=2, request=LeaderAndIsrRequest(leader_epoch=2))
+    """,  # noqa: E501
+    why="Replica 2 holds the record, so replica 1 commits it; but replica 2 has not heard of that."
+    " The next decision makes it truncate to the high watermark that it knows, 0. The controller"
+    " still counts it as in sync and may elect it: then nobody leads who has the record.",
+)
+def lose_a_record(answer) -> Feedback:
+    """Lose a committed record.
+
+    Two replicas truncate to the high watermark, as before KIP-101. Write the steps, one a line, to
+    a state that breaks `strong_isr`. As few as you can: par is the explorer's shortest trace.
+    """
+    model = truncate_to_high_watermark.spec.bind(replicas=2)
+    walk = take_steps(model, answer)
+    if strong_isr(walk.state, model.constants) == "":
+        return wrong(
+            "At the end of your steps everybody in the controller's ISR holds what is committed.",
+            walk,
+        )
+    return against_par(len(walk.steps), run(model, invariants=["strong_isr"]), "Lost")
+
+
+# --- The smallest configuration --------------------------------------------------------------
+
+
+def _checked_isr(model: Model) -> Result:
+    return run(model, invariants=["weak_isr", "strong_isr"])
+
+
+@exercise(
+    hints=[
+        "Explore! A configuration is as small as it can be if it breaks an invariant and every"
+        " configuration with one constant lowered by one breaks none.",
+        "Two replicas need room for a second record: the one of the epoch that the leader does not"
+        " know. With three replicas there is a way with a single record.",
+    ],
+    answer={"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 2},
+    why="With two replicas the follower must lead in between and write a record of its own epoch,"
+    " so that the leader is asked about an epoch that it does not know. There is a second answer,"
+    " with three replicas and one record: there a stale request does the harm.",
+)
+def smallest_for_kip_101(answer) -> Feedback:
+    """Find a smallest configuration that breaks KIP-101.
+
+    Write the constants as a dict: `{"replicas": ..., "log_size": ..., "max_records": ...,
+    "max_leader_epoch": ...}`. weak_isr or strong_isr must break, and must hold if any one
+    constant is lowered by one. The check explores your configuration and the smaller ones.
+    """
+    spec, names = kip_101.spec, ["replicas", "log_size", "max_records", "max_leader_epoch"]
+    if not isinstance(answer, dict) or set(answer) != set(names):
+        return wrong(f"Write a dict with these four constants: {', '.join(names)}.")
+    found = _checked_isr(spec.bind(**answer))
+    if not found.violated:
+        return wrong(f"There both invariants hold, in all {found.distinct:,} states.")
+    lowest = {"replicas": 1, "log_size": 1, "max_records": 0, "max_leader_epoch": 0}
+    for name in names:
+        if answer[name] == lowest[name]:
+            continue
+        smaller = _checked_isr(spec.bind(**{**answer, name: answer[name] - 1}))
+        if smaller.violated:
+            return wrong(
+                f"{found.violated} breaks there, but with {name}={answer[name] - 1} it already"
+                f" does: {smaller.violated}, after {len(smaller.trace)} steps."
+            )
+    return right(
+        f"{found.violated} breaks after {len(found.trace)} steps, and with any constant one lower"
+        " both invariants hold."
+    )
+
+
+# --- Where to truncate -----------------------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "An offset that both logs have is `offset < min(mine.end_offset, theirs.end_offset)`.",
+        "Go backwards from there until both logs hold the same record: `mine.records[offset - 1] =="
+        " theirs.records[offset - 1]`. Records are compared whole, id and epoch.",
+    ],
+    answer=first_non_matching_offset_from_tail,
+    why="Whatever the follower shares with the leader stays, whatever it does not share goes. The"
+    " high watermark is not asked at all. This is KIP-279. (The real leader compares epochs, a"
+    " request at a time; the model compares records in one step.)",
+)
+def where_to_truncate(answer) -> Feedback:
+    """Decide where a new follower truncates.
+
+    Write `end_offset(s, leader, follower)`, which returns the offset at which the follower's log
+    is cut off. The check puts it into KIP-101's place, and explores two replicas with two records
+    and three leader epochs: weak_isr and strong_isr have to hold there.
+    """
+
+    def become_follower(s, c, follower, request):
+        if not is_for_another(request, follower):
+            return "the request does not make another replica the leader"
+        if not is_news(s, follower, request):
+            return "the replica knows this epoch or a later one"
+        end_offset = answer(s, request.leader, follower)
+        if end_offset > s.replica_log[follower].end_offset:
+            return "the log is shorter than that"
+        become_follower_and_truncate_to(s, follower, request, end_offset)
+        return TAKEN
+
+    spec = with_action(kip_101.spec, "become_follower_truncate_kip_101", become_follower)
+    return _holds(spec.bind(replicas=2, max_leader_epoch=2), "Both invariants hold")
+
+
+def _holds(model: Model, praise: str) -> Feedback:
+    """The judgement of a repaired protocol: it has to hold, and still has to do something."""
+    found = _checked_isr(model)
+    if found.violated:
+        return wrong(f"{found.violated} breaks: {found.violation_reason}.", found)
+    if found.never_reached:
+        never = ", ".join(each.replace("_", " ") for each in found.never_reached)
+        return wrong(
+            "Both invariants hold, but your protocol does too little: in none of"
+            f" {found.distinct:,} states it is true that {never}."
+        )
+    return right(f"{praise} in all {found.distinct:,} states, depth {found.depth}.")
+
+
+# --- Fences ----------------------------------------------------------------------------------
+
+
+def follower_fetch_in_one_epoch(s: State, c: Constants, follower: Replica, leader: Replica):
+    if not presumes_leadership(s, leader):
+        return "the leader does not believe that it leads"
+    if not is_following(s, follower, leader):
+        return "the follower does not follow this leader"
+    if s.replica_state[follower].leader_epoch != s.replica_state[leader].leader_epoch:
+        return "the follower is in another leader epoch"
+    if not has_offset(s.replica_log[leader], s.replica_log[follower].end_offset):
+        return "the leader has no further record"
+    copy_next_record(s, follower, leader)
+    return TAKEN
+
+
+@exercise(
+    hints=[
+        "Look at the last steps of the trace that the check shows: in which epoch is the follower"
+        " when it fetches, in which one the leader?",
+        "Both epochs are in `s.replica_state[...].leader_epoch`. Return a reason if they differ.",
+    ],
+    answer=follower_fetch_in_one_epoch,
+    why="This is what `CurrentLeaderEpoch` in a fetch request does since Kafka 2.1: an older epoch"
+    " is answered with FENCED_LEADER_EPOCH, a newer one with UNKNOWN_LEADER_EPOCH.",
+)
+def fence_the_fetch(answer) -> Feedback:
+    """Fence the fetch.
+
+    Here is KIP-320's fetch without its fence. Add the guard that is missing. The check puts your
+    action into KIP-320 and explores three replicas.
+    """
+    spec = with_action(kip_320.spec, "fenced_follower_fetch", answer)
+    return _holds(spec.bind(), "Both invariants hold")
+
+
+def unfenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Replica):
+    """As fenced_follower_fetch, in whichever epoch."""
+    if not presumes_leadership(s, leader):
+        return "the leader does not believe that it leads"
+    if not is_following(s, follower, leader):
+        return "the follower does not follow this leader"
+    if not has_offset(s.replica_log[leader], s.replica_log[follower].end_offset):
+        return "the leader has no further record"
+    copy_next_record(s, follower, leader)
+    return TAKEN
+
+
+def unfenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
+    """As fenced_leader_inc_high_watermark, with followers of whichever epoch."""
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the leader has committed its whole log"
+    if not all(
+        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
+        for follower in members(s.replica_state[leader].isr)
+    ):
+        return "a member of the ISR does not follow, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def unfenced_become_follower_and_truncate(
+    s: State, c: Constants, follower: Replica, request: Request
+):
+    """As fenced_become_follower_and_truncate, whether or not the leader leads."""
+    if not is_for_another(request, follower):
+        return "the request does not make another replica the leader"
+    if not is_news(s, follower, request):
+        return "the replica knows this epoch or a later one"
+    end_offset = first_non_matching_offset_from_tail(s, request.leader, follower)
+    become_follower_and_truncate_to(s, follower, request, end_offset)
+    return TAKEN
+
+
+def unfenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
+    """As fenced_leader_expand_isr, with a follower of whichever epoch."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, leader, follower):
+        return "the follower is in the ISR already"
+    if not is_following(s, follower, leader):
+        return "the follower does not follow this leader"
+    if not has_follower_reached_high_watermark(s, leader, follower):
+        return "the follower has not reached the high watermark"
+    if not has_high_watermark_reached_current_epoch(s, leader):
+        return "the leader has not committed all records of earlier epochs"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+def unfenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: Replica):
+    """As fenced_leader_shrink_isr, looking at the logs only."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if leader == follower:
+        return "a leader stays in its ISR"
+    if not is_in_isr(s, leader, follower):
+        return "the follower is not in the ISR"
+    if is_following(s, follower, leader) and not is_shorter(s, follower, leader):
+        return "the follower has caught up"
+    update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+UNFENCED: dict[str, Callable[..., str]] = {
+    "fenced_leader_expand_isr": unfenced_leader_expand_isr,
+    "fenced_leader_shrink_isr": unfenced_leader_shrink_isr,
+    "fenced_leader_inc_high_watermark": unfenced_leader_inc_high_watermark,
+    "fenced_become_follower_and_truncate": unfenced_become_follower_and_truncate,
+    "fenced_follower_fetch": unfenced_follower_fetch,
+}
+"""The fenced actions of KIP-320, and each of them without asking for the leader epoch."""
+
+
+@exercise(
+    hints=[
+        "A fence is needed if something unsafe could happen without it. Which of the five actions"
+        " only ever makes a leader wait for fewer replicas, all of which it hears of?",
+        "Dropping a replica from the ISR loses nothing. What about not dropping one?",
+    ],
+    answer="fenced_leader_shrink_isr",
+    why="A leader that keeps a replica of another epoch in its ISR can't raise the high watermark,"
+    " because the other fence does not count that replica: it commits less, and loses nothing. So"
+    " this fence is needed for progress only, and no safety property notices that it is gone.",
+)
+def the_fence_to_spare(answer) -> Feedback:
+    """Which fence is not needed for safety?
+
+    Five actions of KIP-320 ask for the leader epoch. weak_isr and strong_isr hold also if one of
+    them stops asking. Write its name as a text. The check takes the fence away and explores.
+    """
+    if answer not in UNFENCED:
+        return wrong(f"Write one of these names: {', '.join(UNFENCED)}.")
+    found = _checked_isr(with_action(kip_320.spec, answer, UNFENCED[answer]).bind())
+    if found.violated:
+        return wrong(
+            f"Without this fence {found.violated} breaks after {len(found.trace)} steps.", found
+        )
+    return right(f"Without it both invariants hold as well, in all {found.distinct:,} states.")
