@@ -260,8 +260,8 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
         }
     lines = text.split("\n")
     # Measured here, since the fonts that Graphviz knows are not those of the reader's browser.
-    wide = max(text_width(line, SIZE) for line in lines) + (44 if broken else 12)
-    high = 13.5 * len(lines) + (24 if broken else 7)
+    wide = max(text_width(line, SIZE) for line in lines) + (56 if broken else 12)
+    high = 13.5 * len(lines) + (34 if broken else 7)
     return style | {
         "label": graphviz.escape(text).replace("\n", "\\n"),
         "tooltip": graphviz.escape(text),

@@ -10,8 +10,7 @@ import pytest
 from kafka_spec.draw.logs import logs_label
 from protocol_lab import LabError, drawing, stepping
 from protocol_lab.catalog import load
-from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip
-from protocol_lab.drawing.palette import SHADES
+from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip, palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.state_graph import reachable, state_graph
 from protocol_lab.steps import find_initial, find_step
@@ -252,11 +251,32 @@ def test_kafka_counts_offsets_from_0():
     assert "offset 0: p1 epoch 1, committed" in tooltips(svg)
 
 
-def test_an_epoch_has_its_number_and_neighbours_have_other_shades():
-    assert all(one != other for one, other in pairwise(SHADES))
+def luminance(color):
+    """The relative luminance of WCAG 2, 0 for black to 1 for white."""
+    parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return sum(weight * x for weight, x in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_neighbouring_epochs_differ_in_lightness_and_have_their_numbers():
+    assert all(contrast(one, other) > 1.1 for one, other in pairwise(palette.SHADES))
     lane = Lane([[Text("Replica 1")]], [Entry(k, "r", f"epoch {k}", f"e{k}", k) for k in range(9)])
     written = texts(draw_cluster(Cluster("epochs", [lane])))
     assert all(f"e{k}" in written or f"epoch {k}" in written for k in range(9))
+
+
+def test_text_has_the_contrast_that_wcag_asks_for():
+    papers = (palette.PAPER, palette.PANEL, palette.CHANGED)
+    for tone in palette.TONES.values():
+        assert all(contrast(tone, paper) >= 4.5 for paper in papers), tone
+    assert all(contrast(palette.INK, shade) >= 4.5 for shade in palette.SHADES)
+    assert contrast(palette.BAD, palette.BAD_PAPER) >= 4.5
+    assert contrast(palette.PAPER, palette.ACCENT) >= 4.5
 
 
 def test_text_is_escaped():
