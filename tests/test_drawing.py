@@ -159,6 +159,20 @@ def test_a_state_compared_with_itself_has_no_marks(name, constants):
         assert texts(model.spec.draw(model, row, row)) == texts(model.spec.draw(model, row))
 
 
+def test_the_pictures_of_a_run_keep_their_width():
+    """Else everything would jump from step to step."""
+    model = load("kafka.unclean_leader_election").bind()
+    rows = play(model, TALK)
+    cases = [(model, rows)]
+    for name, constants in WALKS[:5]:
+        model = load(name).bind(**constants)
+        cases.append((model, walk(model, 60)))
+    for model, rows in cases:
+        pictures = [model.spec.draw(model, row, before) for before, row in pairwise(rows)]
+        widths = {ElementTree.fromstring(picture).get("width") for picture in pictures}
+        assert len(widths) == 1, (model.spec.name, widths)
+
+
 def test_all_replicas_and_records_are_in_the_picture():
     model = load("kafka.kip_320").bind(replicas=5, log_size=8, max_records=12, max_leader_epoch=9)
     for row in walk(model, 80, seed=2):

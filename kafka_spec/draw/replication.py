@@ -23,7 +23,10 @@ from protocol_lab.nodes import members
 from protocol_lab.spec import Model
 
 UNUSED, PAST = "nobody acts on it", "past for everybody"
-WIDEST_ROLE_CHANGE = changed_width("follows replica 1", "believes it leads")
+WIDEST_CHANGE = max(
+    changed_width("follows replica 1", "believes it leads"),
+    changed_width("epoch 10", "none") + 8 + changed_width("○ not in ISR", "in"),
+)
 
 
 def draw_replication(
@@ -58,7 +61,7 @@ def draw_replication(
         ],
         messages=[_requests(states.s, states.old, replicas)],
         columns=c.log_size,
-        lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_ROLE_CHANGE),
+        lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_CHANGE),
         note_width=130,
         legend=LEGEND,
     )

@@ -18,7 +18,6 @@ from protocol_lab.drawing.cluster import (
     Text,
     Value,
 )
-from protocol_lab.drawing.describe import describe
 from protocol_lab.drawing.film import film_strip
 from protocol_lab.drawing.layout import draw_cluster
 
@@ -33,7 +32,6 @@ __all__ = [
     "Messages",
     "Text",
     "Value",
-    "describe",
     "draw_cluster",
     "film_strip",
 ]

@@ -31,7 +31,6 @@ class Bar:
 
     name: str
     values: list[Value]
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def entry_text(entry: Entry, axis: str) -> str:
 
 def _bar(bar: Bar) -> str:
     values = ", ".join(f"{each.label} {_text(each.value)}".strip() for each in bar.values)
-    return f"{bar.name}: {values}." + (f" {bar.note}." if bar.note else "")
+    return f"{bar.name}: {values}."
 
 
 def _lane(lane: Lane, axis: str) -> str:

@@ -141,8 +141,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
             x = start
         rows[-1].append((x, label, value))
         x += width
-    notes = wrap(bar.note, grid.width - start - MARGIN - 8)
-    height = 36 * len(rows) + (16 * len(notes) + 4 if notes else 0)
+    height = 36 * len(rows)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
     )
@@ -150,8 +149,6 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
     for k, row in enumerate(rows):
         for x, label, value in row:
             _draw_value(svg, x, y + 36 * k + 20, label, value.label, value.value)
-    for k, note in enumerate(notes):
-        svg.text(start, y + 36 * len(rows) + 11 + 16 * k, note, fill=palette.WARNING)
     return y + height
 
 
@@ -196,7 +193,6 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
     if lane.badge == "ghost":
         outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
-    svg.open_group(data_lane=lane.name)
     svg.rect(MARGIN, y, grid.right - MARGIN, grid.lane_height, rx=6, fill=fill, **outline)
     _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)
     first = y + (grid.lane_height - LINE * len(lane.lines)) / 2 + 13
@@ -216,7 +212,6 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
     for flag in lane.flags:
         _draw_flag(svg, grid, flag, y)
     _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
-    svg.close_group()
 
 
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:

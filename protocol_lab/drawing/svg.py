@@ -88,11 +88,9 @@ class Svg:
             reach += gap
         self.path("".join(parts), stroke=palette.HATCH, stroke_width=1.1, fill="none")
 
-    def open_group(self, title: str = "", **style) -> None:
-        """Start a group, with a title that browsers show as a tooltip."""
-        self._parts.append(f"<g{_attributes(**style)}>")
-        if title:
-            self._parts.append(f"<title>{escape(title)}</title>")
+    def open_group(self, title: str) -> None:
+        """Start a group with a title, which browsers show as a tooltip."""
+        self._parts.append(f"<g><title>{escape(title)}</title>")
 
     def close_group(self) -> None:
         self._parts.append("</g>")
