@@ -1,19 +1,274 @@
-"""The stepper in a running JupyterLab."""
+"""The stepper in a running JupyterLab, used as a learner uses it."""
 
+import re
+
+import nbformat
 import pytest
+from playwright.sync_api import Locator, expect
+
+from protocol_lab.catalog import load
+from protocol_lab.static_view import static_html
+from protocol_lab.walk import Walk
+from tests.test_stepper import TALK
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+STEP = "from protocol_lab.notebook import step\nstepper = step('kafka.kip_320')\nstepper"
+REPLAY = (
+    "from protocol_lab.scenarios import parse_scenario\n"
+    "from protocol_lab.stepper import Stepper\n"
+    f"stepper = Stepper(parse_scenario({TALK!r}))\nstepper"
+)
 
-def test_look(lab):
-    notebook = lab(
-        ["from protocol_lab.notebook import step\nstepper = step('kafka.kip_320')\nstepper"]
+
+@pytest.fixture
+def fresh(lab):
+    """A notebook with a stepper at the start of KIP-320."""
+    return _open(lab, [STEP])
+
+
+@pytest.fixture
+def talk(lab):
+    """A notebook with a stepper at the start of the talk's loss."""
+    return _open(lab, [REPLAY])
+
+
+def _open(lab, cells):
+    notebook = lab(cells)
+    notebook.run_all()
+    notebook.stepper().wait_for()
+    return notebook
+
+
+def key(stepper: Locator, name: str) -> Locator:
+    """The button or field with this name."""
+    return stepper.locator(f'[data-key="{name}"]')
+
+
+def moment(stepper: Locator, depth: int) -> Locator:
+    return stepper.locator(f".ls-timeline [data-depth='{depth}']").first
+
+
+def expect_depth(stepper: Locator, depth: int) -> None:
+    expect(stepper.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
+
+
+def test_a_step_changes_picture_lists_caption_and_timeline(fresh):
+    stepper = fresh.stepper()
+    before = stepper.locator(".ls-picture").inner_html()
+    expect(stepper.locator("h2")).to_have_text("Kafka · KIP-320")
+    expect(stepper.locator(".ls-verdicts .ls-holds").first).to_contain_text("weak isr")
+    key(stepper, "controller_elect_leader(new_leader=1)").click()
+    expect_depth(stepper, 2)
+    expect(stepper.locator(".ls-caption")).to_contain_text("controller_elect_leader(new_leader=1)")
+    assert stepper.locator(".ls-picture").inner_html() != before
+    expect(stepper.locator(".ls-moment")).to_have_count(2)
+    expect(key(stepper, "become_leader(request=LeaderAndIsrRequest(leader=1))")).to_be_visible()
+    fresh.shoot("stepped")
+
+
+def test_what_cannot_happen_says_why(fresh):
+    stepper = fresh.stepper()
+    leader_write = stepper.locator(".ls-not", has_text="leader_write")
+    expect(leader_write).to_contain_text("the replica does not believe that it leads")
+    expect(leader_write).to_contain_text("replica 2")
+    expect(stepper.locator(".ls-not", has_text="become_leader")).to_contain_text("there are none")
+    expand = stepper.locator(".ls-not", has_text="fenced_leader_expand_isr")
+    expect(expand.locator("summary")).to_contain_text("9 choices")
+    expand.locator("summary").click()
+    expect(expand.get_by_text("leader 2, follower 3")).to_be_visible()
+
+
+def test_undo_and_redo_by_button_and_by_key(fresh):
+    stepper, keyboard = fresh.stepper(), fresh.page.keyboard
+    for depth in (2, 3):
+        stepper.locator(".ls-choice").first.click()
+        expect_depth(stepper, depth)
+    key(stepper, "undo").click()
+    expect_depth(stepper, 2)
+    keyboard.press("ArrowRight")
+    expect_depth(stepper, 3)
+    keyboard.press("Home")
+    expect_depth(stepper, 1)
+    keyboard.press("End")
+    expect_depth(stepper, 3)
+    stepper.locator(".ls-caption").click()  # nothing to press there: the keys still work
+    keyboard.press("ArrowLeft")
+    expect_depth(stepper, 2)
+    for _ in range(4):
+        keyboard.press("ArrowLeft")
+    expect_depth(stepper, 1)
+
+
+def test_the_keyboard_alone_suffices_and_never_reaches_the_notebook(fresh):
+    stepper, keyboard = fresh.stepper(), fresh.page.keyboard
+    key(stepper, "controller_elect_leader(new_leader=2)").focus()
+    keyboard.press("Enter")
+    expect_depth(stepper, 2)
+    key(stepper, "controller_shrink_isr(replica=3)").focus()
+    keyboard.press("Space")
+    expect_depth(stepper, 3)
+    for letter in "ddaxb":  # would delete, add and cut cells
+        keyboard.press(letter)
+    expect(fresh.page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(1)
+    outline = key(stepper, "undo").evaluate(
+        "element => { element.focus(); return getComputedStyle(element).outlineStyle }"
     )
+    assert outline == "solid"
+
+
+def test_the_tab_of_the_state_marks_what_differs_and_stays(fresh):
+    stepper = fresh.stepper()
+    key(stepper, "tab-state").click()
+    key(stepper, "controller_elect_leader(new_leader=1)").click()
+    expect(stepper.locator("tr.ls-differs", has_text="quorum_state")).to_contain_text("leader")
+    expect(stepper.locator("tr.ls-differs ins").first).to_be_visible()
+    expect(key(stepper, "tab-state")).to_have_attribute("aria-selected", "true")
+    fresh.shoot("state")
+
+
+def test_a_scenario_plays_to_the_violation(talk):
+    stepper = talk.stepper()
+    expect(stepper.locator(".ls-moment")).to_have_count(16)
+    expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text("56 ✗ violated")
+    key(stepper, "speed").select_option("fast")
+    key(stepper, "play").click()
+    expect(key(stepper, "play")).to_contain_text("pause")
+    expect(stepper.locator(".ls-caption")).to_contain_text("Slide 46")
+    expect(stepper.locator(".ls-broken")).to_contain_text(
+        "committed messages never lost violated: ", timeout=60_000
+    )
+    expect_depth(stepper, 16)
+    expect(stepper.locator(".ls-caption")).to_contain_text("Slide 56 offset 1 is lost")
+    expect(key(stepper, "play")).to_contain_text("play")
+    talk.shoot("violated", stepper)
+
+
+def test_pausing_stops_where_it_is(talk):
+    stepper = talk.stepper()
+    key(stepper, "speed").select_option("fast")
+    key(stepper, "play").click()
+    expect_depth(stepper, 3)
+    key(stepper, "play").click()
+    expect(key(stepper, "play")).to_contain_text("play")
+    place = stepper.locator(".ls-timeline").get_attribute("aria-valuenow")
+    talk.page.wait_for_timeout(1800)
+    expect_depth(stepper, int(place))
+
+
+def test_the_learner_takes_over_from_a_scenario_and_goes_back(talk):
+    stepper = talk.stepper()
+    moment(stepper, 11).click()
+    expect_depth(stepper, 11)
+    expect(stepper.locator(".ls-caption")).to_contain_text("Slide 51")
+    expect(stepper.locator(".ls-choice.ls-ahead")).to_have_text("replica 3, 1 entry next ▸")
+    key(stepper, "leader_failure(replica=1)").click()
+    expect_depth(stepper, 12)
+    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("branch 2")
+    talk.shoot("branch", stepper)
+    key(stepper, "branch").select_option("main")
+    expect_depth(stepper, 16)
+    stepper.locator(".ls-moment.ls-aside").click()
+    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("branch 2")
+
+
+def test_fork_with_a_name(talk):
+    stepper = talk.stepper()
+    moment(stepper, 9).click()
+    key(stepper, "fork").click()
+    key(stepper, "fork-name").fill("let replica 3 lead")
+    talk.page.keyboard.press("Enter")
+    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("let replica 3 lead")
+    expect(key(stepper, "fork-name")).to_have_count(0)
+    key(stepper, "become_out_of_sync(replica=1)").or_(stepper.locator(".ls-choice").last).click()
+    expect_depth(stepper, 10)
+
+
+def test_export_by_text_clipboard_and_file(talk):
+    stepper = talk.stepper()
+    moment(stepper, 3).click()
+    expect_depth(stepper, 3)
+    key(stepper, "export").click()
+    text = key(stepper, "export-text")
+    expect(text).to_have_value(re.compile(r"become_out_of_sync\(replica=2\)"))
+    assert "swap_preferred_leader" not in text.input_value()
+    key(stepper, "export-format").select_option("mermaid")
+    expect(text).to_have_value(re.compile("^sequenceDiagram"))
+    key(stepper, "export-copy").click()
+    copied = talk.page.evaluate("navigator.clipboard.readText()")
+    assert copied == text.input_value()
+    with talk.page.expect_download() as download:
+        key(stepper, "export-save").click()
+    assert download.value.suggested_filename == "unclean_leader_election.mmd"
+    assert download.value.path().read_text() == copied
+
+
+def test_a_pasted_scenario_is_played_and_a_wrong_one_named(fresh):
+    stepper = fresh.stepper()
+    key(stepper, "load").click()
+    wrong = TALK.replace("become_follower(replica=2)", "become_follower(replica=7)")
+    key(stepper, "load-text").fill(wrong)
+    key(stepper, "paste-do").click()
+    notice = stepper.locator(".ls-notice")
+    expect(notice).to_have_text(
+        "your scenario, line 8: become_follower(replica=7): there is no such choice in this state."
+    )
+    expect(stepper.locator("h2")).to_have_text("Kafka · KIP-320")
+    expect(key(stepper, "load-text")).to_have_value(wrong)  # to be corrected
+    fresh.shoot("wrong")
+    key(stepper, "load-text").fill(TALK)
+    key(stepper, "paste-do").click()
+    expect(stepper.locator("h2")).to_have_text("Kafka · unclean leader election")
+    expect(notice).to_be_hidden()
+    expect(key(stepper, "load-text")).to_have_count(0)
+    expect(stepper.locator(".ls-moment")).to_have_count(16)
+
+
+def test_a_cell_moves_the_walk_and_the_widget_follows(lab):
+    notebook = _open(lab, [STEP, "stepper.walk.take('controller_elect_leader(new_leader=3)');"])
+    expect_depth(notebook.stepper(), 2)
+
+
+def test_an_error_in_a_cell_is_its_sentence(lab):
+    notebook = lab(["from protocol_lab.notebook import step\nstep('kafka.kip_320', brokers=3)"])
+    notebook.run_all()
+    expect(notebook.output(0)).to_contain_text("kafka.kip_320 has no constant 'brokers'")
+    expect(notebook.output(0)).not_to_contain_text("Traceback")
+
+
+def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp_path):
+    notebook = _open(lab, [STEP])
+    expect(notebook.output(0).locator(".lab-static")).to_be_hidden()
+    html = static_html(Walk.begin(load("kafka.kip_320").bind()))
+    path = _saved(tmp_path, {"text/html": html, "text/plain": "the start"})
+    saved = lab(path)
+    drawing = saved.output(0).locator(".lab-static")
+    expect(drawing).to_be_visible()
+    expect(drawing).to_contain_text("What can happen now")
+    loaded = "image => image.complete && image.naturalWidth > 300"
+    assert drawing.locator("img").evaluate(loaded)
+    saved.shoot("saved")
+
+
+def _saved(folder, data):
+    """A notebook file that JupyterLab has no reason to trust."""
+    output = nbformat.v4.new_output("display_data", data=data)
+    cell = nbformat.v4.new_code_cell("stepper", outputs=[output], execution_count=1)
+    path = folder / "saved.ipynb"
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=metadata), path)
+    return path
+
+
+def test_it_fits_a_narrow_window(lab):
+    notebook = lab([REPLAY], width=900, height=1400)
     notebook.run_all()
     stepper = notebook.stepper()
     stepper.wait_for()
-    for k in range(3):
-        stepper.locator(".ls-choice").first.click()
-        notebook.page.wait_for_timeout(500)
-    notebook.shoot("after")
-    notebook.shoot("widget", stepper)
+    moment(stepper, 11).click()
+    expect_depth(stepper, 11)
+    wider = "element => element.scrollWidth > element.clientWidth + 1"
+    assert not stepper.locator("main").evaluate(wider)
+    picture, lists = stepper.locator(".ls-picture"), stepper.locator(".ls-lists")
+    assert picture.bounding_box()["y"] < lists.bounding_box()["y"]
+    notebook.shoot("narrow", stepper)

@@ -1,0 +1,445 @@
+"""The board, its static drawing and the widget's answers, without a browser."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from protocol_lab.board import board
+from protocol_lab.catalog import load
+from protocol_lab.errors import LabError
+from protocol_lab.exports import FORMATS
+from protocol_lab.notebook import replay, scenario, show, step, strip
+from protocol_lab.pictures import picture, picture_strip
+from protocol_lab.scenarios import parse_scenario
+from protocol_lab.spec import Spec
+from protocol_lab.state_table import state_table
+from protocol_lab.static_view import static_html, static_text
+from protocol_lab.stepper import Stepper
+from protocol_lab.walk import Walk
+from protocol_lab.wording import choice_text, constant_texts, spec_title
+from tests.toy_specs import CounterConstants, CounterState, counter, letters
+
+TALK = """\
+# spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
+# The latest offset is not always safe
+produce_message(replica=1, producer=1)   # slide 46: producer 1 sends to the leader
+become_out_of_sync(replica=2)            # slide 47: replica 2 falls behind
+swap_preferred_leader(replica=3)         # slide 48: a balancer prefers replica 3
+preferred_leader_election()              # slide 48: replica 3 leads
+produce_message(replica=3, producer=2)   # slide 49: producer 2 sends to the new leader
+become_follower(replica=2)               # slide 50: replica 2 follows
+replicate(replica=2, entries=1)          # slide 50: and copies offset 1
+swap_preferred_leader(replica=1)         # slide 51: the balancer changes its mind
+preferred_leader_election()              # slide 51: replica 1 leads again
+become_follower(replica=3)               # slide 51: replica 3 truncates offset 1
+replicate(replica=3, entries=1)          # slide 52: replica 3 copies offset 1 of replica 1
+produce_message(replica=1, producer=1)   # slide 53: producer 1 sends again
+become_out_of_sync(replica=3)            # slide 54: replica 3 falls behind
+unstable_replica_dies_when_leader()      # slide 55: replica 1 dies
+unclean_leader_election_choose_latest_offset(replica=2)  # slide 56: offset 1 is lost
+!violates committed_messages_never_lost
+"""
+
+
+@pytest.fixture
+def walk():
+    """Two steps into KIP-320: replica 1 is elected, and knows it."""
+    begun = Walk.begin(load("kafka.kip_320").bind())
+    begun.take("controller_elect_leader(new_leader=1)")
+    begun.take("become_leader(request=LeaderAndIsrRequest(leader=1))")
+    return begun
+
+
+@pytest.fixture
+def talk():
+    return Stepper(parse_scenario(TALK))
+
+
+def ask(stepper, command, **message):
+    """What the browser does: send a command, get a new view."""
+    stepper._on_message(stepper, {"command": command, **message})
+    return stepper.view
+
+
+def moments(view):
+    return [moment for lane in view["timeline"]["lanes"] for moment in lane["moments"]]
+
+
+# --- The board ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        load("kafka.kip_320").bind(),
+        load("kafka.unclean_leader_election").bind(),
+        letters.bind(starts=1),
+        counter.bind(),
+    ],
+    ids=lambda model: model.spec.name,
+)
+def test_every_action_appears_with_every_choice_in_every_state_of_a_walk(model):
+    walk = Walk.begin(model)
+    for _ in range(8):
+        shown = board(walk)
+        tried = walk.attempts()
+        taken = [each for each in tried if each.taken]
+        offered = [choice["step"] for each in shown["can"] for choice in each["choices"]]
+        refused = [
+            choice
+            for each in shown["cannot"]
+            for why in each["reasons"]
+            for choice in why["choices"]
+        ]
+        assert offered == [walk.step_of(each).text for each in taken]
+        assert len(refused) == len(tried) - len(taken)
+        assert all(why["reason"] for each in shown["cannot"] for why in each["reasons"])
+        named = {each["action"] for each in shown["can"] + shown["cannot"]}
+        assert named == {action.name for action in model.spec.actions}
+        if not taken:
+            break
+        walk.take(taken[-1])
+
+
+def test_an_action_without_any_choice_says_what_there_is_none_of():
+    shown = board(Walk.begin(letters.bind(starts=1)))
+    reasons = {each["action"]: each["reasons"] for each in shown["cannot"]}
+    assert [why["reason"] for why in reasons["receive"]] == ["messages: there are none"]
+
+
+def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
+    walk = Walk.begin(counter.bind(limit=None, step=99))
+    walk.take("count()")
+    (why,) = board(walk)["cannot"][0]["reasons"]
+    assert why["over_capacity"]
+    assert "limit" in why["reason"]
+    assert "no room in the model" in static_html(walk)
+    walk = Walk.begin(counter.bind(limit=0))
+    (why,) = board(walk)["cannot"][0]["reasons"]
+    assert not why["over_capacity"]
+
+
+def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
+    assert board(walk)["caption"]["text"].startswith("A replica picks a request")
+    caption = ask(talk, "redo")["caption"]
+    assert caption == {
+        "slide": "46",
+        "text": "producer 1 sends to the leader",
+        "step": "produce_message(replica=1, producer=1)",
+    }
+
+
+def test_the_timeline_shows_where_slides_and_violations_are(talk):
+    dots = moments(talk.view)
+    assert [dot["slide"] for dot in dots][:4] == ["", "46", "47", "48"]
+    assert [dot["place"] for dot in dots] == ["here"] + ["ahead"] * 15
+    assert [bool(dot["broken"]) for dot in dots] == [False] * 15 + [True]
+    places = [dot["place"] for dot in moments(ask(talk, "go_to", branch="main", depth=3))]
+    assert places == ["past", "past", "here"] + ["ahead"] * 13
+
+
+def test_branches_are_lanes_that_begin_where_they_leave(talk):
+    ask(talk, "go_to", branch="main", depth=2)
+    view = ask(talk, "take", step="become_out_of_sync(replica=3)")
+    first, second = view["timeline"]["lanes"]
+    assert (first["parent"], first["depth"], len(first["moments"])) == (-1, 0, 16)
+    assert (second["parent"], second["depth"], len(second["moments"])) == (0, 2, 1)
+    assert second["current"]
+    assert second["moments"][0]["place"] == "here"
+    assert {dot["place"] for dot in first["moments"][2:]} == {"aside"}
+
+
+def test_a_fork_without_steps_of_its_own_is_a_lane_too(walk):
+    walk.fork("what if")
+    lane = board(walk)["timeline"]["lanes"][1]
+    assert lane == {"name": "what if", "current": True, "parent": 0, "depth": 3, "moments": []}
+
+
+def test_only_watched_invariants_count():
+    walk = Walk.begin(load("kafka.kip_320").bind())
+    by_default = {each["name"]: each["watched"] for each in board(walk)["invariants"]}
+    assert by_default["weak isr"]
+    assert not by_default["leader in isr"]
+    assert moments(board(walk))[0]["broken"] == []
+    view = Stepper(walk, invariants=["leader_in_isr"]).view
+    assert [dot["broken"] for dot in moments(view)] == [["leader in isr"]]
+    with pytest.raises(LabError, match="no invariant 'leader'"):
+        Stepper(walk, invariants=["leader"])
+
+
+# --- The state as a table ----------------------------------------------------------------------
+
+
+def test_the_table_marks_the_parts_that_differ_and_says_what_they_were(walk):
+    lines = {line.name: line for line in state_table(walk.model, walk.row, walk.start.row)}
+    assert not lines["replica_state[2]"].differs
+    changed = [(each.was, each.text) for each in lines["replica_state[1]"].value if each.mark]
+    assert ("none", "1") in changed
+    assert ("-1", "0") in changed
+    assert [each.mark for each in lines["leader_and_isr_requests"].value if each.mark] == ["added"]
+    back = {line.name: line for line in state_table(walk.model, walk.start.row, walk.row)}
+    assert "removed" in {each.mark for each in back["leader_and_isr_requests"].value}
+
+
+def test_the_table_tells_new_messages_of_a_bag_from_old_ones():
+    walk = Walk.begin(letters.bind(servers=3, starts=1))
+    walk.take("broadcast(source=1, lost={})")
+    walk.take("receive(message=Message(dest=3))")
+    lines = {line.name: line for line in state_table(walk.model, walk.row, _before(walk))}
+    assert [(each.text, each.mark) for each in lines["messages"].value if each.mark] == [
+        ("(source 1, dest 3, value 0)", "removed")
+    ]
+
+
+def test_the_table_holds_every_variable_and_has_no_difference_to_itself():
+    for model in (letters.bind(starts=1), load("kafka.kip_320").bind()):
+        row = Walk.begin(model).row
+        lines = state_table(model, row, row)
+        assert {line.name.split("[")[0] for line in lines} == set(model.layout.fields)
+        assert not any(line.differs for line in lines)
+
+
+def _before(walk):
+    return walk.moment.previous.row
+
+
+# --- Pictures and the static drawing -----------------------------------------------------------
+
+
+def test_a_spec_without_a_drawing_is_shown_as_its_variables():
+    walk = Walk.begin(letters.bind(starts=1))
+    walk.take("broadcast(source=1, lost={})")
+    svg = picture(walk.model, walk.row, walk.start.row)
+    text = " ".join(ElementTree.fromstring(svg).itertext())
+    assert "next_value" in text
+    assert "0 → 1" in text
+    assert "+(source 1, dest 2, value 0)" in text
+
+
+def test_a_drawing_that_fails_costs_the_picture_and_nothing_else():
+    broken = Spec("toy.broken", CounterState, CounterConstants, "Its drawing is wrong.")
+    broken.inits, broken.actions = counter.inits, counter.actions
+    broken.draw = lambda model, row, previous=None, title=None: 1 / 0
+    stepper = step(broken.bind())
+    assert "drawing this state failed with ZeroDivisionError" in stepper.view["notice"]
+    assert stepper.view["picture"].startswith("<svg")
+    assert stepper.view["can"]
+
+
+def test_the_strip_has_a_picture_for_every_state(walk):
+    strip_of = ElementTree.fromstring(picture_strip(walk))
+    assert len(strip_of.findall("{http://www.w3.org/2000/svg}svg")) == 3
+
+
+class _Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        self.open.append(tag)
+        assert "id" not in dict(attributes)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
+    html = static_html(walk)
+    tags = _Tags(html)
+    assert tags.open == []
+    assert not tags.seen & {"script", "style", "svg", "button"}
+    assert html == static_html(walk) == show(walk).data
+    for each in board(walk)["can"] + board(walk)["cannot"]:
+        assert each["action"] in html
+    assert "A replica picks a request" in html
+    assert "<img" in strip(walk).data
+    assert "fenced_follower_fetch: " in static_text(walk)
+
+
+# --- The widget's answers ----------------------------------------------------------------------
+
+
+def test_take_undo_redo_first_last(walk):
+    stepper = Stepper(walk)
+    assert ask(stepper, "undo")["timeline"]["depth"] == 2
+    assert ask(stepper, "redo")["timeline"]["depth"] == 3
+    assert ask(stepper, "first")["timeline"]["depth"] == 1
+    assert ask(stepper, "last")["timeline"]["depth"] == 3
+    assert ask(stepper, "take", step="leader_write(replica=1)")["timeline"]["depth"] == 4
+    assert stepper.walk.steps[-1].text == "leader_write(replica=1)"
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ({"command": "take", "step": "leader_write(replica=2)"}, "can't happen here"),
+        ({"command": "take", "step": "leader_write(replica=9)"}, "no such choice"),
+        ({"command": "take", "step": "import os"}, "is no step"),
+        ({"command": "take"}, "did not work"),
+        ({"command": "switch", "branch": "nowhere"}, "no branch 'nowhere'"),
+        ({"command": "fork", "name": "main"}, "is a branch 'main' already"),
+        ({"command": "load", "name": "nothing"}, "no scenario 'nothing'"),
+        ({"command": "export", "format": "pdf"}, "no format 'pdf'"),
+        ({"command": "paste", "text": "not a scenario"}, "the first line must be"),
+        ({"command": "paste", "text": "# spec: kafka.kip_999"}, "no spec 'kafka.kip_999'"),
+        ({"command": "paste", "text": "# spec: kafka.kip_320\nfly()"}, "line 2: .*no action 'fly'"),
+        ({"command": "paste", "text": TALK.replace("produce_message", "produce", 1)}, "line 3"),
+        ({"command": "dance"}, "did not work"),
+        ("nonsense", "did not work"),
+    ],
+)
+def test_what_goes_wrong_is_a_sentence_and_the_walk_stays(walk, message, sentence):
+    stepper = Stepper(walk)
+    before = {**stepper.view, "notice": "", "answers": 0}
+    stepper._on_message(stepper, message)
+    assert re.search(sentence, stepper.view["notice"])
+    assert {**stepper.view, "notice": "", "answers": 0} == before
+    assert ask(stepper, "undo")["notice"] == ""
+
+
+def test_a_different_step_takes_over_from_a_scenario_and_leaves_it_whole(talk):
+    ask(talk, "go_to", branch="main", depth=11)
+    view = ask(talk, "take", step="leader_failure(replica=1)")
+    assert view["timeline"]["branch"] == "branch 2"
+    assert view["timeline"]["depth"] == view["timeline"]["length"] == 12
+    view = ask(talk, "switch", branch="main")
+    assert view["timeline"]["depth"] == view["timeline"]["length"] == 16
+    (broken,) = [each for each in view["invariants"] if not each["holds"]]
+    assert (broken["name"], broken["watched"]) == ("committed messages never lost", True)
+    assert broken["reason"]
+
+
+def test_the_step_ahead_is_marked_among_the_choices(talk):
+    view = ask(talk, "go_to", branch="main", depth=11)
+    ahead = [each["step"] for row in view["can"] for each in row["choices"] if each["ahead"]]
+    assert ahead == ["replicate(replica=3, entries=1)"]
+
+
+def test_fork_names_a_branch(talk):
+    view = ask(talk, "fork", name=" let replica 3 lead ")
+    assert view["timeline"]["branch"] == "let replica 3 lead"
+    assert ask(talk, "fork", name="")["timeline"]["branch"] == "branch 2"
+
+
+def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
+    stepper = Stepper(walk)
+    view = ask(stepper, "paste", text=TALK)
+    assert view["notice"] == ""
+    assert view["scenario"]["title"] == "The latest offset is not always safe"
+    assert (view["timeline"]["depth"], view["timeline"]["length"]) == (1, 16)
+    assert stepper.walk is not walk
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_export_holds_the_steps_so_far(talk, name):
+    ask(talk, "go_to", branch="main", depth=3)
+    export = ask(talk, "export", format=name)["export"]
+    assert export["file"] == f"unclean_leader_election{FORMATS[name][0]}"
+    assert "become_out_of_sync(replica=2)" in export["text"]
+    assert "swap_preferred_leader" not in export["text"]
+    assert ask(talk, "undo")["export"] is None
+
+
+def test_an_exported_scenario_plays_again(talk):
+    ask(talk, "last")
+    text = ask(talk, "export", format="scenario")["export"]["text"]
+    assert (
+        moments(ask(talk, "paste", text=text))[1:]
+        == moments(Stepper(parse_scenario(TALK)).view)[1:]
+    )
+
+
+def test_a_cell_may_use_the_walk(walk):
+    stepper = Stepper(walk)
+    stepper.walk.take("leader_write(replica=1)")
+    stepper.refresh()
+    assert stepper.view["timeline"]["depth"] == 4
+
+
+def test_several_initial_states_can_be_chosen_among():
+    stepper = step(letters.bind(starts=2))
+    assert stepper.view["starts"] == ["start(first=0)", "start(first=1)"]
+    view = ask(stepper, "restart", start="start(first=1)")
+    assert view["state"][0]["value"][0]["text"] == "1"
+    assert step("kafka.kip_320").view["starts"] == []
+
+
+def test_a_walk_along_a_counterexample_starts_before_it():
+    from protocol_lab.explore import explore
+
+    result = explore(counter.bind(), engine="python", invariants=["never_to_three"])
+    view = Stepper(result, invariants=["never_to_three"]).view
+    assert view["timeline"]["depth"] == 1
+    assert [bool(dot["broken"]) for dot in moments(view)] == [False, False, False, True]
+
+
+def test_a_view_is_small_json(talk):
+    for depth in range(1, 17):
+        view = ask(talk, "go_to", branch="main", depth=depth)
+        assert len(json.dumps(view)) < 100_000
+
+
+def test_bad_input_of_cells_is_one_sentence():
+    with pytest.raises(LabError, match="There is no spec"):
+        step("kafka.kip_999")
+    with pytest.raises(LabError, match="no constant 'brokers'"):
+        step("kafka.kip_320", brokers=3)
+    with pytest.raises(LabError, match="no scenario 'nothing'"):
+        replay("nothing")
+    with pytest.raises(LabError, match="A stepper needs a model"):
+        Stepper("kafka.kip_320")
+    assert LabError("Do that.")._render_traceback_() == ["Do that."]
+
+
+def test_a_scenario_file_can_be_replayed_by_its_path(tmp_path):
+    path = tmp_path / "talk.txt"
+    path.write_text(TALK)
+    assert scenario(str(path)).title == replay(str(path)).view["scenario"]["title"]
+
+
+# --- Words -------------------------------------------------------------------------------------
+
+
+def test_names_in_plain_words():
+    assert spec_title("kafka.unclean_leader_election") == "Kafka · unclean leader election"
+    assert spec_title("kafka.kip_320_first_try") == "Kafka · KIP-320 first try"
+    texts = [text for text, _ in constant_texts(load("kafka.unclean_leader_election").bind())]
+    assert texts[:5] == [
+        "3 replicas",
+        "unstable replica 1",
+        "min isr 2",
+        "2 producers",
+        "election rule: latest offset",
+    ]
+    unbounded = load("kafka.unclean_leader_election").bind(max_leader_epoch=None, producers=1)
+    texts = [text for text, _ in constant_texts(unbounded)]
+    assert "1 producer" in texts
+    assert "max leader epoch: no limit" in texts
+
+
+def test_choices_in_plain_words(walk):
+    labels = {
+        choice["step"]: choice["label"]
+        for model in (walk, Walk.begin(letters.bind(servers=3, starts=1)))
+        for each in board(model)["can"]
+        for choice in each["choices"]
+    }
+    assert labels["leader_write(replica=1)"] == "replica 1"
+    assert labels["broadcast(source=1, lost={2, 3})"] == "source 1, lost: {2, 3}"
+    assert labels["broadcast(source=1, lost={})"] == "source 1, lost: none"
+    follower = "follower=2, request=LeaderAndIsrRequest(leader=1)"
+    assert (
+        labels[f"fenced_become_follower_and_truncate({follower})"]
+        == "follower 2, request with leader 1"
+    )
+    model = load("kafka.unclean_leader_election").bind()
+    action = model.action("replicate")
+    row = Walk.begin(model).row
+    assert choice_text(model, row, action, {"replica": 3, "entries": 1}) == "replica 3, 1 entry"
+    assert choice_text(model, row, action, {"replica": 3, "entries": 2}) == "replica 3, 2 entries"
