@@ -1,18 +1,19 @@
 """What the notebooks import: step a spec, replay a scenario, show states where nothing runs."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
-from IPython.display import HTML
+from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.errors import LabError
 from protocol_lab.pictures import caption, picture_strip
-from protocol_lab.scenarios import Scenario, read_scenario, scenarios_of
+from protocol_lab.scenarios import Scenario, play, read_scenario, scenarios_of, split_caption
 from protocol_lab.spec import Model
 from protocol_lab.static_view import image_html, static_html
 from protocol_lab.stepper import Stepper
-from protocol_lab.walk import Walk
+from protocol_lab.walk import Moment, Walk
 
 
 def step(of: str | Model, **constants: Any) -> Stepper:
@@ -34,9 +35,17 @@ def scenario(name: str) -> Scenario:
     return read_scenario(files[name])
 
 
-def replay(name: str) -> Stepper:
-    """A stepper at the start of a scenario, with its steps ahead. Raises LabError."""
-    return Stepper(scenario(name))
+def replay(name: str, slide: int | None = None) -> Stepper:
+    """A stepper at the start of a scenario, or just before a slide, with its steps ahead.
+
+    Raises LabError for an unknown scenario or slide.
+    """
+    stepper = Stepper(scenario(name))
+    if slide is not None:
+        shown = _moments_of(stepper.walk, (slide, slide))
+        stepper.walk.go_to(max(1, shown[0].depth - 1))
+        stepper.refresh()
+    return stepper
 
 
 def show(walk: Walk) -> HTML:
@@ -44,7 +53,33 @@ def show(walk: Walk) -> HTML:
     return HTML(static_html(walk))
 
 
-def strip(walk: Walk, columns: int = 1) -> HTML:
-    """All states of the current branch with their captions, one picture after the other."""
-    alternative = "; ".join(caption(walk.model, moment) for moment in walk.path)
-    return HTML(image_html(picture_strip(walk, columns), alternative))
+def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = None) -> HTML:
+    """The states of a walk, or of a scenario by name, with captions, one after the other.
+
+    `slides`: only what the scenario shows for the slides from the first to the last of these two.
+    Raises LabError for an unknown scenario or slide.
+    """
+    walk = play(scenario(of)) if isinstance(of, str) else of
+    moments = walk.path if slides is None else _moments_of(walk, slides)
+    alternative = "; ".join(caption(walk.model, moment) for moment in moments)
+    return HTML(image_html(picture_strip(walk, columns, moments), alternative))
+
+
+def source(*things: Any) -> Markdown:
+    """Functions and classes as they stand in their files."""
+    texts = [inspect.getsource(each).rstrip() for each in things]
+    return Markdown("```python\n" + "\n\n\n".join(texts) + "\n```")
+
+
+def _moments_of(walk: Walk, slides: tuple[int, int]) -> list[Moment]:
+    first, last = slides
+    slide_of = {moment: split_caption(moment.caption)[0] for moment in walk.path}
+    found = [
+        moment
+        for moment, slide in slide_of.items()
+        if slide and first <= int(slide.partition("-")[0]) <= last
+    ]
+    if not found:
+        known = ", ".join(dict.fromkeys(filter(None, slide_of.values()))) or "none"
+        raise LabError(f"Nothing here belongs to the slides {first} to {last}; there are {known}.")
+    return found

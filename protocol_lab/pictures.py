@@ -1,11 +1,16 @@
 """Pictures of states: the spec's own drawing, or its variables where it brings none."""
 
+from collections.abc import Sequence
+
 from protocol_lab.drawing import film_strip
 from protocol_lab.errors import LabError
 from protocol_lab.spec import Model
 from protocol_lab.state_table import draw_state_table
 from protocol_lab.walk import Moment, Walk
 from protocol_lab.wording import first_line, spec_title
+
+COLUMN_WIDTH = 700
+"""How wide a picture is in a strip of several columns; a page that is narrower shrinks them all."""
 
 
 def picture(
@@ -25,13 +30,14 @@ def picture(
         ) from error
 
 
-def picture_strip(walk: Walk, columns: int = 1) -> str:
-    """Every state of the current branch with its caption, as one SVG text."""
-    moments = walk.path
+def picture_strip(walk: Walk, columns: int = 1, moments: Sequence[Moment] | None = None) -> str:
+    """Every state of the current branch, or only these, with its caption, as one SVG text."""
+    moments = walk.path if moments is None else moments
     return film_strip(
         [moment_picture(walk.model, moment) for moment in moments],
         [caption(walk.model, moment) for moment in moments],
         columns=columns,
+        width=max(900, COLUMN_WIDTH * columns),
         title=spec_title(walk.model.spec.name),
     )
 

@@ -123,8 +123,10 @@ def play(scenario: Scenario) -> Walk:
 
     Raises LabError naming the line that does not hold.
     """
-    starts = [line.text for line in scenario.lines if line.kind == "init"]
-    walk = Walk.begin(scenario.model(), starts[0] if starts else None)
+    starts = [line for line in scenario.lines if line.kind == "init"]
+    walk = Walk.begin(scenario.model(), starts[0].text if starts else None)
+    if starts:
+        walk.start.caption = starts[0].caption
     for line in scenario.lines:
         try:
             _follow(line, walk)
