@@ -29,13 +29,22 @@ from protocol_lab.search import Question, add_trace, explain_capacity
 from protocol_lab.spark_levels import RunFolder
 from protocol_lab.spark_recipe import recipe_of
 from protocol_lab.spark_session import local_session
-from protocol_lab.spark_stages import CANDIDATE_COLUMNS, LEVEL_COLUMNS, in_worker, level_batches
+from protocol_lab.spark_stages import (
+    CANDIDATE_COLUMNS,
+    LEVEL_COLUMNS,
+    expand_pieces,
+    in_worker,
+    level_batches,
+    no_states,
+    settle_owner,
+)
+from protocol_lab.spark_tables import EDGES, decode_states, make_edges, states_schema
 from protocol_lab.spark_tasks import DEADLOCK, Asked, Parcel, Report, Tasks
 from protocol_lab.spec import Model
 from protocol_lab.stepping import initial, successors
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 DRIVER_BELOW = 20_000
 """States of a level up to which the driver expands it itself."""
@@ -56,6 +65,9 @@ class SparkSearch:
     there is continued after its last complete level. None for a temporary folder, which goes with
     this object. driver_below: the driver expands levels of fewer states itself. partitions: the
     number of owners, a power of two; None for one a core.
+
+    The result's `levels` say how many new states each level has and how many were generated for it,
+    where (driver or spark), in how many seconds, and how long it waited for Spark to start.
 
     The result is the native engine's, with two differences at a stop. The level in which something
     was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
@@ -111,6 +123,26 @@ class SparkSearch:
         result.seconds = time.perf_counter() - self._began
         return result
 
+    def states(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """The stored states with decoded columns: see `spark_tables.states_schema`."""
+        return self._table(session, decode_states, states_schema(self.model))
+
+    def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """All transitions from stored states, computed anew: source and target are fingerprints,
+        `inside` is false for a target outside the constraint, which is not among the states."""
+        return self._table(session, make_edges, EDGES)
+
+    def _table(self, session: "SparkSession | None", stage: Callable, columns: Any) -> "DataFrame":
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        session = session or self._session.get()
+        depths = range(1, len(self.result.levels) + 1)
+        pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
+        plan = divided(pieces, 4 * self.folder.partitions)
+        work = in_worker(stage, self._recipe, self._asked, self.folder, plan)
+        source = session.range(0, len(plan), 1, len(plan))
+        return source.mapInArrow(work, from_arrow_schema(columns))
+
     def _identity(self) -> dict[str, Any]:
         model = self.model
         return {
@@ -132,15 +164,16 @@ class SparkSearch:
             self._take_in(record)
         while not self._is_at_an_end():
             depth = len(self.result.levels) + 1
-            began = time.perf_counter()
             where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
-            report = Report()
+            began, report = time.perf_counter(), Report()
+            session = self._session.get() if where == "spark" else None
+            waited = time.perf_counter() - began
             if depth == 1:
                 self._start(report)
-            elif where == "driver":
+            elif session is None:
                 self._by_driver(depth, report)
             else:
-                self._by_spark(depth)
+                self._by_spark(session, depth)
             for each in self.folder.reports(depth):
                 report.add(Report.of(each))
             if report.over and not report.finding:
@@ -149,7 +182,8 @@ class SparkSearch:
                 "depth": depth,
                 "new": report.new,
                 "generated": sum(report.per_action),
-                "seconds": round(time.perf_counter() - began, 3),
+                "seconds": round(time.perf_counter() - began - waited, 3),
+                "waited": round(waited, 3),
                 "where": where,
                 "report": report.to_json(),
             }
@@ -226,16 +260,15 @@ class SparkSearch:
             batches += level_batches(owner, new, report)
         self.folder.write(depth, batches)
 
-    def _by_spark(self, depth: int) -> None:
-        session = self._session.get()
+    def _by_spark(self, session: "SparkSession", depth: int) -> None:
         plan = divided(self.folder.pieces(depth - 1), 2 * self.folder.partitions)
         common = (self._recipe, self._asked, self.folder)
         with _settings(session, _SETTINGS):
             level = (
                 session.range(0, len(plan), 1, len(plan))
-                .mapInArrow(in_worker("expand_pieces", *common, plan), CANDIDATE_COLUMNS)
+                .mapInArrow(in_worker(expand_pieces, *common, plan), CANDIDATE_COLUMNS)
                 .repartitionById(self.folder.partitions, "owner")
-                .mapInArrow(in_worker("settle_owner", *common, depth), LEVEL_COLUMNS)
+                .mapInArrow(in_worker(settle_owner, *common, depth), LEVEL_COLUMNS)
             )
             path = self.folder.level(depth).as_uri()
             self._wait_for(session, lambda: level.write.mode("overwrite").parquet(path))
@@ -306,7 +339,7 @@ class _Undecided(Exception):
 
 
 class _Starting:
-    """A session, or one in local mode that is starting in the background."""
+    """A session, or one in local mode that is starting, and warming up, in the background."""
 
     def __init__(self, session: "SparkSession | None"):
         self._given, self._failure = session, None
@@ -317,6 +350,7 @@ class _Starting:
     def _start(self) -> None:
         try:
             self._given = local_session()
+            _warm_up(self._given)
         except BaseException as error:
             self._failure = error
 
@@ -327,6 +361,13 @@ class _Starting:
         if self._failure is not None:
             raise self._failure
         return self._given
+
+
+def _warm_up(session: "SparkSession") -> None:
+    """Run a level of nothing, so that Spark loads what a level needs while kernels compile."""
+    with tempfile.TemporaryDirectory(prefix="protocol-lab-warm-") as folder:
+        nothing = session.range(0, 2, 1, 2).mapInArrow(in_worker(no_states), CANDIDATE_COLUMNS)
+        nothing.repartitionById(2, "owner").write.parquet(f"{Path(folder).as_uri()}/level")
 
 
 @contextmanager

@@ -284,6 +284,11 @@ class Block:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def part(self, begin: int, end: int) -> "Block":
+        """The states begin to end - 1."""
+        arrays = (self.rows, self.fingerprints, self.parents, self.actions)
+        return Block(self.depth, *(each[begin:end] for each in arrays))
+
 
 def runs_up_to(depth: int) -> list[int]:
     """The depths whose runs together hold the fingerprints of the depths 1 to `depth`."""

@@ -39,18 +39,17 @@ CANDIDATE_COLUMNS, LEVEL_COLUMNS = _columns(CANDIDATES), _columns(LEVEL)
 """The two schemas in Spark's words."""
 
 
-def in_worker(stage: str, *arguments: Any) -> Callable[[Iterator], Iterator]:
-    """A function for `mapInArrow` that runs a stage of this module, by name, in a worker."""
-    path, cargo = list(sys.path), pickle.dumps(arguments)
+def in_worker(stage: Callable[..., Iterator], *arguments: Any) -> Callable[[Iterator], Iterator]:
+    """A function for `mapInArrow` that runs stage(batches, *arguments) in a worker."""
+    path, cargo = list(sys.path), pickle.dumps((stage, arguments))
 
     def work(batches: Iterator) -> Iterator:
         import pickle
         import sys
 
         sys.path += [each for each in path if each not in sys.path]
-        from protocol_lab import spark_stages
-
-        return getattr(spark_stages, stage)(batches, *pickle.loads(cargo))
+        stage, arguments = pickle.loads(cargo)
+        return stage(batches, *arguments)
 
     return work
 
@@ -80,6 +79,12 @@ def expand_pieces(
                     actions=parcel.actions.tobytes(),
                 )
             yield _batch(CANDIDATES, owner=share, report=_as_text(report))
+
+
+def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A stage that gives nothing; by then the worker has imported all that it will need."""
+    for _ in batches:
+        yield _batch(CANDIDATES, owner=0)
 
 
 def settle_owner(
