@@ -284,12 +284,20 @@ def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
 def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
     """The spec with one more invariant, which is then the only one checked by default.
 
-    Raises LabError if the function is not one of (s, c), or fails in the initial state.
+    A function of (before, after, c) is a step invariant. Raises LabError if the function takes
+    anything else, or fails in the initial state.
     """
+    changed = replace(
+        spec,
+        invariants=[replace(each, by_default=False) for each in spec.invariants],
+        step_invariants=[replace(each, by_default=False) for each in spec.step_invariants],
+    )
+    if _parameters(function) == ["before", "after", "c"]:
+        changed.step_invariants.append(Property(function))
+        return changed
     if _parameters(function) != ["s", "c"]:
         raise LabError("Write a function with the parameters (s, c).")
-    others = [replace(each, by_default=False) for each in spec.invariants]
-    changed = replace(spec, invariants=[*others, Property(function)])
+    changed.invariants.append(Property(function))
     model = changed.bind()
     for start in initial(model):
         _judge(model, start.row, function)

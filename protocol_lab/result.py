@@ -105,8 +105,10 @@ def summary(result: Result) -> str:
     if result.verdict == HOLDS:
         lines.append(f"✓ holds: {checked} in every reachable state")
     elif result.verdict == VIOLATED:
-        states = len(result.trace_rows)
-        lines.append(f"✗ violated: {result.violated} after {states - 1} steps ({states} states)")
+        steps = len(result.trace_rows) - 1
+        where = f"after {steps} step{'s' if steps > 1 else ''}" if steps else "in an initial state"
+        states = f" ({steps + 1} states)" if steps else ""
+        lines.append(f"✗ violated: {result.violated} {where}{states}")
         if result.violation_reason:
             lines.append(f"  {result.violation_reason}")
     else:
@@ -125,7 +127,7 @@ def summary(result: Result) -> str:
         lines += [
             f"  {name}: {count:,} states break it" for name, count in result.violating.items()
         ]
-    if result.never_reached:
+    if result.never_reached and result.exhaustive:
         lines.append(f"  never reached: {', '.join(result.never_reached)}")
     if result.trace is not None:
         lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
