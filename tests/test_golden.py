@@ -86,10 +86,14 @@ def test_copy_is_up_to_date(file):
 
 @pytest.mark.slow
 def test_few_compilations():
-    """All golden runs of a spec need at most three compiled kernels, whatever their constants."""
+    """All golden runs of a spec share three kernels, whatever their constants.
+
+    One expands states, one checks what is checked by default, one checks all invariants.
+    """
     kernels = defaultdict(set)
     for row in PLAIN:
         model = load(row.spec_name).bind(**row.settings)
-        search = NativeSearch(model, Question(*model.choose(None)))
+        names = [] if row.invariant is None else [snake(row.invariant)]
+        search = NativeSearch(model, Question(*model.choose(names)))
         kernels[row.spec_name] |= {search.expand, search.check}
-    assert {name: len(compiled) for name, compiled in kernels.items()} == dict.fromkeys(kernels, 2)
+    assert max(len(compiled) for compiled in kernels.values()) <= 3
