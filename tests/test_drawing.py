@@ -27,7 +27,10 @@ WALKS = [
         "kafka.kip_320",
         {"replicas": 5, "log_size": 8, "max_records": 12, "max_leader_epoch": 9},
     ),
-    ("kafka.kip_320", {"replicas": 7, "max_leader_epoch": 39}),
+    (
+        "kafka.kip_320",
+        {"replicas": 7, "log_size": 32, "max_records": 99, "max_leader_epoch": 39},
+    ),
     ("kafka.async_isr", {}),
     ("kafka.async_isr", {"replicas": 5}),
     ("kafka.unclean_leader_election", {}),
@@ -37,6 +40,8 @@ WALKS = [
     ),
     ("kafka.unclean_leader_election", {"first_record_committed": "false", "producers": 1}),
     ("kafka.finite_replicated_log", {"replicas": 3, "log_size": 3}),
+    ("kafka.finite_replicated_log", {"replicas": 7, "log_size": 32, "log_records": 99}),
+    ("kafka.finite_replicated_log", {"replicas": 0}),
     ("kafka.id_sequence", {"max_id": 40}),
 ]
 

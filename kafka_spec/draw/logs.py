@@ -47,7 +47,7 @@ def _numbers(s, r: int) -> list[int]:
 
 
 def _log(s, r: int) -> Log:
-    return [Shown(f"record {_letter(number)}", shade=number) for number in _numbers(s, r)]
+    return [Shown(f"rec {_letter(number)}", shade=number) for number in _numbers(s, r)]
 
 
 def _letter(number: int) -> str:

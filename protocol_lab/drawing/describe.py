@@ -12,7 +12,7 @@ def describe(cluster: Cluster) -> str:
         parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {cluster.line.offset}.")
     parts += [_card(card) for card in cluster.cards]
     parts += [_messages(group) for group in cluster.messages]
-    return " ".join(parts)
+    return " ".join(parts) or "There is nothing to see."
 
 
 def entry_text(entry: Entry, axis: str) -> str:
