@@ -70,11 +70,13 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
             text, was = _number(layout, value), _number(layout, old)
             return [Piece(text) if text == was else Piece(text, CHANGED, was)]
         case ArrayLayout(item, _, per_node):
-            keys = list(value) if per_node else range(len(value))
+            keys = list(value) if per_node else range(_in_use(item, value, old))
             parts = [
                 ([Piece(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
                 for key in keys
             ]
+            if len(keys) < len(value):
+                parts.append([Piece("zeros" if not keys else "then zeros")])
             return _enclosed("[", parts, "]")
     if layout.kind == "struct":
         return _enclosed(
@@ -88,6 +90,15 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
     item = layout.fields["items"].item
     listed = _sequence if layout.kind == "seq" else _bag
     return _enclosed("[", listed(item, value, old), "]") if value or old else [Piece("empty")]
+
+
+def _in_use(item: Any, value: list, old: list) -> int:
+    """How many slots to write out: two or more zero ones at the end are not in use."""
+    zero = plain_value(item, bytes(item.size))
+    count = len(value)
+    while count and value[count - 1] == old[count - 1] == zero:
+        count -= 1
+    return count if len(value) - count > 1 else len(value)
 
 
 def _sequence(item: Any, value: list, old: list) -> list[list[Piece]]:

@@ -62,8 +62,10 @@ def _head(shown: dict[str, Any]) -> str:
     )
     chips = "".join(_element("span", chip, escape(each["text"])) for each in shown["constants"])
     verdicts = "".join(
-        _box(
-            f"color: {palette.GOOD if each['holds'] else palette.BAD}; font-weight: 600",
+        _element(
+            "span",
+            f"color: {palette.GOOD if each['holds'] else palette.BAD}; font-weight: 600;"
+            " display: inline-block; margin-right: 14px",
             escape(_verdict(each)),
         )
         for each in shown["invariants"]
@@ -72,7 +74,7 @@ def _head(shown: dict[str, Any]) -> str:
     title = _element("b", "font-size: 15px; margin-right: 12px", escape(shown["title"]))
     return _box(
         f"background: {palette.PANEL}; border-bottom: 1px solid {palette.LINE}; padding: 8px 14px",
-        title + chips + verdicts,
+        title + chips + _box("", verdicts),
     )
 
 

@@ -180,6 +180,9 @@ def test_the_table_marks_the_parts_that_differ_and_says_what_they_were(walk):
     assert ("none", "1") in changed
     assert ("-1", "0") in changed
     assert [each.mark for each in lines["leader_and_isr_requests"].value if each.mark] == ["added"]
+    assert "".join(each.text for each in lines["replica_log[1]"].value) == (
+        "end_offset 0, records [zeros]"
+    )
     back = {line.name: line for line in state_table(walk.model, walk.start.row, walk.row)}
     assert "removed" in {each.mark for each in back["leader_and_isr_requests"].value}
 

@@ -37,10 +37,12 @@ expect.set_options(timeout=15_000)
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab."""
+    """A notebook that is open in JupyterLab. `errors` are those that nothing on the page caught."""
 
     def __init__(self, page: Page, screenshots: Path, name: str):
         self.page, self.screenshots, self.name = page, screenshots, name
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def run_all(self) -> None:
         """Run all cells, and wait until the kernel has run them."""
@@ -143,9 +145,10 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
 
 @pytest.fixture(scope="session")
 def browser(chromium):
+    """One browser for all tests, so that it loads JupyterLab's scripts only once."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield started
+        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
         started.close()
 
 
@@ -156,28 +159,24 @@ def lab(lab_server, browser, screenshots, request):
     Fails at the end if the page threw an error.
     """
     address, folder = lab_server
-    opened: list[tuple[Page, list[str]]] = []
+    opened: list[Notebook] = []
 
     def open_notebook(what: str | Path | list[str], width: int = 1440, height: int = 1000):
         name = f"{request.node.name.strip(']').replace('[', '-')}{len(opened) or ''}"
         (folder / f"{name}.ipynb").write_text(_notebook_text(what))
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        page, errors = context.new_page(), []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        opened.append((page, errors))
+        page = browser.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        opened.append(Notebook(page, screenshots, name))
         page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
         page.wait_for_function(_KERNEL_IS_READY, timeout=START_SECONDS * 1000)
-        return Notebook(page, screenshots, name)
+        return opened[-1]
 
     yield open_notebook
-    for page, errors in opened:
-        page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
-        page.context.close()
-        assert errors == []
+    for notebook in opened:
+        notebook.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
+        notebook.page.close()
+        assert notebook.errors == []
 
 
 _KERNEL_IS_READY = """() => {

@@ -250,6 +250,40 @@ def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp
     saved.shoot("saved")
 
 
+def test_without_its_kernel_it_keeps_the_picture_and_says_so(fresh):
+    stepper = fresh.stepper()
+    fresh.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
+    expect(fresh.page.locator(".jp-NotebookPanel-toolbar")).to_contain_text("No Kernel")
+    stepper.locator(".ls-choice").first.click()
+    expect(stepper.locator(".ls-notice")).to_contain_text("kernel")
+    expect(stepper.locator(".ls-picture svg")).to_be_visible()
+    assert set(fresh.errors) <= {"Cannot send"}  # JupyterLab's own, where no kernel is left
+    fresh.errors.clear()
+
+
+def test_a_step_is_drawn_within_a_tenth_of_a_second(talk):
+    stepper = talk.stepper()
+    moment(stepper, 15).click()
+    expect_depth(stepper, 15)
+    times = []
+    for _ in range(10):
+        for name in ("undo", "redo"):
+            times.append(stepper.evaluate(_TIME_TO_REDRAW, name))
+    assert sorted(times)[len(times) // 2] < 100, times
+
+
+_TIME_TO_REDRAW = """(root, name) => new Promise(done => {
+  const begun = performance.now();
+  const line = root.querySelector(".ls-timeline");
+  const watcher = new MutationObserver(() => {
+    watcher.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
+  });
+  watcher.observe(line, { childList: true });
+  root.querySelector(`[data-key="${name}"]`).click();
+})"""
+
+
 def _saved(folder, data):
     """A notebook file that JupyterLab has no reason to trust."""
     output = nbformat.v4.new_output("display_data", data=data)

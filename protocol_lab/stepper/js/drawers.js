@@ -26,23 +26,19 @@ function drawLoad(view, send) {
     spellcheck: "false",
     placeholder: "# spec: NAME  constant=value ...\nstep(parameter=value)   # what it shows",
   });
-  return h(
-    "div",
-    { class: "ls-columns" },
-    drawRestart(view, send),
-    view.scenarios.length
-      ? form(
-          () => send({ command: "load", name: choice.value }),
-          h("label", {}, "A scenario that comes with this spec ", choice),
-          h("button", { type: "submit", "data-key": "load-do" }, "load it"),
-        )
-      : h("p", {}, "No scenario comes with this spec."),
-    form(
-      () => send({ command: "paste", text: text.value }),
-      h("label", {}, "Or paste one ", text),
-      h("button", { type: "submit", "data-key": "paste-do" }, "play the pasted scenario"),
-    ),
+  const shipped = view.scenarios.length
+    ? form(
+        () => send({ command: "load", name: choice.value }),
+        h("label", {}, "A scenario that comes with this spec ", choice),
+        h("button", { type: "submit", "data-key": "load-do" }, "load it"),
+      )
+    : h("p", {}, "No scenario comes with this spec.");
+  const pasted = form(
+    () => send({ command: "paste", text: text.value }),
+    h("label", {}, "Or paste one ", text),
+    h("button", { type: "submit", "data-key": "paste-do" }, "play the pasted scenario"),
   );
+  return h("div", { class: "ls-columns" }, h("div", {}, shipped, drawRestart(view, send)), pasted);
 }
 
 /** A new walk; where there are several initial states, from the chosen one. */

@@ -10,27 +10,42 @@ const y = (lane) => TOP + lane * LANE;
 
 /** The drawing; `goTo(branch, depth)` is called when a dot is clicked. */
 function drawTimeline({ lanes, branch, depth, length }, goTo) {
-  const last = (each) => each.depth + each.moments.length;
+  const last = (lane) => lane.depth + lane.moments.length;
+  const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
   const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 52);
   const height = y(lanes.length - 1) + 34;
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    lanes.map((lane, k) => drawRail(lane, k, lanes)),
+    lanes.map((lane, k) => drawRail(lane, k, end(lane), "ls-rail")),
+    drawTrack(lanes, end),
     lanes.map((lane, k) => lane.moments.map((_, n) => drawMoment(lane, k, n, branch, goTo))),
     named ? lanes.map((lane, k) => drawLaneName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
   );
   return drawing;
 }
 
-function drawRail(lane, k, lanes) {
-  const classes = lane.current ? "ls-rail ls-current" : "ls-rail";
-  const end = x(lane.depth + Math.max(lane.moments.length, lane.parent < 0 ? 1 : 0));
-  if (lane.parent < 0) return s("path", { class: classes, d: `M${x(1)} ${y(k)}H${end}` });
-  const from = x(lane.depth);
-  const bend = `C${from + STEP / 2} ${y(lane.parent)} ${from} ${y(k)} ${from + STEP / 2} ${y(k)}`;
-  return s("path", { class: classes, d: `M${from} ${y(lane.parent)}${bend}H${Math.max(end, from + STEP / 2)}` });
+/** A lane's line up to a depth, from where it leaves the lane above. */
+function drawRail(lane, k, end, look) {
+  if (lane.parent < 0) return s("path", { class: look, d: `M${x(1)} ${y(k)}H${x(end)}` });
+  const [from, bend] = [x(lane.depth), x(lane.depth) + STEP / 2];
+  const [above, here] = [y(lane.parent), y(k)];
+  const d = `M${from} ${above}C${bend} ${above} ${from} ${here} ${bend} ${here}H${x(end)}`;
+  return s("path", { class: look, d });
+}
+
+/** The current branch from the start to its end, over the lanes that it shares. */
+function drawTrack(lanes, end) {
+  const parts = [];
+  let k = lanes.findIndex((lane) => lane.current);
+  let to = end(lanes[k]);
+  while (k >= 0) {
+    parts.push(drawRail(lanes[k], k, to, "ls-rail ls-current"));
+    to = lanes[k].depth;
+    k = lanes[k].parent;
+  }
+  return parts;
 }
 
 function drawMoment(lane, k, n, branch, goTo) {
@@ -68,6 +83,7 @@ function labelOf(moment, before, depth) {
     return `${moment.slide || depth} ✗${before?.broken.length ? "" : " violated"}`;
   }
   if (moment.place === "here") return moment.slide || String(depth);
+  if (depth === 1) return "start";
   return moment.slide === before?.slide ? "" : moment.slide;
 }
 
