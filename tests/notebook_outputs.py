@@ -58,6 +58,7 @@ def execute(path: Path, timeout: float = 600) -> NotebookNode:
         resources={"metadata": {"path": str(path.parent)}},
         allow_errors=True,
         record_timing=False,
+        coalesce_streams=True,
         store_widget_state=False,
     )
     known = os.environ.get("PYTHONPATH", "")

@@ -1,0 +1,258 @@
+"""The exercises of notebooks/kafka/03_the_talk: unclean leader election."""
+
+from kafka_spec.unclean_leader_election import (
+    Constants,
+    Replica,
+    State,
+    common_prefix,
+    has_no_leader,
+    is_alive,
+    lead_alone,
+    log_of,
+    spec,
+)
+from protocol_lab import HOLDS, TAKEN, contains
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    run,
+    same_invariant,
+    take_steps,
+    with_action,
+    with_invariant,
+    wrong,
+)
+from protocol_lab.notebook import scenario
+from protocol_lab.walk import Moment, Walk
+
+SAFETY = "committed_messages_never_lost"
+
+
+def first_loss(walk: Walk) -> Moment | None:
+    """The first moment of a walk in which a committed message is lost."""
+    for moment in walk.path:
+        if any(each.name == SAFETY and not each.holds for each in walk.standings(moment)):
+            return moment
+    return None
+
+
+# --- Slides 29-31: the default rule ------------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "Something has to be committed that replica 2 does not hold. So replica 2 must be out of"
+        " the ISR when it is committed.",
+        "After that replica 3 has to leave the ISR too, and it leaves only if it lags: there must"
+        " be a message that it lacks.",
+        "A producer has one message in flight at a time. There are two producers.",
+    ],
+    answer="""
+        produce_message(replica=1, producer=1)
+        produce_message(replica=1, producer=2)
+        replicate(replica=3, entries=1)
+        become_out_of_sync(replica=2)     # this commits the first message
+        become_out_of_sync(replica=3)     # the second one will never be committed
+        leader_failure(replica=1)
+        unclean_leader_election_choose_first_alive(replica=2)
+    """,
+    why="This is the story of slides 22-31, with both messages sent before anything is copied. It"
+    " does not even take a death: a lost session is enough for the rule to act.",
+)
+def lose_a_message(answer) -> Feedback:
+    """Lose a committed message in as few steps as you can.
+
+    The rule is `first_alive`, as in Kafka where unclean elections are allowed. Write the steps, one
+    a line, that lead from the initial state to the loss. The check computes par with a search.
+    """
+    model = spec.bind(election_rule="first_alive")
+    walk = take_steps(model, answer)
+    lost = first_loss(walk)
+    if lost is None:
+        return wrong("After these steps nothing that was committed is lost.", walk)
+    return against_par(lost.depth - 1, run(model), "You have lost a committed message")
+
+
+# --- Slide 32: somebody has it -----------------------------------------------------------------
+
+
+def enough_replicas_hold_it(s: State, c: Constants):
+    holding = 0
+    for replica in range(1, c.replicas + 1):
+        if common_prefix(s.committed_messages, log_of(s, replica)) == s.committed_messages.length:
+            holding += 1
+    if holding < c.min_isr:
+        return "fewer than min_isr replicas hold all that is committed"
+    return HOLDS
+
+
+@exercise(
+    hints=[
+        "`common_prefix(log, other)` says how many messages two logs share from the start on.",
+        "A replica holds all that is committed if `common_prefix(s.committed_messages,"
+        " log_of(s, replica))` is `s.committed_messages.length`. Count these replicas in a loop.",
+    ],
+    answer=enough_replicas_hold_it,
+    why="The claim holds with latest_offset, even in the states after the loss of slide 56: the"
+    " message is still in the log of replica 3. It is lost because somebody else was elected, and"
+    " replica 3 will truncate it. So slide 32 is right, and what fails is the way to recognise the"
+    " replica. With first_alive the claim itself fails: one step after the loss, once replica 3 has"
+    " truncated too.",
+)
+def somebody_has_it(answer) -> Feedback:
+    """Say slide 32 as an invariant: enough replicas hold all that is committed.
+
+    Write `somebody_has_it(s, c)`: at least `c.min_isr` replicas, dead or alive, hold every
+    committed message. The check compares it with the worked answer in every reachable state, under
+    the rule `latest_offset` and under `first_alive`.
+    """
+    rules = ("latest_offset", "first_alive")
+    for rule in rules:
+        feedback = same_invariant(spec, answer, enough_replicas_hold_it, election_rule=rule)
+        if not feedback.passed:
+            return feedback
+    outcomes = []
+    for rule in rules:
+        found = run(with_invariant(spec, answer).bind(election_rule=rule))
+        outcome = f"fails after {len(found.trace)} steps" if found.violated else "holds"
+        outcomes.append(f"under {rule} it {outcome} ({found.distinct:,} states seen)")
+    return right(f"It says what the worked answer says; {', '.join(outcomes)}.")
+
+
+# --- Slides 46-56: the found scenario ----------------------------------------------------------
+
+SCENARIO = "talk_46_56_found_scenario"
+ELECTION = "unclean_leader_election_choose_latest_offset"
+
+
+def told(walk: Walk, first: int, last: int) -> Walk:
+    """Take the steps that the talk's scenario has for these slides."""
+    for line in scenario(SCENARIO).lines:
+        if line.kind == "step" and first <= int(line.slide) <= last:
+            walk.take(line.text, line.caption)
+    return walk
+
+
+@exercise(
+    hints=[
+        "At the end replica 2 wins against replica 3, because its last message is of a later epoch."
+        " Which message is that, and does the leader have it?",
+        "Which action makes a replica drop what its log does not share with the leader's?",
+    ],
+    answer="become_follower(replica=2)",
+    why="Replica 2 still holds a message that was never committed and that the leader does not"
+    " have. Had it become a follower in time, it would have dropped that, and replica 3 would have"
+    " been elected. So the loss needs replica 2 to be slow, just when everything else fails:"
+    " nothing that a test is likely to hit.",
+)
+def save_offset_1(answer) -> Feedback:
+    """Save offset 1.
+
+    Slide 52 has just committed offset 1. Write one step, or a few, that happen at this point, so
+    that nothing is lost although slides 53-55 follow as told: producer 1 sends, replica 3 falls
+    out of the ISR, replica 1 dies, and the rule `latest_offset` elects whom it elects.
+    """
+    walk = told(Walk.begin(spec.bind()), 46, 52)
+    before = len(walk.steps)
+    for line in str(answer).splitlines():
+        if step := line.partition("#")[0].strip():
+            walk.take(step)
+    if len(walk.steps) == before:
+        return wrong("There is no step in your answer.")
+    told(walk, 53, 55)
+    elections = [each for each in walk.attempts() if each.taken and each.action.name == ELECTION]
+    if not elections:
+        return wrong("Now nobody can be elected at the end, so this is another story.", walk)
+    for each in elections:
+        walk.take(each)
+        if first_loss(walk):
+            return wrong("A committed message is lost all the same.", walk)
+        elected = walk.state.zk_state.leader
+        walk.undo()
+    return right(f"Replica {elected} is elected, and it has all that was committed.")
+
+
+# --- Slide 57: more appropriate criteria -------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        "Run it: one search for each value, with the default bounds.",
+        "What has to be true of a message before it is committed with min_isr=3? And what happens"
+        " to the producers when a single replica lags?",
+    ],
+    answer={3},
+    why="With 3 every replica of the partition must have a message before it is committed, so any"
+    " of them may be elected. The price: a single replica that lags or dies stops all producers."
+    " With 1, which is the broker's default, the leader alone commits, and its death is enough.",
+)
+def safe_min_isr(answer) -> Feedback:
+    """Which values of `min.insync.replicas` are safe with `latest_offset`?
+
+    There are three replicas. Give the set of all values of `min_isr` with which no committed
+    message is lost within the default bounds, as in `{1, 2}`. The check explores each.
+    """
+    said = set(answer)
+    if not said <= {1, 2, 3}:
+        return wrong("With three replicas min_isr is 1, 2 or 3.")
+    lines = []
+    for min_isr in (1, 2, 3):
+        found = run(spec.bind(min_isr=min_isr))
+        if found.violated and min_isr in said:
+            return wrong(f"With min_isr={min_isr} these {len(found.trace)} steps lose one:", found)
+        if not found.violated and min_isr not in said:
+            return wrong(f"There is a safe value that is not in your set: {min_isr} is one.")
+        outcome = f"a loss in {len(found.trace)} steps" if found.violated else "no loss"
+        lines.append(f"min_isr={min_isr}: {outcome}, {found.distinct:,} states seen")
+    return right("; ".join(lines) + ".")
+
+
+def elect_an_eligible_one(s: State, c: Constants, replica: Replica):
+    if not has_no_leader(s):
+        return "there is a leader"
+    if s.zk_state.isrs != 0:
+        return "the ISR is not empty"
+    if not is_alive(s, replica):
+        return "the replica is not alive"
+    if not contains(s.zk_state.eligible, replica):
+        return "the replica left the ISR when it was still large enough to commit"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+@exercise(
+    hints=[
+        "Logs alone don't tell: an uncommitted message looks like any other. What has the"
+        " controller seen that the logs don't show?",
+        "`s.zk_state.eligible` is the set of those that left the ISR when it was too small to"
+        " commit. Why can't anything have been committed since?",
+    ],
+    answer=elect_an_eligible_one,
+    why="The controller writes every change of the ISR, so it knows who left when. While the ISR is"
+    " smaller than min_isr nothing is committed, so whoever leaves it then has all that is. The"
+    " order among them does not matter for safety. Kafka has this since 4.0 as eligible leader"
+    " replicas (KIP-966), on for new clusters since 4.1.",
+)
+def elect_safely(answer) -> Feedback:
+    """Write an election rule that never loses a committed message.
+
+    Write `elect(s, c, replica)`: guards first, then `lead_alone(s, c, replica)` and
+    `return TAKEN`. It is called when it may be needed, so the first guards are: there is a leader;
+    the ISR is not empty; the replica is not alive. It may look at the logs of replicas that are
+    alive, and at all that the controller knows. The check explores all states; a rule that never
+    elects anybody does not count.
+    """
+    name = "elect_eligible_leader_replica"
+    changed = with_action(spec, name, answer)
+    found = run(changed.bind(election_rule="eligible_leader_replicas"))
+    if found.violated:
+        return wrong(f"After these {len(found.trace)} steps a committed message is lost:", found)
+    elected = found.per_action[answer.__name__]
+    if not elected:
+        return wrong("It loses nothing, and never elects anybody: the partition stays offline.")
+    return right(
+        f"It elected somebody in {elected:,} transitions and nothing was lost in any of"
+        f" {found.distinct:,} states."
+    )

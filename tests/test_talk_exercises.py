@@ -1,0 +1,200 @@
+"""The exercises of kafka/03 and kafka/04: the worked answer passes, plausible wrong ones don't."""
+
+import pytest
+
+from kafka_spec.exercises import the_talk
+from kafka_spec.unclean_leader_election import (
+    has_no_leader,
+    is_alive,
+    is_isr_dead,
+    lead_alone,
+    leo,
+)
+from protocol_lab import HOLDS, TAKEN, members, size, smallest
+
+# --- Lose a message --------------------------------------------------------------------------
+
+
+def test_lose_a_message_in_par():
+    feedback = the_talk.lose_a_message.check(the_talk.lose_a_message.answer)
+    assert feedback.passed
+    assert "7 steps, which is par" in feedback.text
+
+
+def test_a_longer_loss_is_told_par():
+    answer = """
+        swap_preferred_leader(replica=3)
+        produce_message(replica=1, producer=1)
+        replicate(replica=3, entries=1)
+        become_out_of_sync(replica=2)
+        produce_message(replica=1, producer=2)
+        become_out_of_sync(replica=3)
+        unstable_replica_dies_when_leader()
+        unclean_leader_election_choose_first_alive(replica=2)
+    """
+    feedback = the_talk.lose_a_message.check(answer)
+    assert "8 steps; par is 7" in feedback.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        # Nobody but the leader ever had the message: it was not committed.
+        (
+            """
+            produce_message(replica=1, producer=1)
+            unstable_replica_dies_when_leader()
+            elect_new_leader(replica=2)
+            """,
+            "nothing that was committed is lost",
+        ),
+        # A follower that lacks nothing can't fall out of the ISR.
+        (
+            """
+            produce_message(replica=1, producer=1)
+            replicate(replica=2, entries=1)
+            replicate(replica=3, entries=1)
+            become_out_of_sync(replica=2)
+            """,
+            "Step 4: become_out_of_sync(replica=2) can't happen here",
+        ),
+    ],
+)
+def test_lose_a_message_and_fail(answer, said):
+    feedback = the_talk.lose_a_message.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+# --- Slide 32 ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_somebody_has_it():
+    feedback = the_talk.somebody_has_it.check(the_talk.somebody_has_it.answer)
+    assert feedback.passed
+    assert "under latest_offset it holds" in feedback.text
+    assert "under first_alive it fails after 8 steps" in feedback.text
+
+
+def the_isr_is_large_enough(s, c):
+    return HOLDS if size(s.zk_state.isrs) >= c.min_isr else "the ISR is too small"
+
+
+def somebody_has_as_many(s, c):
+    longest = max(leo(s, replica) for replica in range(1, c.replicas + 1))
+    return HOLDS if longest >= s.committed_messages.length else "all logs are too short"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", [the_isr_is_large_enough, somebody_has_as_many])
+def test_somebody_has_it_and_fail(answer):
+    feedback = the_talk.somebody_has_it.check(answer)
+    assert not feedback.passed
+    assert feedback.steps
+
+
+# --- Save offset 1 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        the_talk.save_offset_1.answer,
+        "become_follower(replica=2)\nreplicate(replica=2, entries=1)  # and it has offset 1 too",
+    ],
+)
+def test_save_offset_1(answer):
+    feedback = the_talk.save_offset_1.check(answer)
+    assert feedback.passed, feedback.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("become_follower(replica=3)", "lost all the same"),
+        ("swap_preferred_leader(replica=3)", "lost all the same"),
+        ("replicate(replica=2, entries=1)", "has not become a follower"),
+        ("# nothing", "no step"),
+    ],
+)
+def test_save_offset_1_and_fail(answer, said):
+    feedback = the_talk.save_offset_1.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+# --- min.insync.replicas -------------------------------------------------------------------------
+
+
+def test_safe_min_isr():
+    feedback = the_talk.safe_min_isr.check(the_talk.safe_min_isr.answer)
+    assert feedback.passed
+    assert "min_isr=1: a loss in 5 steps" in feedback.text
+    assert "min_isr=2: a loss in 15 steps" in feedback.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "steps", "said"),
+    [({2, 3}, 15, "these 15 steps"), ({1, 3}, 5, "these 5 steps"), (set(), 0, "3 is one")],
+)
+def test_safe_min_isr_and_fail(answer, steps, said):
+    feedback = the_talk.safe_min_isr.check(answer)
+    assert not feedback.passed
+    assert len(feedback.steps) == steps
+    assert said in feedback.text
+
+
+# --- An election rule --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_elect_safely():
+    feedback = the_talk.elect_safely.check(the_talk.elect_safely.answer)
+    assert feedback.passed
+    assert "nothing was lost" in feedback.text
+
+
+def elect_the_first(s, c, replica):
+    if not has_no_leader(s):
+        return "there is a leader"
+    if not is_isr_dead(s):
+        return "a member of the ISR is alive"
+    if not is_alive(s, replica):
+        return "the replica is not alive"
+    if replica != smallest(s.zk_state.alive_replicas):
+        return "another one comes first"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+def elect_the_longest_log(s, c, replica):
+    if not has_no_leader(s):
+        return "there is a leader"
+    if not is_isr_dead(s):
+        return "a member of the ISR is alive"
+    if not is_alive(s, replica):
+        return "the replica is not alive"
+    if any(leo(s, other) > leo(s, replica) for other in members(s.zk_state.alive_replicas)):
+        return "another one has a longer log"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+def elect_nobody(s, c, replica):
+    return "we wait for the failed replica"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (elect_the_first, "these 7 steps"),
+        (elect_the_longest_log, "these 14 steps"),
+        (elect_nobody, "never elects anybody"),
+    ],
+)
+def test_elect_safely_and_fail(answer, said):
+    feedback = the_talk.elect_safely.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
