@@ -46,13 +46,15 @@ class Prediction:
         """The guess beside what the run has shown; neither of them is wrong, both are shown."""
         shown = _plain_value(actual)
         if self.guess is None:
-            text = f"It is {shown}. You made no prediction: put it in place of None above."
+            text = (
+                f"The run says: {shown}. You made no prediction; write it in place of None above."
+            )
             return Feedback(None, f"{text} {why}".strip())
         met = _comparable(self.guess) == _comparable(actual)
         text = (
             f"You predicted {shown}."
             if met
-            else f"You predicted {_plain_value(self.guess)}; it is {shown}."
+            else f"You predicted {_plain_value(self.guess)}; the run says: {shown}."
         )
         return Feedback(met, f"{text} {why}".strip(), words=("As you predicted.", "A surprise."))
 
@@ -83,7 +85,9 @@ def _comparable(value: Any) -> Any:
 def _plain_value(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return _plain_value(sorted(value))
+    if isinstance(value, list | tuple):
         return ", ".join(_plain_value(each) for each in value) or "nothing"
     return str(value)
 

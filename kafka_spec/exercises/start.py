@@ -129,11 +129,11 @@ def cross_the_logs(answer) -> Feedback:
     model = spec.bind(replicas=2)
     walk = take_steps(model, answer)
     if not is_crossed(walk.state, model.constants):
-        logs = "; ".join(f"replica {k} {_records(walk.state.logs[k])}" for k in (1, 2))
-        return wrong(f"At the end of your steps the logs hold: {logs}.", walk)
+        held = "; ".join(f"replica {k}: {_records(walk.state.logs[k])}" for k in (1, 2))
+        return wrong(f"At the end of your steps the logs are: {held}.", walk)
     return against_par(len(walk.steps), shortest_path(model, is_crossed))
 
 
 def _records(log) -> str:
     held = [str(log.records[offset]) for offset in range(log.end_offset)]
-    return ", ".join(held) or "nothing"
+    return ", ".join(held) or "empty"

@@ -1,0 +1,209 @@
+"""Every exercise accepts its worked answer, and tells what is wrong with a wrong one.
+
+The wrong answers of an exercise module stand in the module of the same name in tests/answers.
+"""
+
+import importlib.util
+import pkgutil
+
+import pytest
+
+import kafka_spec.exercises
+from kafka_spec.exercises import start
+from protocol_lab import HOLDS
+from protocol_lab.catalog import load
+from protocol_lab.exercises import (
+    Exercise,
+    exercise,
+    predict,
+    right,
+    same_invariant,
+    shortest_path,
+    take_steps,
+    with_action,
+    with_invariant,
+)
+from protocol_lab.notebook_diff import diff_of
+
+PACKAGES = [kafka_spec.exercises]
+
+
+def _modules():
+    for package in PACKAGES:
+        for each in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{each.name}")
+            known = importlib.util.find_spec(f"tests.answers.{each.name}")
+            yield module, importlib.import_module(known.name).WRONG if known else {}
+
+
+def _exercises():
+    for module, wrong in _modules():
+        for each in vars(module).values():
+            if isinstance(each, Exercise) and each.judge.__module__ == module.__name__:
+                yield each, wrong.get(each.name, [])
+
+
+def _cases():
+    for each, wrong in _exercises():
+        marks = () if each.judge.__module__ == start.__name__ else pytest.mark.slow
+        yield pytest.param(each, wrong, id=each.name, marks=marks)
+
+
+every = pytest.mark.parametrize(("task", "wrong"), list(_cases()))
+
+
+@every
+def test_the_worked_answer_is_right(task, wrong):
+    feedback = task.check(task.answer)
+    assert feedback.passed, feedback.text
+
+
+@every
+def test_wrong_answers_are_told_what_is_wrong(task, wrong):
+    assert len(wrong) >= 2, "give two plausible wrong answers in tests/answers"
+    for answer, told in wrong:
+        feedback = task.check(answer)
+        assert feedback.passed is False, answer
+        assert told in feedback.text
+        assert "Traceback" not in str(feedback)
+
+
+@every
+def test_whatever_is_answered_the_check_answers_in_a_sentence(task, wrong):
+    for nonsense in (None, ..., 17, "no idea", object, lambda: 1, {"replicas": 2}):
+        feedback = task.check(nonsense)
+        assert feedback.passed is False
+        assert feedback.text.endswith((".", ":")), feedback.text
+
+
+@every
+def test_the_task_is_complete(task, wrong):
+    shown = task._repr_markdown_()
+    assert task.title in shown
+    assert len(task.task.splitlines()) > 2
+    assert len(task.hints) >= 2
+    assert task.why in shown
+    assert shown.count("<details>") == len(task.hints) + 1
+
+
+# --- The machinery ---------------------------------------------------------------------------
+
+logs = load("kafka.finite_replicated_log")
+
+
+def test_a_prediction_is_put_beside_what_is():
+    assert "49" in str(predict("How many?").settle(49))
+    assert predict("How many?").settle(49).passed is None
+    assert predict("How many?", 49).settle(49).passed
+    surprise = predict("How many?", 16).settle(49)
+    assert (surprise.passed, "16" in surprise.text, "49" in surprise.text) == (False, True, True)
+    assert predict("Which?", ["b", "A_c"]).settle({"a c", "B"}).passed
+
+
+def test_an_answer_that_fails_late_is_told_where():
+    def fails_later(s, c):
+        if s.logs[1].end_offset > 0:
+            return s.logs[1].nonsense
+        return HOLDS
+
+    @exercise(answer=fails_later, why="")
+    def task(answer):
+        """A task."""
+        return same_invariant(logs, answer, start.logs_agree)
+
+    assert "no field 'nonsense'" in task.check(fails_later).text
+
+
+def test_an_answer_that_is_no_sentence_is_told_what_to_return():
+    def truth(s, c):
+        return s.logs[1].end_offset == 0
+
+    with pytest.raises(Exception, match="return HOLDS, or a sentence"):
+        with_invariant(logs, truth)
+
+
+def test_an_action_must_take_the_same_parameters():
+    def append(s, c, replica):
+        return "never"
+
+    with pytest.raises(Exception, match=r"parameters \(s, c, replica, record\)"):
+        with_action(logs, "append", append)
+    with pytest.raises(Exception, match="has no action 'write'"):
+        with_action(logs, "write", append)
+
+
+def test_the_original_spec_stays_as_it_was():
+    def append(s, c, replica, record):
+        return "never"
+
+    before = list(logs.actions)
+    changed = with_action(logs, "append", append)
+    assert logs.actions == before
+    assert changed.actions[0].function is append
+
+
+def test_an_invariant_of_a_step():
+    def logs_only_grow(before, after, c):
+        for replica in range(1, c.replicas + 1):
+            if after.logs[replica].end_offset < before.logs[replica].end_offset:
+                return "a log became shorter"
+        return HOLDS
+
+    spec = with_invariant(logs, logs_only_grow)
+    assert [each.name for each in spec.bind().choose(None)[1]] == ["logs_only_grow"]
+
+
+def test_a_shortest_path_and_its_par():
+    found = shortest_path(logs.bind(), lambda s, c: s.logs[2].end_offset == 2)
+    assert len(found.trace) == 2
+    with pytest.raises(Exception, match="No such state"):
+        shortest_path(logs.bind(), lambda s, c: s.logs[2].end_offset == 3)
+
+
+def test_steps_may_have_comments_and_captions():
+    walk = take_steps(logs.bind(), "# a story\nappend(replica=1, record=1)  # the first record\n")
+    assert [step.text for step in walk.steps] == ["append(replica=1, record=1)"]
+    assert walk.moment.caption == "the first record"
+
+
+def test_more_steps_than_par_are_right_and_told_so():
+    feedback = start.cross_the_logs.check(
+        """
+        append(replica=1, record=2)
+        truncate_to(replica=1, end_offset=0)
+        append(replica=1, record=1)
+        append(replica=1, record=2)
+        append(replica=2, record=2)
+        append(replica=2, record=1)
+        """
+    )
+    assert feedback.passed
+    assert "in 6 steps; par is 4" in feedback.text
+
+
+def test_a_difference_marks_lines_by_sign_and_escapes_them():
+    def before(s):
+        """One docstring."""
+        if s < 1:
+            return "no"
+        return "yes"
+
+    def after(s):
+        """Another docstring."""
+        if s < 2:
+            return "no"
+        return "yes"
+
+    diff = diff_of(before, after)
+    changes = [line for line in diff.lines if line[0] != "  "]
+    assert changes == [("- ", "if s < 1:"), ("+ ", "if s < 2:")]
+    assert "+ if s &lt; 2:" in diff._repr_html_()
+    with pytest.raises(Exception, match="give a function"):
+        diff_of(before, 3)
+
+
+def test_feedback_shows_the_steps_that_it_speaks_of():
+    found = shortest_path(logs.bind(), lambda s, c: s.logs[1].end_offset == 1)
+    feedback = right("So it is.", found)
+    assert str(feedback).splitlines()[1].strip() == "1 append(replica=1, record=1)"
+    assert "append(replica=1, record=1)" in feedback._repr_markdown_()
