@@ -143,8 +143,9 @@ def test_states_come_back_as_the_same_bytes(name, constants):
                 {
                     "election_rule": rule,
                     "first_record_committed": first,
+                    "replicas": 2,
                     "max_leader_epoch": 2,
-                    "max_log_length": 1,
+                    "max_log_length": 2,
                 },
             )
             for rule in RULES
@@ -162,6 +163,11 @@ def test_engines_agree(name, constants):
     model = bind(name, **constants)
     agree(model, invariants=[], progress=False)
     agree(model, progress=False)
+
+
+def test_type_ok_of_async_isr_as_the_original_has_it_is_false_at_once():
+    result = explore(bind("kafka.async_isr"), engine="python", invariants=["type_ok"])
+    assert (result.violated, result.trace) == ("type_ok", [])
 
 
 @pytest.mark.slow
