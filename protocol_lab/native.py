@@ -18,7 +18,7 @@ from protocol_lab import fingerprint as table
 from protocol_lab import kernels as loops
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.result import Result
-from protocol_lab.search import Question, add_trace, explain_capacity
+from protocol_lab.search import Question, add_trace, explain_capacity, properties_to_compile
 from protocol_lab.spec import Model
 from protocol_lab.stepping import initial, successors
 
@@ -44,12 +44,7 @@ class NativeSearch:
         spec = model.spec
         kernels = loops.Kernels(model)
         self.expand = kernels.expand()
-        named_extras = any(not each.by_default for each in question.invariants)
-        self.properties = [
-            *(each for each in spec.invariants if named_extras or each.by_default),
-            *spec.sometimes_properties,
-            *spec.constraints,
-        ]
+        self.properties = properties_to_compile(spec, question.invariants)
         self.check = kernels.check([each.function for each in self.properties])
         self.extra_constraint = (
             kernels.check_predicate(question.constraint) if question.constraint else None

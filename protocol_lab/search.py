@@ -6,7 +6,7 @@ from typing import Any
 
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.result import Result
-from protocol_lab.spec import Model, Property
+from protocol_lab.spec import Model, Property, Spec
 from protocol_lab.stepping import evaluate, evaluate_step, successors
 from protocol_lab.steps import initial_text, steps_between
 
@@ -36,6 +36,17 @@ class Question:
     def names(self) -> list[str]:
         """The invariants by name, in the order in which the first violated one is reported."""
         return [each.name for each in self.invariants + self.step_invariants]
+
+
+def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
+    """What one kernel evaluates on a state: the same for all questions, so that it is compiled
+    once, but for the invariants that are checked only when named."""
+    named_extras = any(not each.by_default for each in invariants)
+    return [
+        *(each for each in spec.invariants if named_extras or each.by_default),
+        *spec.sometimes_properties,
+        *spec.constraints,
+    ]
 
 
 def add_trace(result: Result, rows: list[bytes]) -> None:

@@ -208,7 +208,7 @@ class SparkSearch:
             result.per_action[name] += more
         self._violating = [a + b for a, b in zip(self._violating, report.violating, strict=True)]
         self._reached |= report.reached
-        if report.finding and self._first is None:
+        if report.finding and (self._first is None or report.finding.invariant == DEADLOCK):
             self._first = record["depth"], report.finding
         if self.question.progress:
             self.question.progress(result, self._frontier, self._seconds)
@@ -319,11 +319,7 @@ class SparkSearch:
         result = self.result
         if result.per_depth and not result.per_depth[-1]:
             result.per_depth.pop()
-        properties = self.model.spec.sometimes_properties
-        first = len(self.model.spec.invariants)
-        result.never_reached = [
-            each.name for k, each in enumerate(properties) if not self._reached >> (first + k) & 1
-        ]
+        result.never_reached = self._tasks.never_reached(self._reached)
         if self.question.to_the_end:
             result.violating = dict(zip(self.question.names, self._violating, strict=True))
         if self._first:

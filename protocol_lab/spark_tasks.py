@@ -18,7 +18,7 @@ import numpy as np
 from protocol_lab import fingerprint
 from protocol_lab import kernels as loops
 from protocol_lab.fingerprint import fingerprints
-from protocol_lab.search import Question
+from protocol_lab.search import Question, properties_to_compile
 from protocol_lab.spark_levels import Block, RunFolder
 from protocol_lab.spec import Model
 
@@ -68,10 +68,9 @@ class Finding(NamedTuple):
 class Report:
     """What tasks have counted and found; the reports of one level add up.
 
-    per_action: generated, by action number. violating: by number in the question's names, states
-    that break the invariant: new ones, and as often as generated those outside the constraint and
-    the steps. reached: a bit for each sometimes property. over: a state in hex whose successors
-    could not be computed.
+    per_action: generated, by action number. violating: by number in the question's names, the new
+    states that break the invariant, or the generated steps that do. reached: a bit for each
+    sometimes property. over: a state in hex whose successors could not be computed.
     """
 
     new: int = 0
@@ -120,7 +119,8 @@ class Tasks:
         self.model, self.asked = model, asked
         spec, kernels = model.spec, loops.Kernels(model)
         self._expand = kernels.expand()
-        self._properties = [*spec.invariants, *spec.sometimes_properties, *spec.constraints]
+        invariants = [each for each in spec.invariants if each.name in asked.invariants]
+        self._properties = properties_to_compile(spec, invariants)
         self._check_states = kernels.check([each.function for each in self._properties])
         self._check_extra = kernels.check_predicate(constraint) if constraint else None
         self._check_steps = (
@@ -134,13 +134,23 @@ class Tasks:
         self._bit_of = [
             next(k for k, each in enumerate(declared) if each.name == name)
             for names, declared in (
-                (asked.invariants, spec.invariants),
+                (asked.invariants, self._properties),
                 (asked.step_invariants, spec.step_invariants),
             )
             for name in names
         ]
+        self._state_numbers = range(len(asked.invariants))
+        self._step_numbers = range(len(asked.invariants), len(self._bit_of))
         self.compile_seconds = kernels.compile_seconds
         self._allocate(8 * _CHUNK)
+
+    def never_reached(self, reached: int) -> list[str]:
+        """The sometimes properties that no state had, by name."""
+        return [
+            each.name
+            for k, each in enumerate(self._properties)
+            if self._sometimes_bits & ~reached & 1 << k
+        ]
 
     def _bits(self, properties: list) -> int:
         return sum(1 << k for k, each in enumerate(self._properties) if each in properties)
@@ -194,13 +204,10 @@ class Tasks:
         weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
         report.per_action = _sums(report.per_action, [int(each) for each in weights])
         inside = self.inside(self._out[:count])
-        self._find(
-            self._out[:count],
-            parents,
-            self._failed(self._out[:count], inside == 0),
-            self._failed_steps(block.rows, self._out[:count], self._parent_of[:count]),
-            report,
-        )
+        steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
+        self._count(steps, self._step_numbers, report)
+        outside = self._failed(self._out[:count], inside == 0)
+        self._find(self._out[:count], parents, outside, steps, report)
         candidates.add(self._out, count, inside, parents, actions)
         return done
 
@@ -231,7 +238,7 @@ class Tasks:
 
     def _failed(self, rows: np.ndarray, wanted: np.ndarray, more_bits: int = 0) -> np.ndarray:
         """The properties (bits) that do not hold in these states, where wanted."""
-        bits = more_bits | sum(1 << k for k in self._bit_of[: len(self.asked.invariants)])
+        bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
         if not bits or not wanted.any():
             return np.zeros(len(rows), np.int64)
         return self._run(self._check_states, rows, wanted.astype(np.uint8), bits)
@@ -241,10 +248,15 @@ class Tasks:
     ) -> np.ndarray:
         if self._check_steps is None:
             return np.zeros(len(rows), np.int64)
-        bits = sum(1 << k for k in self._bit_of[len(self.asked.invariants) :])
+        bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
         return self._run(
             self._check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
         )
+
+    def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
+        """Add up how often these invariants do not hold."""
+        for number in numbers:
+            report.violating[number] += int((failed >> self._bit_of[number] & 1).sum())
 
     def _find(
         self,
@@ -254,23 +266,22 @@ class Tasks:
         failed_steps: np.ndarray,
         report: Report,
     ) -> None:
-        """Count what is violated, and keep the smallest finding."""
-        broken = np.flatnonzero(failed | failed_steps)
-        if not len(broken):
-            return
-        first = np.full(len(broken), len(self._bit_of))
-        for number in reversed(range(len(self._bit_of))):
-            bits = failed if number < len(self.asked.invariants) else failed_steps
-            breaks = bits[broken] >> self._bit_of[number] & 1 == 1
-            report.violating[number] += int(np.count_nonzero(breaks))
-            first[breaks] = number
-        broken, first = broken[first < len(self._bit_of)], first[first < len(self._bit_of)]
+        """Put the smallest finding among these states into the report."""
+        nothing = len(self._bit_of)
+        first = np.full(len(rows), nothing)
+        for numbers, bits in (
+            (reversed(self._step_numbers), failed_steps),
+            (reversed(self._state_numbers), failed),
+        ):
+            for number in numbers:
+                first[bits >> self._bit_of[number] & 1 == 1] = number
+        broken = np.flatnonzero(first < nothing)
         if len(broken):
             prints = fingerprints(rows[broken])
-            k = np.lexsort((parents[broken], first, prints))[0]
+            k = np.lexsort((parents[broken], first[broken], prints))[0]
             at = broken[k]
             row = rows[at].tobytes().hex()
-            report.found(Finding(True, int(prints[k]), int(first[k]), int(parents[at]), row))
+            report.found(Finding(True, int(prints[k]), int(first[at]), int(parents[at]), row))
 
     def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
         """The same for the initial states: parcels of those inside the constraint."""
@@ -305,14 +316,17 @@ class Tasks:
         failed = self._failed(new.rows, np.ones(len(new), np.uint8), self._sometimes_bits)
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
         report.reached = self._sometimes_bits & ~lacking
+        self._count(failed, self._state_numbers, report)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), report)
         return new
 
     def violated_by(self, rows: np.ndarray) -> np.ndarray:
         """For each state a bit for each of the question's state invariants that it breaks."""
         failed = self._failed(rows, np.ones(len(rows), np.uint8))
-        numbers = enumerate(self._bit_of[: len(self.asked.invariants)])
-        return sum(((failed >> bit & 1) << k for k, bit in numbers), np.zeros(len(rows), np.int64))
+        violated = np.zeros(len(rows), np.int64)
+        for number in self._state_numbers:
+            violated |= (failed >> self._bit_of[number] & 1) << number
+        return violated
 
     def edges(
         self, block: Block

@@ -379,15 +379,17 @@ def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
 
 def test_an_edited_module_is_imported_again_and_an_unknown_source_refused(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    file = tmp_path / "edited_spec.py"
+    file = tmp_path / "spec_of_a_learner.py"
     file.write_text(CELL)
-    old = importlib.import_module("edited_spec")
-    assert recipe_of(old.spec.bind(), None).spec == ("edited_spec", "spec")
+    old = importlib.import_module("spec_of_a_learner")
+    assert recipe_of(old.spec.bind(), None).spec == ("spec_of_a_learner", "spec")
     file.write_text(CELL.replace("+ by > room(c)", "+ by + 1 > room(c)"))
-    del sys.modules["edited_spec"]
-    new = importlib.import_module("edited_spec")
+    del sys.modules["spec_of_a_learner"]
+    new = importlib.import_module("spec_of_a_learner")
     recipe = recipe_of(new.spec.bind(), None)
-    monkeypatch.setitem(sys.modules, "edited_spec", old)  # as in a worker that was there before
+    monkeypatch.setitem(
+        sys.modules, "spec_of_a_learner", old
+    )  # as in a worker that was there before
     model, _ = model_from(recipe)
     assert model.spec is not old.spec
     assert NativeSearch(model, question(model)).run().distinct == 8  # 10 before the edit
