@@ -13,13 +13,13 @@ from protocol_lab.errors import LabError
 from protocol_lab.exports import FORMATS
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.pictures import picture, picture_strip
-from protocol_lab.scenarios import parse_scenario
+from protocol_lab.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.spec import Spec
 from protocol_lab.state_table import state_table
 from protocol_lab.static_view import static_html, static_text
 from protocol_lab.stepper import Stepper
 from protocol_lab.walk import Walk
-from protocol_lab.wording import choice_text, constant_texts, spec_title
+from protocol_lab.wording import choice_text, constant_texts, spec_title, words
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
 TALK = """\
@@ -337,6 +337,29 @@ def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
     assert view["scenario"]["title"] == "The latest offset is not always safe"
     assert (view["timeline"]["depth"], view["timeline"]["length"]) == (1, 16)
     assert stepper.walk is not walk
+
+
+def test_the_walk_before_a_scenario_is_kept(walk):
+    stepper = Stepper(walk)
+    before = stepper.view
+    assert before["earlier"] is None
+    assert "no earlier walk" in ask(stepper, "back")["notice"]
+    assert ask(stepper, "paste", text=TALK)["earlier"] == "Kafka · KIP-320, 3 states"
+    assert ask(stepper, "back")["timeline"] == before["timeline"]
+    assert stepper.walk is walk
+    assert ask(stepper, "back")["scenario"]["title"] == "The latest offset is not always safe"
+
+
+@pytest.mark.parametrize("path", scenarios_of("kafka"), ids=lambda path: path.stem)
+def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
+    shipped = read_scenario(path)
+    stepper = step(shipped.model())
+    assert shipped.name in {each["name"] for each in stepper.view["scenarios"]}
+    assert ask(stepper, "load", name=shipped.name)["notice"] == ""
+    assert ask(stepper, "last")["timeline"]["depth"] == len(stepper.walk.path)
+    claimed = {words(line.text) for line in shipped.lines if line.kind == "violates"}
+    broken = {name for moment in moments(stepper.view) for name in moment["broken"]}
+    assert claimed <= broken
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -5,8 +5,8 @@ a small message {command: ..., ...}. Nothing that goes wrong reaches the learner
 one sentence, and the walk stays as it was.
 """
 
-import weakref
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,22 @@ from protocol_lab.spec import Model
 from protocol_lab.static_view import static_html, static_text
 from protocol_lab.steps import initial_texts
 from protocol_lab.walk import Walk
+from protocol_lab.wording import spec_title
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
 _PARTS = ("dom.js", "panels.js", "timeline.js", "drawers.js", "stepper.js")
+
+
+@dataclass
+class _Session:
+    """A walk with what is offered along with it, kept when another one begins."""
+
+    walk: Walk
+    scenario: Scenario | None
+    watched: list[str] | None
+    shipped: list[dict[str, str]]
+    starts: list[str]
 
 
 class Stepper(anywidget.AnyWidget):
@@ -53,7 +65,8 @@ class Stepper(anywidget.AnyWidget):
         self._notice = ""
         self._export: dict[str, str] | None = None
         self._answers = 0
-        self._begin(of, invariants)
+        self._session = _session(of, invariants)
+        self._earlier: _Session | None = None
         self.refresh()
         self.on_msg(self._on_message)
         _refresh_after_cells(self)
@@ -61,17 +74,19 @@ class Stepper(anywidget.AnyWidget):
     @property
     def walk(self) -> Walk:
         """The walk shown; another one after a scenario was loaded."""
-        return self._walk
+        return self._session.walk
 
     def refresh(self) -> None:
         """Show where the walk stands now."""
-        view = board(self._walk, self._watched)
+        session = self._session
+        view = board(session.walk, session.watched)
         self.view = {
             **view,
             "notice": self._notice or view["notice"],
-            "scenario": self._scenario and _about(self._scenario),
-            "scenarios": self._shipped,
-            "starts": self._starts,
+            "scenario": session.scenario and _about(session.scenario),
+            "scenarios": session.shipped,
+            "starts": session.starts,
+            "earlier": self._earlier and _name(self._earlier),
             "formats": list(FORMATS),
             "export": self._export,
             "answers": self._answers,
@@ -80,7 +95,7 @@ class Stepper(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # The drawing is an output of its own: where the widget lives its style sheet hides the
         # drawing, and where it does not (a saved notebook) the drawing is what there is.
-        walk, watched = self._walk, self._watched
+        walk, watched = self._session.walk, self._session.watched
         display(
             {"text/html": static_html(walk, watched), "text/plain": static_text(walk, watched)},
             raw=True,
@@ -88,17 +103,6 @@ class Stepper(anywidget.AnyWidget):
         bundle = self._repr_mimebundle_()
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
-
-    def _begin(self, of: Any, invariants: Collection[str] | None = None) -> None:
-        walk, scenario = _walk_of(of)
-        if invariants is not None:
-            walk.model.choose(invariants)
-        shipped = [
-            {"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)
-        ]
-        self._starts = initial_texts(walk.model)
-        self._watched = _watched(walk.model, scenario, invariants)
-        self._walk, self._scenario, self._shipped = walk, scenario, shipped
 
     # --- What the learner asks for -----------------------------------------------------------
 
@@ -121,7 +125,7 @@ class Stepper(anywidget.AnyWidget):
             self.view = {**self.view, "notice": sentence, "answers": self._answers}
 
     def _commands(self) -> dict[str, Callable[[dict], Any]]:
-        walk = self._walk
+        walk = self.walk
         return {
             "take": lambda message: walk.take(str(message["step"])),
             "undo": lambda _: walk.undo(),
@@ -134,19 +138,28 @@ class Stepper(anywidget.AnyWidget):
             "restart": self._restart,
             "load": self._load,
             "paste": lambda message: self._begin(parse_scenario(message["text"], "your scenario")),
+            "back": self._back,
             "export": self._write,
         }
 
     def _go_to(self, message: dict) -> None:
-        if message["branch"] != self._walk.branch:
-            self._walk.switch(message["branch"])
-        self._walk.go_to(int(message["depth"]))
+        if message["branch"] != self.walk.branch:
+            self.walk.switch(message["branch"])
+        self.walk.go_to(int(message["depth"]))
+
+    def _begin(self, of: Walk | Scenario) -> None:
+        self._session, self._earlier = _session(of), self._session
 
     def _restart(self, message: dict) -> None:
-        self._begin(Walk.begin(self._walk.model, message["start"]))
+        self._begin(Walk.begin(self.walk.model, message["start"]))
+
+    def _back(self, _: dict) -> None:
+        if self._earlier is None:
+            raise LabError("There is no earlier walk to go back to.")
+        self._session, self._earlier = self._earlier, self._session
 
     def _load(self, message: dict) -> None:
-        for each in _shipped(self._walk.model.spec.name):
+        for each in _shipped(self.walk.model.spec.name):
             if each.name == message["name"]:
                 self._begin(each)
                 return
@@ -156,12 +169,21 @@ class Stepper(anywidget.AnyWidget):
         if message["format"] not in FORMATS:
             raise LabError(f"There is no format {message['format']!r}: use {', '.join(FORMATS)}.")
         ending, write = FORMATS[message["format"]]
-        name = self._walk.model.spec.name.rpartition(".")[2]
+        name = self.walk.model.spec.name.rpartition(".")[2]
         self._export = {
             "format": message["format"],
             "file": name + ending,
-            "text": write(self._walk),
+            "text": write(self.walk),
         }
+
+
+def _session(of: Any, invariants: Collection[str] | None = None) -> _Session:
+    walk, scenario = _walk_of(of)
+    if invariants is not None:
+        walk.model.choose(invariants)
+    shipped = [{"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)]
+    watched = _watched(walk.model, scenario, invariants)
+    return _Session(walk, scenario, watched, shipped, initial_texts(walk.model))
 
 
 def _walk_of(of: Any) -> tuple[Walk, Scenario | None]:
@@ -207,18 +229,21 @@ def _about(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def _name(session: _Session) -> str:
+    title = session.scenario.title if session.scenario else spec_title(session.walk.model.spec.name)
+    return f"{title}, {len(session.walk.path)} states"
+
+
 def _refresh_after_cells(stepper: Stepper) -> None:
-    """Follow what a cell does to the walk, for as long as somebody holds the stepper."""
+    """Follow what a cell does to the walk, until the widget is closed."""
     shell = get_ipython()
     if shell is None:
         return
-    alive = weakref.ref(stepper)
 
     def refresh(*_: Any) -> None:
-        known = alive()
-        if known is None:
+        if stepper.comm is None:
             shell.events.unregister("post_run_cell", refresh)
         else:
-            known._refresh_safely()
+            stepper._refresh_safely()
 
     shell.events.register("post_run_cell", refresh)

@@ -224,6 +224,21 @@ def test_a_pasted_scenario_is_played_and_a_wrong_one_named(fresh):
     expect(stepper.locator(".ls-moment")).to_have_count(16)
 
 
+def test_a_scenario_that_ships_is_loaded_and_the_walk_before_it_kept(fresh):
+    stepper = fresh.stepper()
+    stepper.locator(".ls-choice").first.click()
+    expect_depth(stepper, 2)
+    key(stepper, "load").click()
+    key(stepper, "load-name").select_option("kip_320_isr_emptied")
+    key(stepper, "load-do").click()
+    expect(stepper.locator(".ls-caption")).to_contain_text("The ISR can be emptied")
+    expect(stepper.locator(".ls-moment.ls-ahead").first).to_be_visible()
+    key(stepper, "load").click()
+    key(stepper, "back-do").click()
+    expect(stepper.locator(".ls-moment")).to_have_count(2)
+    expect_depth(stepper, 2)
+
+
 def test_a_cell_moves_the_walk_and_the_widget_follows(lab):
     notebook = _open(lab, [STEP, "stepper.walk.take('controller_elect_leader(new_leader=3)');"])
     expect_depth(notebook.stepper(), 2)

@@ -38,7 +38,8 @@ function drawLoad(view, send) {
     h("label", {}, "Or paste one ", text),
     h("button", { type: "submit", "data-key": "paste-do" }, "play the pasted scenario"),
   );
-  return h("div", { class: "ls-columns" }, h("div", {}, shipped, drawRestart(view, send)), pasted);
+  const others = h("div", {}, shipped, drawRestart(view, send), drawBack(view, send));
+  return h("div", { class: "ls-columns" }, others, pasted);
 }
 
 /** A new walk; where there are several initial states, from the chosen one. */
@@ -49,6 +50,13 @@ function drawRestart(view, send) {
     view.starts.length ? h("label", {}, "Initial state ", choice) : null,
     h("button", { type: "submit", "data-key": "restart-do" }, "start anew"),
   );
+}
+
+/** The walk before this one, which is kept when another is loaded. */
+function drawBack(view, send) {
+  if (!view.earlier) return null;
+  const button = h("button", { type: "submit", "data-key": "back-do" }, "back to the earlier walk");
+  return form(() => send({ command: "back" }), button, h("span", {}, view.earlier));
 }
 
 function drawExport(view, send, ui) {

@@ -128,9 +128,11 @@ function drawPiece(piece) {
   return h("span", {}, piece.text);
 }
 
-function drawCaption({ caption, timeline }) {
+function drawCaption({ caption, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
+  const begins = scenario && timeline.depth === 1;
   return [
+    begins ? h("p", {}, h("b", {}, scenario.title), " ", scenario.description.join(" ")) : null,
     h("p", {}, h("b", {}, place), " ", caption.text),
     caption.step ? h("code", {}, caption.step) : null,
   ];
