@@ -60,7 +60,7 @@ class Constants(NamedTuple):
         int, Limits(0, 99, "constraint: look no further in later ISR versions", may_be_none=True)
     ] = 3
     message_slots: Annotated[
-        int, Limits(1, 48, "storage: requests, and updates, that were ever sent", classes=(12, 48))
+        int, Limits(1, 120, "storage: requests, and updates, ever sent", classes=(12, 48, 120))
     ] = 12
 
 

@@ -101,7 +101,7 @@ class Constants(NamedTuple):
         int, Limits(1, 99, "constraint: look no further in later epochs", may_be_none=True)
     ] = 3
     max_log_length: Annotated[
-        int, Limits(1, 60, "constraint: look no further with longer logs", may_be_none=True)
+        int, Limits(1, 59, "constraint: look no further with longer logs", may_be_none=True)
     ] = 3
     log_slots: Annotated[
         int, Limits(1, 60, "storage: messages that fit into a log", classes=(12, 60))
