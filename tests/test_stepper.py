@@ -400,7 +400,7 @@ def test_a_walk_along_a_counterexample_starts_before_it():
     from protocol_lab.explore import explore
 
     result = explore(counter.bind(), engine="python", invariants=["never_to_three"])
-    view = Stepper(result, invariants=["never_to_three"]).view
+    view = Stepper(result).view
     assert view["timeline"]["depth"] == 1
     assert [bool(dot["broken"]) for dot in moments(view)] == [False, False, False, True]
 

@@ -45,10 +45,10 @@ class _Session:
 class Stepper(anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
-    `of` is a model (at its first initial state), a walk, a scenario or an exploration that found a
-    trace. `invariants` names
-    those whose violations count; without it the spec's default ones do, and those that the
-    scenario claims to break. Cells may use `stepper.walk`; the picture follows after the cell.
+    `of` is a model (at its first initial state), a walk, a scenario or an exploration that found
+    a trace. `invariants` names those whose violations count; without it the spec's default ones
+    do, and those that the scenario or the exploration broke. Cells may use `stepper.walk`; the
+    picture follows after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
@@ -178,39 +178,33 @@ class Stepper(anywidget.AnyWidget):
 
 
 def _session(of: Any, invariants: Collection[str] | None = None) -> _Session:
-    walk, scenario = _walk_of(of)
+    walk, scenario, broken = _begun(of)
+    if invariants is None and broken:
+        invariants = [each.name for group in walk.model.choose(None) for each in group] + broken
     if invariants is not None:
-        walk.model.choose(invariants)
+        walk.model.choose(invariants)  # are they all known?
     shipped = [{"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)]
-    watched = _watched(walk.model, scenario, invariants)
+    watched = None if invariants is None else list(invariants)
     return _Session(walk, scenario, watched, shipped, initial_texts(walk.model))
 
 
-def _walk_of(of: Any) -> tuple[Walk, Scenario | None]:
+def _begun(of: Any) -> tuple[Walk, Scenario | None, list[str]]:
+    """A walk, the scenario that it follows, and the invariants that are known to break on it."""
     match of:
         case Walk():
-            return of, None
+            return of, None, []
         case Model():
-            return Walk.begin(of, next(iter(initial_texts(of)), None)), None
+            return Walk.begin(of, next(iter(initial_texts(of)), None)), None, []
         case Result():
-            return Walk.along(of), None
+            return Walk.along(of), None, [of.violated] if of.violated in of.invariants else []
         case Scenario():
             walk = play(of)
             walk.first()
-            return walk, of
+            return walk, of, [line.text for line in of.lines if line.kind == "violates"]
     raise LabError(
         "A stepper needs a model (spec.bind(...)), a walk, a scenario or an exploration's result,"
         f" not {type(of).__name__}."
     )
-
-
-def _watched(
-    model: Model, scenario: Scenario | None, invariants: Collection[str] | None
-) -> list[str] | None:
-    if invariants is not None or scenario is None:
-        return None if invariants is None else list(invariants)
-    defaults = [each.name for group in model.choose(None) for each in group]
-    return defaults + [line.text for line in scenario.lines if line.kind == "violates"]
 
 
 def _shipped(spec_name: str) -> list[Scenario]:
