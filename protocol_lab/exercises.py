@@ -43,20 +43,20 @@ class Prediction:
     guess: Any = None
 
     def settle(self, actual: Any, why: str = "") -> "Feedback":
-        """The guess beside what the run has shown; neither of them is wrong, both are shown."""
-        shown = _plain_value(actual)
+        """The guess beside what the run has shown: a value, or an exploration.
+
+        Of an exploration it is the steps of the shortest trace that count, or else its verdict.
+        """
+        if isinstance(actual, Result):
+            actual = len(actual.trace) if actual.violated else actual.verdict
+        shown, after = _plain_value(actual), f" {why}" if why else ""
         if self.guess is None:
-            text = (
-                f"The run says: {shown}. You made no prediction; write it in place of None above."
-            )
-            return Feedback(None, f"{text} {why}".strip())
-        met = _comparable(self.guess) == _comparable(actual)
-        text = (
-            f"You predicted {shown}."
-            if met
-            else f"You predicted {_plain_value(self.guess)}; the run says: {shown}."
-        )
-        return Feedback(met, f"{text} {why}".strip(), words=("As you predicted.", "A surprise."))
+            unasked = "\n\n*You made no prediction: write it in place of None.*"
+            return Feedback(None, f"{shown}.{after}{unasked}")
+        if _comparable(self.guess) == _comparable(actual):
+            return Feedback(True, f"{shown}.{after}", words=_SETTLED)
+        text = f"you predicted {_plain_value(self.guess)}, the run says {shown}.{after}"
+        return Feedback(False, text, words=_SETTLED)
 
     def _repr_markdown_(self) -> str:
         if self.guess is None:
@@ -65,8 +65,11 @@ class Prediction:
             mine = f"you predict {_plain_value(self.guess)}"
         return f"> **Predict:** {self.question}\n>\n> *{mine}*"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"Predict: {self.question}"
+
+
+_SETTLED = ("As you predicted:", "A surprise:")
 
 
 def predict(question: str, guess: Any = None) -> Prediction:
@@ -105,7 +108,7 @@ class Feedback:
     passed: bool | None
     text: str
     walk: Walk | None = None
-    words: tuple[str, str] = ("Right.", "Not yet.")
+    words: tuple[str, str] = ("Right.", "Not yet.")  # what a ✓ and a ✗ stand for
 
     @property
     def steps(self) -> list[Step]:
@@ -114,17 +117,17 @@ class Feedback:
 
     def _verdict(self) -> str:
         if self.passed is None:
-            return "•"
+            return "The run says:"
         return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
 
     def _repr_markdown_(self) -> str:
-        shown = f"**{self._verdict()}** {self.text}"
+        shown = f"> **{self._verdict()}** " + self.text.replace("\n", "\n> ")
         if self.steps:
             listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
             shown += f"\n\n```text\n{listed}\n```"
         return shown
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(
             [f"{self._verdict()} {self.text}", *(f"{k:3} {s}" for k, s in enumerate(self.steps, 1))]
         )
@@ -186,7 +189,7 @@ class Exercise:
         parts.append(_folded("Worked answer", f"{_as_code(self.answer)}\n\n{self.why}"))
         return "\n\n".join(parts)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"Exercise: {self.task}"
 
 

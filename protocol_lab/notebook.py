@@ -11,9 +11,11 @@ from protocol_lab.errors import LabError
 from protocol_lab.pictures import caption, picture_strip
 from protocol_lab.scenarios import Scenario, play, read_scenario, scenarios_of, split_caption
 from protocol_lab.spec import Model
+from protocol_lab.state_graph import state_graph
 from protocol_lab.static_view import image_html, static_html
 from protocol_lab.stepper import Stepper
 from protocol_lab.walk import Moment, Walk
+from protocol_lab.wording import spec_title
 
 
 def step(of: str | Model, **constants: Any) -> Stepper:
@@ -63,6 +65,15 @@ def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = Non
     moments = walk.path if slides is None else _moments_of(walk, slides)
     alternative = "; ".join(caption(walk.model, moment) for moment in moments)
     return HTML(image_html(picture_strip(walk, columns, moments), alternative))
+
+
+def graph(model: Model, **options: Any) -> HTML:
+    """All states of a small model as one drawing; the options are those of `state_graph`.
+
+    Raises LabError if there are too many to be read.
+    """
+    title = f"{spec_title(model.spec.name)}: states in columns by their distance from the start"
+    return HTML(image_html(state_graph(model, **options), title))
 
 
 def source(*things: Any) -> Markdown:

@@ -23,6 +23,7 @@ from protocol_lab.exercises import (
     with_action,
     with_invariant,
 )
+from protocol_lab.explore import explore
 from protocol_lab.notebook_diff import diff_of
 
 PACKAGES = [kafka_spec.exercises]
@@ -98,6 +99,12 @@ def test_a_prediction_is_put_beside_what_is():
     surprise = predict("How many?", 16).settle(49)
     assert (surprise.passed, "16" in surprise.text, "49" in surprise.text) == (False, True, True)
     assert predict("Which?", ["b", "A_c"]).settle({"a c", "B"}).passed
+
+
+def test_a_prediction_may_be_settled_by_an_exploration():
+    found = shortest_path(logs.bind(), lambda s, c: s.logs[1].end_offset == 2)
+    assert predict("After how many steps?", 2).settle(found).passed
+    assert predict("After how many steps?", "Holds").settle(explore(logs.bind())).passed
 
 
 def test_an_answer_that_fails_late_is_told_where():
