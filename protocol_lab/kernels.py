@@ -65,7 +65,11 @@ class Kernels:
     def _build(self, name: str, functions: dict[str, Callable], source: str) -> Callable:
         began = time.perf_counter()
         key = compiling.source_hash(
-            list(functions.values()), source, self.model.layout, _versions()
+            list(functions.values()),
+            source,
+            self.model.layout,
+            self.model.spec.constants._fields,
+            _versions(),
         )
         if key not in _loaded:
             path = cache_folder() / key / f"{name}.py"

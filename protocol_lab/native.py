@@ -18,7 +18,7 @@ from protocol_lab import fingerprint as table
 from protocol_lab import kernels as loops
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.result import Result
-from protocol_lab.search import Question, add_trace, explain_capacity, properties_to_compile
+from protocol_lab.search import Question, add_trace, properties_to_compile
 from protocol_lab.spec import Model
 from protocol_lab.stepping import initial, successors
 
@@ -147,39 +147,57 @@ class NativeSearch:
         return event
 
     def _chunk(self, begin: int, end: int) -> tuple[int, _Event | None]:
+        names = [each.name for each in self.model.spec.actions]
         while True:
             try:
                 done, count = self.expand(
                     self.store, begin, end, self.constants, self.out, self.parent_of,
                     self.action_of, self.weight_of, self.degree_of, self.progress,
                 )  # fmt: skip
+            except CapacityExceeded:
+                end = int(self.progress[0])  # first the states before the one that does not fit
+                if end == begin:
+                    return end, self._last_state(end, names)
+                continue
             except Exception as error:
-                self._explain(error)
+                list(successors(self.model, self._row(int(self.progress[0]))))  # has the words
+                raise error
             if done > begin:
                 break
             self._candidates(2 * len(self.out))  # one state has more successors than fit
         dead = self._deadlock(begin, done)
         if dead is not None:
             count = int(np.searchsorted(self.parent_of[:count], dead))
-        names = [each.name for each in self.model.spec.actions]
         event = self._take_in(count, names, self.store)
         if event is None and dead is not None:
             event = _Event("deadlock", -1, self._row(dead), int(self.parents[dead]))
         return done, event
+
+    def _last_state(self, position: int, names: list[str]) -> _Event:
+        """Repeat a state uncompiled, up to its step that exceeds a capacity: that has the words."""
+        found = []
+        try:
+            for each in successors(self.model, self._row(position)):
+                found.append(each)
+        except CapacityExceeded as error:
+            reason = str(error)
+        if len(found) > len(self.out):
+            self._candidates(len(found))
+        for k, each in enumerate(found):
+            self.out[k] = np.frombuffer(each.row, np.uint64)
+            self.action_of[k] = names.index(each.action.name)
+            self.weight_of[k] = each.witnesses
+        self.parent_of[: len(found)] = position
+        event = self._take_in(len(found), names, self.store)
+        if event is None:
+            raise _Undecided(reason)
+        return event
 
     def _deadlock(self, begin: int, done: int) -> int | None:
         if not self.question.deadlock:
             return None
         dead = np.flatnonzero(self.degree_of[: done - begin] == 0)
         return begin + int(dead[0]) if len(dead) else None
-
-    def _explain(self, error: Exception) -> None:
-        """Repeat uncompiled what went wrong compiled: that version has the words for it."""
-        row = self._row(int(self.progress[0]))
-        if isinstance(error, CapacityExceeded):
-            raise _Undecided(explain_capacity(self.model, row)) from None
-        list(successors(self.model, row))  # raises LabError with action and cause
-        raise error
 
     def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
         """Store, check and count candidates [0, count); the first event ends the search."""

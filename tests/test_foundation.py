@@ -128,6 +128,13 @@ def test_a_full_bag_ends_the_search_and_names_the_constant():
     assert "messages has no room for more than 1: raise slots" in result.undecided_reason
 
 
+def test_a_violation_before_a_full_bag_is_found():
+    result = agree(letters.bind(servers=3, slots=4, values=4, starts=1), to_the_end=True)
+    assert result.undecided_reason
+    assert result.verdict == "violated"
+    assert agree(letters.bind(servers=3, slots=4, values=4, starts=1)).violated == "few_letters"
+
+
 def test_an_interrupted_search_tells_what_it_knows():
     stops = iter([False, True, True])
     result = explore(counter.bind(limit=5), stopped=lambda: next(stops))
