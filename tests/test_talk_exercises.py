@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_spec.exercises import the_talk
+from kafka_spec.exercises import async_isr, the_talk
 from kafka_spec.unclean_leader_election import (
     has_no_leader,
     is_alive,
@@ -196,5 +196,83 @@ def elect_nobody(s, c, replica):
 )
 def test_elect_safely_and_fail(answer, said):
     feedback = the_talk.elect_safely.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+# --- AsyncIsr: the high watermark --------------------------------------------------------------
+
+
+def own_isr_only(s):
+    return min(s.leader_state.offsets[replica] for replica in members(s.leader_state.isr))
+
+
+def all_replicas(s):
+    return min(s.leader_state.offsets[replica] for replica in range(1, 4))
+
+
+def what_was_asked_for(s):
+    return min(s.leader_state.offsets[replica] for replica in members(s.leader_state.pending_isr))
+
+
+def test_write_the_high_watermark():
+    exercise = async_isr.write_the_high_watermark
+    feedback = exercise.check(exercise.answer)
+    assert feedback.passed
+    assert "22,456 states" in feedback.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (own_isr_only, "these 6 steps"),
+        (all_replicas, "one slow replica stops everybody"),
+        (what_was_asked_for, "empty"),
+    ],
+)
+def test_write_the_high_watermark_and_fail(answer, said):
+    feedback = async_isr.write_the_high_watermark.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+# --- AsyncIsr: the version ---------------------------------------------------------------------
+
+
+def test_abuse_an_old_request():
+    exercise = async_isr.abuse_an_old_request
+    feedback = exercise.check(exercise.answer)
+    assert feedback.passed
+    assert "6 steps, which is par" in feedback.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        # Both still count replica 3: the leader because it has asked.
+        (
+            """
+            controller_shrink_isr(replica=3)
+            leader_handle_update(update=Message(isr={1, 2}))
+            leader_request_expand_isr(replica=3)
+            controller_handle_request(message=Message(isr={1, 2, 3}))
+            leader_write()
+            follower_replicate(replica=2)
+            """,
+            "still valid",
+        ),
+        # Nobody has asked for this ISR.
+        (
+            """
+            controller_shrink_isr(replica=2)
+            controller_handle_request(message=Message(isr={1, 3}))
+            """,
+            "Step 2",
+        ),
+    ],
+)
+def test_abuse_an_old_request_and_fail(answer, said):
+    feedback = async_isr.abuse_an_old_request.check(answer)
     assert not feedback.passed
     assert said in feedback.text

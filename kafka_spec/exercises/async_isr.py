@@ -1,0 +1,139 @@
+"""The exercises of notebooks/kafka/04_async_isr."""
+
+from kafka_spec import async_isr
+from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
+from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    run,
+    shortest_path,
+    take_steps,
+    with_action,
+    with_invariant,
+    wrong,
+)
+from protocol_lab.spec import Spec
+
+spec = async_isr.spec
+
+# --- The high watermark ------------------------------------------------------------------------
+
+
+def high_watermark(s):
+    potential = s.leader_state.isr | s.leader_state.pending_isr
+    return min(s.leader_state.offsets[replica] for replica in members(potential))
+
+
+def with_high_watermark(mine) -> Spec:
+    """The spec with another high watermark: where the leader uses it, and in the invariant."""
+
+    def leader_request_expand_isr(s: State, c: Constants, replica: Replica):
+        if contains(s.leader_state.isr, replica):
+            return "the replica is in the leader's ISR already"
+        if s.leader_state.offsets[replica] < mine(s):
+            return "the replica has not reached the high watermark"
+        ask_for(s, with_node(s.leader_state.isr, replica))
+        return TAKEN
+
+    def your_high_watermark(s: State, c: Constants):
+        for replica in members(s.controller_state.isr):
+            if s.leader_state.offsets[replica] < mine(s):
+                return "a member of the controller's ISR has not reached the high watermark"
+        return HOLDS
+
+    changed = with_action(spec, "leader_request_expand_isr", leader_request_expand_isr)
+    return with_invariant(changed, your_high_watermark)
+
+
+@exercise(
+    hints=[
+        "Who might be in the ISR, for all that the leader knows? It has heard of `isr`, and it has"
+        " asked for `pending_isr`.",
+        "A set of replicas is a bitmask, so the union of two is `a | b`. `members(...)` goes"
+        " through a set: `min(... for replica in members(...))`.",
+    ],
+    answer=high_watermark,
+    why="Whatever the controller answers, the ISR is part of this union: it is one that the leader"
+    " knows or has asked for, or it is smaller because the controller removed somebody. Kafka calls"
+    " it the maximal ISR (`Partition.maximalIsr`).",
+)
+def write_the_high_watermark(answer) -> Feedback:
+    """Write the high watermark.
+
+    Write `high_watermark(s)`: up to which offset is everything committed, as the leader sees it? It
+    may look at `s.leader_state`, but not at the controller, which is another machine. The check
+    explores the protocol with your function, and then looks whether the high watermark ever passes
+    a replica that has left the ISR: if it never does, one slow replica stops everybody.
+    """
+    changed = with_high_watermark(answer)
+    found = run(changed.bind())
+    if found.violated:
+        return wrong(
+            f"After these {len(found.trace)} steps the controller may elect somebody who lacks a"
+            " record that you call committed:",
+            found,
+        )
+
+    def passes_somebody(s: State, c: Constants) -> bool:
+        everybody = nodes_up_to(c.replicas)
+        return answer(s) > min(s.leader_state.offsets[replica] for replica in members(everybody))
+
+    try:
+        ahead = shortest_path(changed.bind(), passes_somebody)
+    except LabError:
+        return wrong(
+            f"It is valid in all {found.distinct:,} states, but it never passes a replica that has"
+            " left the ISR: one slow replica stops everybody."
+        )
+    return right(
+        f"It is valid in all {found.distinct:,} states, and it passes a replica that is out of sync"
+        f" after {len(ahead.trace)} steps at the earliest."
+    )
+
+
+# --- The version -------------------------------------------------------------------------------
+
+
+def controller_handle_request(s: State, c: Constants, message: Request):
+    """The controller accepts every request, however old: for this exercise only."""
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+careless = with_action(spec, "controller_handle_request", controller_handle_request)
+
+
+@exercise(
+    hints=[
+        "The leader must have forgotten a request, because it has heard of a later version, while"
+        " the request is still on its way.",
+        "Let the controller remove both followers, so that the leader believes to be alone. Then"
+        " an old request brings one of them back.",
+    ],
+    answer="""
+        leader_request_shrink_isr(replica=2)
+        controller_shrink_isr(replica=2)
+        controller_shrink_isr(replica=3)
+        leader_handle_update(update=Message(isr={1}))
+        controller_handle_request(message=Message(isr={1, 3}))
+        leader_write()
+    """,
+    why="The old request brings replica 3 back into the ISR, and the leader, who has given the"
+    " request up, commits without it. With the version the controller refuses: its ISR is not the"
+    " one that the leader had seen. Kafka answers `INVALID_UPDATE_VERSION`.",
+)
+def abuse_an_old_request(answer) -> Feedback:
+    """Abuse an old request.
+
+    In this variation the controller accepts every request, whatever version it is based on. Write
+    the steps, one a line, after which `valid_high_watermark` fails. As few as you can: the check
+    computes par.
+    """
+    model = careless.bind()
+    walk = take_steps(model, answer)
+    if all(each.holds for each in walk.standings() if each.name == "valid_high_watermark"):
+        return wrong("After these steps the high watermark is still valid.", walk)
+    return against_par(len(walk.steps), run(model), "The high watermark is wrong")
