@@ -34,11 +34,10 @@ def draw_logs(
 
 
 def logs_label(model: Model, row: bytes) -> str:
-    """All logs in one short line a replica, as the node of a state graph."""
+    """The records of each log, a line a replica, – for an empty one: a node of a state graph."""
     s = view(model.layout, row)
     return "\n".join(
-        f"{r}: {' '.join(_letter(each) for each in _numbers(s, r)) or '–'}"
-        for r in range(1, model.constants.replicas + 1)
+        " ".join(map(str, _numbers(s, r))) or "–" for r in range(1, model.constants.replicas + 1)
     )
 
 
@@ -47,12 +46,7 @@ def _numbers(s, r: int) -> list[int]:
 
 
 def _log(s, r: int) -> Log:
-    return [Shown(f"rec {_letter(number)}", shade=number) for number in _numbers(s, r)]
-
-
-def _letter(number: int) -> str:
-    """Records have no content but being different: a, b, c, ..., and numbers after z."""
-    return chr(ord("a") + number - 1) if number <= 26 else str(number)
+    return [Shown(f"rec {number}", shade=number) for number in _numbers(s, r)]
 
 
 def draw_id_sequence(
