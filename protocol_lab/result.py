@@ -21,6 +21,7 @@ class Result:
     `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
     to the violation; `trace_rows` are its states. `violating` counts the distinct states that break
     each invariant (for a step invariant: the transitions), if the search went on after the first.
+    `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
     """
 
     model: Model
@@ -42,6 +43,7 @@ class Result:
     states: np.ndarray | None = None
     parents: np.ndarray | None = None
     levels: list[dict[str, Any]] = field(default_factory=list)
+    search: Any = field(default=None, repr=False)
 
     @property
     def distinct(self) -> int:

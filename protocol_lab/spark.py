@@ -98,7 +98,7 @@ class SparkSearch:
                 f"partitions={owners} is not a power of two: use {_power_of_two(owners)}."
             )
         self.folder = RunFolder(Path(folder).absolute(), owners, model.layout.size)
-        self.result = Result(model, "spark", question.names)
+        self.result = Result(model, "spark", question.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self._violating = [0] * len(question.names)
