@@ -83,7 +83,10 @@ def source(*things: Any) -> Markdown:
 
 
 def _moments_of(walk: Walk, slides: tuple[int, int]) -> list[Moment]:
-    first, last = slides
+    try:
+        first, last = (int(each) for each in slides)
+    except (TypeError, ValueError):
+        raise LabError(f"slides={slides!r}: give two numbers, such as (46, 56).") from None
     slide_of = {moment: split_caption(moment.caption)[0] for moment in walk.path}
     found = [
         moment

@@ -276,30 +276,6 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(fresh):
     fresh.errors.clear()
 
 
-def test_a_step_is_drawn_within_a_tenth_of_a_second(talk):
-    stepper = talk.stepper()
-    moment(stepper, 15).click()
-    expect_depth(stepper, 15)
-    times = []
-    for _ in range(10):
-        for name in ("undo", "redo"):
-            times.append(stepper.evaluate(_TIME_TO_REDRAW, name))
-    # The faster quarter: what else the machine does is not the stepper's to answer for.
-    assert sorted(times)[len(times) // 4] < 100, times
-
-
-_TIME_TO_REDRAW = """(root, name) => new Promise(done => {
-  const begun = performance.now();
-  const line = root.querySelector(".ls-timeline");
-  const watcher = new MutationObserver(() => {
-    watcher.disconnect();
-    requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
-  });
-  watcher.observe(line, { childList: true });
-  root.querySelector(`[data-key="${name}"]`).click();
-})"""
-
-
 def _saved(folder, data):
     """A notebook file that JupyterLab has no reason to trust."""
     output = nbformat.v4.new_output("display_data", data=data)
