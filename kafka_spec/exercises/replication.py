@@ -115,7 +115,8 @@ def careless_inc_high_watermark(s: State, c: Constants, leader: Replica):
 @exercise(
     hints=[
         "In which state did the invariant fail? Who leads there?",
-        "`NONE` stands for nobody. Decide what to say about it before you ask who is in the ISR.",
+        "`NONE` stands for nobody (`from protocol_lab import NONE`). Decide what to say about it"
+        " before you ask who is in the ISR.",
     ],
     answer=leader_in_isr_or_none,
     why="The claim is about a leader, so it holds where there is none. An invariant that always"
