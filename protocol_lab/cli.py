@@ -40,6 +40,8 @@ def main(words: list[str] | None = None) -> int:
     except BrokenPipeError:
         return BAD_INPUT
     except KeyboardInterrupt:
+        if "--json" in words:
+            print(json.dumps({"error": "interrupted"}))
         print("interrupted", file=sys.stderr)
         return EXIT_CODES[UNDECIDED]
 

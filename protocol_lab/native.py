@@ -17,6 +17,7 @@ import psutil
 from protocol_lab import fingerprint as table
 from protocol_lab import kernels as loops
 from protocol_lab.errors import CapacityExceeded
+from protocol_lab.interrupts import deferred_interrupts
 from protocol_lab.result import Result
 from protocol_lab.search import Question, add_trace, properties_to_compile
 from protocol_lab.spec import Model
@@ -88,7 +89,8 @@ class NativeSearch:
         interruption or a bound: the result says what is known."""
         result, began = self.result, time.perf_counter()
         try:
-            event = self._search(began)
+            with deferred_interrupts() as self.interrupted:
+                event = self._search(began)
             if event is None:
                 result.exhaustive = True
             elif event.name:
@@ -129,6 +131,8 @@ class NativeSearch:
                     self.question.progress(self.result, frontier, time.perf_counter() - began)
                 if self.question.stopped and self.question.stopped():
                     raise _Undecided("stopped")
+                if self.interrupted():
+                    raise _Undecided("interrupted")
             level_begin = level_end
         return event
 

@@ -1,6 +1,7 @@
 """Declaring, stepping and exploring made-up protocols: every engine agrees with the twin."""
 
 import math
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +141,24 @@ def test_an_interrupted_search_tells_what_it_knows():
     result = explore(counter.bind(limit=5), stopped=lambda: next(stops))
     assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
     assert result.distinct == sum(result.per_depth) > 0
+
+
+def test_ctrl_c_ends_a_search_as_undecided_with_counts_that_add_up(monkeypatch):
+    model = letters.bind(servers=3, values=4)
+    monkeypatch.setattr("protocol_lab.native._CHUNK", 64)
+    explore(model, invariants=[], max_states=1)  # compiled before it is interrupted
+
+    def stopped() -> bool:
+        if not asked:
+            asked.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+    asked = []
+    result = explore(model, invariants=[], stopped=stopped)
+    assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
+    assert result.distinct == len(result.states)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_memory_is_bounded():
