@@ -1,7 +1,9 @@
 """A Spark session on this machine: quiet, sized to it, and without anything to install first."""
 
+import atexit
 import logging
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -58,6 +60,7 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
         raise LabError(
             f"Spark does not start: {_cause(log, error)} (all of it is in {log})."
         ) from None
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return SparkSession(context)
 
 
