@@ -1,8 +1,9 @@
-"""The exercises of kafka/03 and kafka/04: the worked answer passes, plausible wrong ones don't."""
+"""The exercises of kafka/03, kafka/04 and spark/01: the worked answers pass, plausible wrong ones
+don't."""
 
 import pytest
 
-from kafka_spec.exercises import async_isr, the_talk
+from kafka_spec.exercises import async_isr, on_spark, the_talk
 from kafka_spec.unclean_leader_election import (
     has_no_leader,
     is_alive,
@@ -11,6 +12,8 @@ from kafka_spec.unclean_leader_election import (
     leo,
 )
 from protocol_lab import HOLDS, TAKEN, members, size, smallest
+from protocol_lab.explore import explore
+from protocol_lab.spark_session import local_session
 
 # --- Lose a message --------------------------------------------------------------------------
 
@@ -274,5 +277,64 @@ def test_abuse_an_old_request():
 )
 def test_abuse_an_old_request_and_fail(answer, said):
     feedback = async_isr.abuse_an_old_request.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+# --- Spark: questions to the states ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """What a query over the states of the notebook's search answers."""
+    model = on_spark.spec.bind(**on_spark.CONSTANTS)
+    found = explore(model, engine="spark", invariants=[], progress=False)
+    session = local_session()
+    found.search.states(session).cache().createOrReplaceTempView("states")
+    return lambda query: session.sql(query).first()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "exercise", [on_spark.count_zombies, on_spark.count_lonely_promises], ids=lambda each: each.name
+)
+def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise):
+    feedback = exercise.check(asked(exercise.answer))
+    assert feedback.passed, feedback.text
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("exercise", "query", "said"),
+    [
+        (
+            on_spark.count_zombies,
+            """SELECT count(*) FROM states WHERE int(replica_state[1].leader = 1)
+               + int(replica_state[2].leader = 2) + int(replica_state[3].leader = 3) >= 1""",
+            "too many",
+        ),
+        (
+            on_spark.count_zombies,
+            """SELECT count(*) FROM states
+               WHERE replica_state[1].leader = 1 AND replica_state[2].leader = 2""",
+            "too few",
+        ),
+        (
+            on_spark.count_lonely_promises,
+            "SELECT count(*) FROM states WHERE size(quorum_state.isr) = 1",
+            "too many",
+        ),
+        (
+            on_spark.count_lonely_promises,
+            """SELECT count(*) FROM states WHERE replica_state[1].leader = 1
+               AND replica_state[1].hw > 0 AND size(replica_state[1].isr) = 1""",
+            "too few",
+        ),
+    ],
+)
+def test_another_query_does_not(asked, exercise, query, said):
+    feedback = exercise.check(asked(query))
     assert not feedback.passed
     assert said in feedback.text

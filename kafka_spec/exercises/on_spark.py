@@ -1,0 +1,87 @@
+"""The exercises of notebooks/spark/01_spark: questions to the states of KIP-320's first try."""
+
+from kafka_spec import kip_320_first_try
+from kafka_spec.replication_core import Constants, State, presumes_leadership
+from protocol_lab import HOLDS, only
+from protocol_lab.exercises import Feedback, exercise, right, run, with_invariant, wrong
+
+spec = kip_320_first_try.spec
+CONSTANTS = {"replicas": 3, "log_size": 1, "max_records": 1, "max_leader_epoch": 2}
+
+
+def count(invariant) -> int:
+    """In how many reachable states an invariant fails, by the native engine."""
+    found = run(with_invariant(spec, invariant).bind(**CONSTANTS), to_the_end=True)
+    return found.violating[invariant.__name__]
+
+
+def compared(answer, expected: int) -> Feedback:
+    """The learner's number beside the count."""
+    said = int(answer)
+    if said == expected:
+        return right(f"The native explorer counts {expected:,} states as well.")
+    much = "too many" if said > expected else "too few"
+    return wrong(f"{said:,} are {much}: the native explorer counts another number of states.")
+
+
+def at_most_one_leads(s: State, c: Constants):
+    leading = 0
+    for replica in range(1, c.replicas + 1):
+        if presumes_leadership(s, replica):
+            leading += 1
+    return "two replicas believe that they lead" if leading > 1 else HOLDS
+
+
+@exercise(
+    hints=[
+        "A replica believes that it leads if it is its own leader: `replica_state[1].leader = 1`.",
+        "`int(...)` makes 0 or 1 of a condition, so that you can add three of them.",
+    ],
+    answer="""
+        SELECT count(*) FROM states
+        WHERE int(replica_state[1].leader = 1)
+            + int(replica_state[2].leader = 2)
+            + int(replica_state[3].leader = 3) >= 2
+    """,
+    why="A deposed leader that has not heard of it goes on as before, which is nothing special:"
+    " it is so in a good part of all states. The protocol has to be safe nevertheless. This is what"
+    " leader epochs are for.",
+)
+def count_zombies(answer) -> Feedback:
+    """Count the states in which two replicas, or more, believe that they lead.
+
+    Write a query over `states` and give the number. The check counts with the native explorer.
+    """
+    return compared(answer, count(at_most_one_leads))
+
+
+def two_hold_what_is_committed(s: State, c: Constants):
+    for replica in range(1, c.replicas + 1):
+        state = s.replica_state[replica]
+        if presumes_leadership(s, replica) and state.hw > 0 and state.isr == only(replica):
+            return "a leader that is alone in its ISR has committed something"
+    return HOLDS
+
+
+@exercise(
+    hints=[
+        "Three things of one replica: it is its own leader, its `hw` is above 0, and the size of"
+        " its own `isr` is 1. A leader is always in its ISR.",
+        "`map_entries(replica_state)` makes an array of (key, value), and"
+        " `exists(array, each -> condition)` asks whether one of them meets a condition.",
+    ],
+    answer="""
+        SELECT count(*) FROM states
+        WHERE exists(map_entries(replica_state),
+                     r -> r.value.leader = r.key AND r.value.hw > 0 AND size(r.value.isr) = 1)
+    """,
+    why="The model has no `min.insync.replicas`, so an ISR of one commits by itself. In each of"
+    " these states the loss of a single disk loses a committed record.",
+)
+def count_lonely_promises(answer) -> Feedback:
+    """Count the states in which a promise rests on a single log.
+
+    In how many states is there a replica that believes to lead, has a high watermark above 0, and
+    is alone in its own ISR? Give the number; the check counts with the native explorer.
+    """
+    return compared(answer, count(two_hold_what_is_committed))
