@@ -171,7 +171,7 @@ class Exercise:
     def task(self) -> str:
         return inspect.cleandoc(self.judge.__doc__ or "")
 
-    def check(self, answer: Any) -> Feedback:
+    def check(self, answer: Any = None) -> Feedback:
         """Judge an answer: a function, a text, numbers, as the task says. Never raises."""
         if answer is None or answer is ...:
             return wrong("There is no answer yet: write one in the cell above and run it first.")

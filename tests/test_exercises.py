@@ -129,6 +129,12 @@ def test_an_answer_that_is_no_sentence_is_told_what_to_return():
         with_invariant(logs, truth)
 
 
+def test_no_answer_is_asked_for_one():
+    for feedback in (start.cross_the_logs.check(), start.cross_the_logs.check(...)):
+        assert feedback.passed is False
+        assert feedback.text.startswith("There is no answer yet")
+
+
 def test_an_action_must_take_the_same_parameters():
     def append(s, c, replica):
         return "never"
