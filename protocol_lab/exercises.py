@@ -280,9 +280,7 @@ def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
     if name not in names:
         raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(names)}.")
     old = spec.actions[names.index(name)]
-    wanted = ["s", "c", *old.domains]
-    if _parameters(function) != wanted:
-        raise LabError(f"Write a function with the parameters ({', '.join(wanted)}).")
+    expect_parameters(function, "s", "c", *old.domains)
     actions = list(spec.actions)
     actions[names.index(name)] = Action(function, old.domains)
     return replace(spec, actions=actions)
@@ -299,11 +297,11 @@ def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
         invariants=[replace(each, by_default=False) for each in spec.invariants],
         step_invariants=[replace(each, by_default=False) for each in spec.step_invariants],
     )
-    if _parameters(function) == ["before", "after", "c"]:
+    if inspect.isfunction(function) and "before" in inspect.signature(function).parameters:
+        expect_parameters(function, "before", "after", "c")
         changed.step_invariants.append(Property(function))
         return changed
-    if _parameters(function) != ["s", "c"]:
-        raise LabError("Write a function with the parameters (s, c).")
+    expect_parameters(function, "s", "c")
     changed.invariants.append(Property(function))
     model = changed.bind()
     for start in initial(model):
@@ -311,10 +309,12 @@ def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
     return changed
 
 
-def _parameters(function: Any) -> list[str]:
+def expect_parameters(function: Any, *names: str) -> None:
+    """Raises LabError if the answer is no function, or one with other parameters."""
     if not inspect.isfunction(function):
         raise LabError(f"Give the function itself, without calling it; this is {function!r}.")
-    return list(inspect.signature(function).parameters)
+    if list(inspect.signature(function).parameters) != list(names):
+        raise LabError(f"Write a function with the parameters ({', '.join(names)}).")
 
 
 def same_invariant(

@@ -31,6 +31,7 @@ from protocol_lab.exercises import (
     Feedback,
     against_par,
     exercise,
+    expect_parameters,
     right,
     run,
     take_steps,
@@ -152,6 +153,7 @@ def where_to_truncate(answer) -> Feedback:
     is cut off. The check puts it into KIP-101's place, and explores two replicas with two records
     and three leader epochs: weak_isr and strong_isr have to hold there.
     """
+    expect_parameters(answer, "s", "leader", "follower")
 
     def become_follower(s, c, follower, request):
         if not is_for_another(request, follower):
