@@ -20,7 +20,8 @@ from collections.abc import Callable
 
 import psutil
 
-SPEC, CONSTANTS = "kafka.kip_320", {"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch": 2}
+SPEC = "kafka.kip_320"
+CONSTANTS = {"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch": 2}
 
 _FRESH_PROCESS = """
 import sys, time
@@ -93,7 +94,7 @@ def compile_times(runs: int) -> None:
                     if run >= keep:  # the first run with a shared folder fills it
                         whole.append(time.perf_counter() - began)
                         compiling.append(float(done.stdout.split()[0]))
-        print(f"{title:30} {spread(compiling)} s compiling, {spread(whole)} s for the whole process")
+        print(f"{title:30} {spread(compiling)} s compiling, {spread(whole)} s the whole process")
 
 
 def rate(engine: str, runs: int, **question) -> float:

@@ -114,6 +114,7 @@ def settle_owner(
 
 
 def level_batches(owner: int, new: Block, report: Report) -> list[pa.RecordBatch]:
+    """What an owner writes of a level: its new states in blobs, and its report."""
     size = max(1, BLOB_BYTES // new.rows.itemsize // new.rows.shape[1])
     batches = [
         _batch(

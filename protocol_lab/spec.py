@@ -90,7 +90,9 @@ class Spec:
         self.inits.append(Action(function, domains_of(function, skip=2)))
         return function
 
-    def action(self, function: Callable | None = None, *, witnesses: Callable | None = None):
+    def action(
+        self, function: Callable | None = None, *, witnesses: Callable | None = None
+    ) -> Callable:
         """Register an action, as a decorator or called with a shared function."""
 
         def register(function: Callable) -> Callable:
@@ -99,11 +101,13 @@ class Spec:
 
         return register(function) if function else register
 
-    def invariant(self, function: Callable | None = None, *, by_default: bool = True):
+    def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
         """Register an invariant; one that is not `by_default` is checked only when named."""
         return self._register(self.invariants, function, by_default)
 
-    def step_invariant(self, function: Callable | None = None, *, by_default: bool = True):
+    def step_invariant(
+        self, function: Callable | None = None, *, by_default: bool = True
+    ) -> Callable:
         """Register a property of (before, after, c)."""
         return self._register(self.step_invariants, function, by_default)
 

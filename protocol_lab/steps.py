@@ -32,6 +32,7 @@ class Step:
         return self.text
 
     def to_json(self) -> dict[str, Any]:
+        """The step as it stands in `check --json`."""
         return {"action": self.action, "args": self.args}
 
 

@@ -36,6 +36,7 @@ class Grid:
     lane_height: float
 
     def column(self, offset: int) -> float:
+        """Where the box at an offset begins."""
         return self.logs + offset * (self.box + BOX_GAP)
 
     def boundary(self, offset: int) -> float:

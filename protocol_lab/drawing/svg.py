@@ -51,12 +51,15 @@ class Svg:
         self._parts: list[str] = []
 
     def rect(self, x: float, y: float, width: float, height: float, **style) -> None:
+        """A rectangle."""
         self._add("rect", x=x, y=y, width=width, height=height, **style)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, **style) -> None:
+        """A straight line."""
         self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
     def path(self, d: str, **style) -> None:
+        """Whatever SVG's path language can say."""
         self._add("path", d=d, **style)
 
     def text(
@@ -93,6 +96,7 @@ class Svg:
         self._parts.append(f"<g><title>{escape(title)}</title>")
 
     def close_group(self) -> None:
+        """End the group that was started last."""
         self._parts.append("</g>")
 
     def raw(self, markup: str) -> None:

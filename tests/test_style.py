@@ -1,0 +1,89 @@
+"""The linters, and what a reader of the tree must never find in it."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def tracked(*endings: str) -> list[Path]:
+    """The files of the repository with these endings."""
+    words = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [ROOT / name for name in listed if name.endswith(endings) and (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("words", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff(words):
+    command = [sys.executable, "-m", "ruff", *words, "--quiet", str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    """A module's public functions, and the public methods of its public classes."""
+    bodies = [tree.body]
+    bodies += [
+        node.body
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    return [
+        node
+        for body in bodies
+        for node in body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+
+
+def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
+    """The modules that all protocols share."""
+    paths = [path for path in tracked(".py") if path.is_relative_to(ROOT / "protocol_lab")]
+    assert len(paths) > 20
+    return [(path, ast.parse(path.read_text())) for path in paths]
+
+
+def test_public_functions_have_docstrings_and_say_what_they_return():
+    lacking = [
+        f"{path.name}:{function.lineno} {function.name}"
+        for path, tree in code_of_the_kit()
+        for function in public_functions(tree)
+        if (ast.get_docstring(function) is None and not _is_property(function))
+        or (function.returns is None and not _is_for_actions(path))
+    ]
+    assert lacking == []
+
+
+def _is_property(function: ast.FunctionDef) -> bool:
+    return any(isinstance(each, ast.Name) for each in function.decorator_list)
+
+
+def _is_for_actions(path: Path) -> bool:
+    """What compiled code calls takes whatever types the compiler gives it."""
+    return path.name in ("containers.py", "nodes.py", "records.py", "fingerprint.py")
+
+
+def test_dependencies_point_one_way():
+    for path, tree in code_of_the_kit():
+        docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and id(node) not in docstrings:
+                assert not _PROTOCOLS.search(str(node.value)), f"{path}:{node.lineno}"
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert "_spec" not in ast.unparse(node), f"{path}:{node.lineno}"
+
+
+_PROTOCOLS = re.compile(r"\b(kafka|bookkeeper|pulsar|kraft)", re.IGNORECASE)
+
+
+def test_nothing_unfinished_and_no_path_of_a_machine():
+    unfinished = "|".join(["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"])
+    for path in tracked(".py", ".md", ".ipynb", ".txt", ".toml", ".js", ".css"):
+        text = path.read_text()
+        assert not re.search(rf"\b({unfinished})\b", text), path
+        assert not re.search(r"/(home|root|work|Users)/\w", text), path
