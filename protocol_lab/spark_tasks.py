@@ -87,7 +87,7 @@ class Report:
         return Report(**{**content, "finding": finding})
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain values, which `from_json` reads back."""
+        """The report as plain values, which `of` reads back."""
         return asdict(self) | {"finding": self.finding}
 
     def add(self, other: "Report") -> None:
