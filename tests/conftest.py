@@ -4,6 +4,16 @@ import pytest
 
 import lab
 
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",  # as root, in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
 
 @pytest.fixture(scope="session")
 def chromium():
@@ -15,3 +25,14 @@ def chromium():
             "or leave the browser tests out with `-m 'not browser'`."
         )
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """One browser for all tests, so that it loads JupyterLab's scripts only once."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
+        started.close()

@@ -15,18 +15,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",  # as root, in a container
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
@@ -141,15 +132,6 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
         except OSError:
             time.sleep(0.2)
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
-
-
-@pytest.fixture(scope="session")
-def browser(chromium):
-    """One browser for all tests, so that it loads JupyterLab's scripts only once."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
-        started.close()
 
 
 @pytest.fixture
