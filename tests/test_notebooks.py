@@ -5,6 +5,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.notebook_outputs import (
@@ -23,18 +24,20 @@ from tests.notebook_outputs import (
     storable,
 )
 
-MARKS = {
-    "spark/01_spark": (pytest.mark.slow, pytest.mark.spark),
-}
-"""Where a run takes more than some seconds. All of them run in a full test."""
+FIRST = "00_start_here"
+"""The one notebook whose run belongs to a quick test: others compile for ten seconds or more."""
+
+
+def _marks(path: Path) -> list[pytest.MarkDecorator]:
+    name = name_of(path)
+    spark = [pytest.mark.spark] if name.startswith("spark/") else []
+    return spark if name == FIRST else [*spark, pytest.mark.slow]
+
 
 every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
 every_run = pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, id=name_of(path), marks=MARKS.get(name_of(path), ()))
-        for path in notebooks()
-    ],
+    [pytest.param(path, id=name_of(path), marks=_marks(path)) for path in notebooks()],
 )
 
 run_once = cache(execute)
@@ -108,8 +111,6 @@ def test_its_form(path):
 
 
 def _notebook(*outputs):
-    import nbformat
-
     cell = nbformat.v4.new_code_cell("explore(model)", id="search")
     cell.outputs = [nbformat.v4.new_output(**each) for each in outputs]
     return nbformat.v4.new_notebook(cells=[cell])
