@@ -35,6 +35,9 @@ from protocol_lab.layout import ArrayLayout, Struct, StructLayout
 _HAVE_COMPILED_VERSIONS = (containers.overflow,)
 """Plain functions for which `records` has a compiled version of its own."""
 
+inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, no_rewrites=True)
+"""Compiles what only compiled code calls: without the entrances for others, which take a while."""
+
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
 
@@ -198,9 +201,9 @@ class Compiler:
         scope.update(__name__=__name__, set_field=records.set_field, set_item=records.set_item)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
         for helper in rewriter.extra:
-            scope[helper.name] = njit(nogil=True)(scope[helper.name])
+            scope[helper.name] = inner(scope[helper.name])
         self._running.remove(key)
-        self._done[key] = njit(nogil=True)(scope[tree.name])
+        self._done[key] = inner(scope[tree.name])
         return self._done[key]
 
     def expression(self, function: Callable) -> ast.expr | None:

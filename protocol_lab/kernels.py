@@ -38,6 +38,7 @@ class Kernels:
     def __init__(self, model: Model):
         self.model = model
         self.compile_seconds = 0.0
+        self.compiler = compiling.Compiler(model.layout)
 
     def expand(self) -> Callable:
         """The loop over states, actions and parameters: see `_expand_source`."""
@@ -74,13 +75,12 @@ class Kernels:
         if key not in _loaded:
             path = cache_folder() / key / f"{name}.py"
             _write_once(path, source)
-            compiler = compiling.Compiler(self.model.layout)
             scope: dict[str, Any] = {
                 "__name__": __name__,
                 "Constants": self.model.spec.constants,
-                "state_at": compiler.state_at,
-                "submasks": njit(nogil=True)(submasks),
-                **{each: compiler.compiled(function) for each, function in functions.items()},
+                "state_at": self.compiler.state_at,
+                "submasks": compiling.inner(submasks),
+                **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
             try:
