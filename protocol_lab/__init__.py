@@ -1,9 +1,17 @@
 """Declare, step, explore and draw protocols: what every spec in this kit is made with."""
 
-from protocol_lab.constants import NO_LIMIT, Limits, choice, flag
-from protocol_lab.containers import add, add_once, append, erase, find, is_in, take, truncate
-from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.layout import (
+from protocol_lab.declaring.constants import NO_LIMIT, Limits, choice, flag
+from protocol_lab.declaring.containers import (
+    add,
+    add_once,
+    append,
+    erase,
+    find,
+    is_in,
+    take,
+    truncate,
+)
+from protocol_lab.declaring.layout import (
     NONE,
     Array,
     Bag,
@@ -18,7 +26,7 @@ from protocol_lab.layout import (
     Seq,
     Struct,
 )
-from protocol_lab.nodes import (
+from protocol_lab.declaring.nodes import (
     contains,
     is_subset,
     members,
@@ -29,8 +37,9 @@ from protocol_lab.nodes import (
     with_node,
     without_node,
 )
-from protocol_lab.parameters import Member, Range, Subset
-from protocol_lab.spec import HOLDS, TAKEN, Spec
+from protocol_lab.declaring.parameters import Member, Range, Subset
+from protocol_lab.declaring.spec import HOLDS, TAKEN, Spec
+from protocol_lab.errors import CapacityExceeded, LabError
 
 __all__ = [
     "HOLDS",

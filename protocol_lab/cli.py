@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.constants import as_text, limits_of, show
+from protocol_lab.declaring.constants import as_text, limits_of, show
+from protocol_lab.declaring.spec import Model, Spec
 from protocol_lab.errors import LabError
-from protocol_lab.result import HOLDS, UNDECIDED, VIOLATED, Result
-from protocol_lab.spec import Model, Spec
+from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
 BAD_INPUT = 3
@@ -122,7 +122,7 @@ def _invariants(options: argparse.Namespace) -> list[str] | None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from protocol_lab.explore import explore
+    from protocol_lab.exploring.explore import explore
 
     result = explore(
         _model(options),
@@ -138,8 +138,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from protocol_lab.search import Question
-    from protocol_lab.simulate import simulate
+    from protocol_lab.exploring.search import Question
+    from protocol_lab.exploring.simulate import simulate
 
     if options.walks < 1 or options.steps < 1:
         raise LabError("--walks and --steps need at least 1.")
@@ -151,7 +151,7 @@ def _simulate(options: argparse.Namespace) -> int:
 
 def _report(result: Result, options: argparse.Namespace) -> int:
     if options.trace and result.trace is not None:
-        from protocol_lab.scenarios import scenario_text
+        from protocol_lab.stepping.scenarios import scenario_text
 
         _write(options.trace, scenario_text(result))
     print(json.dumps(result.to_json()) if options.json else result)
@@ -212,7 +212,7 @@ def describe(spec: Spec) -> dict[str, Any]:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from protocol_lab.scenarios import play, read_scenario
+    from protocol_lab.stepping.scenarios import play, read_scenario
 
     scenario = read_scenario(options.scenario)
     walk = play(scenario)
@@ -223,7 +223,7 @@ def _replay(options: argparse.Namespace) -> int:
         if line.kind in ("violates", "holds", "blocked"):
             print(f"  ✓ {line.kind} {line.text}")
     if options.draw:
-        from protocol_lab.pictures import picture_strip
+        from protocol_lab.drawing.pictures import picture_strip
 
         _write(options.draw, picture_strip(walk))
     return 0

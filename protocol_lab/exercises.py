@@ -22,15 +22,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from protocol_lab.constants import show, show_text
+from protocol_lab.declaring.constants import show, show_text
+from protocol_lab.declaring.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.errors import LabError
-from protocol_lab.explore import explore
-from protocol_lab.result import Result
-from protocol_lab.scenarios import Line, parse_scenario
-from protocol_lab.spec import HOLDS, Action, Model, Property, Spec
-from protocol_lab.stepping import evaluate, initial, successors
-from protocol_lab.steps import Step
-from protocol_lab.walk import Walk
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import evaluate, initial, successors
+from protocol_lab.stepping.scenarios import Line, parse_scenario
+from protocol_lab.stepping.steps import Step
+from protocol_lab.stepping.walk import Walk
 
 # --- Predictions -----------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What the notebooks import: step a spec, replay a scenario, show states where nothing runs."""
+"""What the notebooks import: step a spec, replay a scenario, explore, show states as pictures."""
 
 import inspect
 from pathlib import Path
@@ -7,15 +7,35 @@ from typing import Any
 from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.declaring.spec import Model
+from protocol_lab.drawing.pictures import caption, picture_strip
+from protocol_lab.drawing.state_graph import state_graph
+from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError
-from protocol_lab.pictures import caption, picture_strip
-from protocol_lab.scenarios import Scenario, play, read_scenario, scenarios_of, split_caption
-from protocol_lab.spec import Model
-from protocol_lab.state_graph import state_graph
-from protocol_lab.static_view import image_html, static_html
+from protocol_lab.exploring.explore import explore
 from protocol_lab.stepper import Stepper
-from protocol_lab.walk import Moment, Walk
-from protocol_lab.wording import spec_title
+from protocol_lab.stepper.static_view import image_html, static_html
+from protocol_lab.stepping.scenarios import (
+    Scenario,
+    play,
+    read_scenario,
+    scenarios_of,
+    split_caption,
+)
+from protocol_lab.stepping.walk import Moment, Walk
+
+__all__ = [
+    "Walk",
+    "explore",
+    "graph",
+    "load",
+    "replay",
+    "scenario",
+    "show",
+    "source",
+    "step",
+    "strip",
+]
 
 
 def step(of: str | Model, **constants: Any) -> Stepper:

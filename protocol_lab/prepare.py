@@ -3,11 +3,11 @@
 import time
 
 from protocol_lab.catalog import load, package_folder, spec_names
+from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
-from protocol_lab.explore import explore
+from protocol_lab.exploring.explore import explore
 from protocol_lab.runtime import find_dot, find_java
-from protocol_lab.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.spec import Model
+from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
 
 
 def prepare() -> int:

@@ -8,13 +8,14 @@ from xml.etree import ElementTree
 import pytest
 
 from kafka_spec.draw.logs import logs_label
-from protocol_lab import LabError, drawing, stepping
+from protocol_lab import LabError, drawing
 from protocol_lab.catalog import load
+from protocol_lab.declaring.views import plain, view
 from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip, palette
+from protocol_lab.drawing.state_graph import reachable, state_graph
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.state_graph import reachable, state_graph
-from protocol_lab.steps import find_initial, find_step
-from protocol_lab.views import plain, view
+from protocol_lab.stepping import attempts as stepping
+from protocol_lab.stepping.steps import find_initial, find_step
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -24,7 +24,7 @@ from protocol_lab.exercises import (
     with_action,
     with_invariant,
 )
-from protocol_lab.explore import explore
+from protocol_lab.exploring.explore import explore
 from protocol_lab.notebook_diff import diff_of
 
 FIRST = ("start", "replication", "truncation")

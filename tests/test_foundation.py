@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol_lab import Array, Int8, LabError, Spec, Struct, kernels
+from protocol_lab import Array, Int8, LabError, Spec, Struct
 from protocol_lab.catalog import load
-from protocol_lab.containers import add, take
-from protocol_lab.explore import explore
-from protocol_lab.fingerprint import fingerprint, fingerprints
-from protocol_lab.layout import Bag, resolve
-from protocol_lab.result import Result
-from protocol_lab.stepping import attempts, initial, successors
-from protocol_lab.steps import find_step, step_of
-from protocol_lab.views import encode_plain, plain, view
+from protocol_lab.declaring.containers import add, take
+from protocol_lab.declaring.layout import Bag, resolve
+from protocol_lab.declaring.views import encode_plain, plain, view
+from protocol_lab.exploring import kernels
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import attempts, initial, successors
+from protocol_lab.stepping.steps import find_step, step_of
 from tests.toy_specs import Message, counter, letters
 
 BOTH = ("native", "python")
@@ -145,7 +146,7 @@ def test_an_interrupted_search_tells_what_it_knows():
 
 def test_ctrl_c_ends_a_search_as_undecided_with_counts_that_add_up(monkeypatch):
     model = letters.bind(servers=3, values=4)
-    monkeypatch.setattr("protocol_lab.native._CHUNK", 64)
+    monkeypatch.setattr("protocol_lab.exploring.native._CHUNK", 64)
     explore(model, invariants=[], max_states=1)  # compiled before it is interrupted
 
     def stopped() -> bool:

@@ -12,9 +12,9 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
-from protocol_lab.native import NativeSearch
-from protocol_lab.scenarios import play, read_scenario
-from protocol_lab.search import Question
+from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.search import Question
+from protocol_lab.stepping.scenarios import play, read_scenario
 from tests.golden_table import REFERENCE, SPECS, Golden, compact, golden_rows, snake
 
 # Golden file: its runs, and how many of them use symmetry.

@@ -7,13 +7,13 @@ import pytest
 
 from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.constants import capacities
-from protocol_lab.explore import explore
-from protocol_lab.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.spec import Model
-from protocol_lab.stepping import choices, initial, successors
-from protocol_lab.steps import find_step
-from protocol_lab.views import encode_plain, plain_value, view
+from protocol_lab.declaring.constants import capacities
+from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.views import encode_plain, plain_value, view
+from protocol_lab.exploring.explore import explore
+from protocol_lab.stepping.attempts import choices, initial, successors
+from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.stepping.steps import find_step
 from tests.test_foundation import agree
 
 VARIANTS = [

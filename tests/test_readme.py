@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.explore import explore
-from protocol_lab.scenarios import read_scenario
+from protocol_lab.exploring.explore import explore
+from protocol_lab.stepping.scenarios import read_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

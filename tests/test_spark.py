@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 from kafka_spec import kip_320, truncate_to_high_watermark
-from protocol_lab import LabError, kernels
-from protocol_lab.native import NativeSearch
-from protocol_lab.predicates import predicate
-from protocol_lab.search import Question
-from protocol_lab.spark import SparkSearch, divided
-from protocol_lab.spark_levels import runs_up_to
-from protocol_lab.spark_recipe import model_from, recipe_of
-from protocol_lab.spark_session import local_session
-from protocol_lab.spark_tables import decoded
-from protocol_lab.steps import find_step
-from protocol_lab.views import plain, view
+from protocol_lab import LabError
+from protocol_lab.declaring.views import plain, view
+from protocol_lab.exploring import kernels
+from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.predicates import predicate
+from protocol_lab.exploring.search import Question
+from protocol_lab.spark.levels import runs_up_to
+from protocol_lab.spark.recipe import model_from, recipe_of
+from protocol_lab.spark.search import SparkSearch, divided
+from protocol_lab.spark.session import local_session
+from protocol_lab.spark.tables import decoded
+from protocol_lab.stepping.steps import find_step
 from tests.toy_specs import letters
 
 pytestmark = pytest.mark.spark

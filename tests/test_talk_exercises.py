@@ -12,8 +12,8 @@ from kafka_spec.unclean_leader_election import (
     leo,
 )
 from protocol_lab import HOLDS, TAKEN, members, size, smallest
-from protocol_lab.explore import explore
-from protocol_lab.spark_session import local_session
+from protocol_lab.exploring.explore import explore
+from protocol_lab.spark.session import local_session
 
 # --- Lose a message --------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
 from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
+from protocol_lab.declaring.spec import Spec
 from protocol_lab.exercises import (
     Feedback,
     against_par,
@@ -15,7 +16,6 @@ from protocol_lab.exercises import (
     with_invariant,
     wrong,
 )
-from protocol_lab.spec import Spec
 
 spec = async_isr.spec
 

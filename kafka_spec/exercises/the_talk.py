@@ -25,7 +25,7 @@ from protocol_lab.exercises import (
     wrong,
 )
 from protocol_lab.notebook import scenario
-from protocol_lab.walk import Moment, Walk
+from protocol_lab.stepping.walk import Moment, Walk
 
 SAFETY = "committed_messages_never_lost"
 

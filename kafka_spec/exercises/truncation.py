@@ -27,6 +27,7 @@ from kafka_spec.replication_core import (
 )
 from kafka_spec.replication_properties import strong_isr
 from protocol_lab import TAKEN, members, with_node, without_node
+from protocol_lab.declaring.spec import Model
 from protocol_lab.exercises import (
     Feedback,
     against_par,
@@ -38,8 +39,7 @@ from protocol_lab.exercises import (
     with_action,
     wrong,
 )
-from protocol_lab.result import Result
-from protocol_lab.spec import Model
+from protocol_lab.exploring.result import Result
 
 # --- Lose a record ---------------------------------------------------------------------------
 

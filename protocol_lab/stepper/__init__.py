@@ -1,7 +1,7 @@
 """The stepper: a widget to walk through a protocol, state by state.
 
-`protocol_lab.board` says what is to be seen, as plain values; `widget` connects it to JupyterLab,
-where the scripts in `js/` draw it. The static drawing, `protocol_lab.static_view`, shows the same
+`board` says what is to be seen, as plain values; `widget` connects it to JupyterLab,
+where the scripts in `js/` draw it. The static drawing, `static_view`, shows the same
 board.
 """
 

@@ -15,16 +15,22 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
-from protocol_lab.board import board
+from protocol_lab.declaring.spec import Model
+from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError
-from protocol_lab.exports import FORMATS
-from protocol_lab.result import Result
-from protocol_lab.scenarios import Scenario, parse_scenario, play, read_scenario, scenarios_of
-from protocol_lab.spec import Model
-from protocol_lab.static_view import static_html, static_text
-from protocol_lab.steps import initial_texts
-from protocol_lab.walk import Walk
-from protocol_lab.wording import spec_title
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepper.board import board
+from protocol_lab.stepper.static_view import static_html, static_text
+from protocol_lab.stepping.exports import FORMATS
+from protocol_lab.stepping.scenarios import (
+    Scenario,
+    parse_scenario,
+    play,
+    read_scenario,
+    scenarios_of,
+)
+from protocol_lab.stepping.steps import initial_texts
+from protocol_lab.stepping.walk import Walk
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.

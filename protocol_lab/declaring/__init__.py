@@ -1,0 +1,1 @@
+"""Declaring a protocol: state, constants, parameters, the spec, and states seen as names."""

@@ -1,0 +1,260 @@
+"""How a declared state becomes one fixed-size row of bytes.
+
+A spec declares its state as `Struct` classes whose annotations are field types of this module::
+
+    Replica = Node("replicas")
+
+    class Log(Struct):
+        end_offset: Int8
+        records: Array(Record, "log_size")
+
+    class State(Struct):
+        leader: Replica              # a node, or NONE
+        isr: NodeSet(Replica)        # a bitmask
+        replica_log: Per(Replica, Log)
+
+Sizes are names of constants or small expressions over them ("max_leader_epoch + 1"). For given
+constants `resolve` gives a tree of `IntegerLayout`, `StructLayout` and `ArrayLayout` with byte
+offsets, from which the uncompiled views, the numpy dtype and the compiled types are all made.
+
+Nodes count from 1; 0 is NONE. Arrays by node therefore have a slot 0, which stays zero: reading
+the log of nobody is harmless, and `s.replica_log[2]` is replica 2's, as in the original.
+Everything that is not in use is zero, so that two rows are equal exactly if the states are.
+"""
+
+import ast
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+NONE = 0
+"""No node: no leader, nobody voted for."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number of fixed width; `constant` names the constant that bounds its growth."""
+
+    code: str
+    constant: str = ""
+
+    def bounded_by(self, constant: str) -> "Integer":
+        """The same type, naming the constant to set where the width does not suffice."""
+        return Integer(self.code, constant)
+
+
+Int8, Int16, Int32 = Integer("int8"), Integer("int16"), Integer("int32")
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """True or false, stored as one byte."""
+
+
+Bool = Boolean()
+
+
+@dataclass(frozen=True)
+class Node:
+    """One of the nodes 1..n, where `count` names the constant n. As a field also NONE (0)."""
+
+    count: str
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """A set of nodes as a bitmask: bit k is node k. Use the helpers of `nodes`."""
+
+    of: Node
+
+
+@dataclass(frozen=True)
+class Named:
+    """One of several names, stored as 0, 1, 2, ...; the pictures show the name."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Array:
+    """`size` slots of `item`, counted from 0."""
+
+    item: Any
+    size: str | int
+
+
+@dataclass(frozen=True)
+class Per:
+    """One `item` for every node, indexed by the node (slot 0 stays zero)."""
+
+    node: Node
+    item: Any
+
+
+@dataclass(frozen=True)
+class Seq:
+    """A sequence: fields `length` and `items`. Use the helpers of `containers`."""
+
+    item: Any
+    size: str | int
+
+
+@dataclass(frozen=True)
+class Bag:
+    """An unordered collection in canonical (sorted) order: fields `size` and `items`.
+
+    A set if only added to with `add_once`; with `add`, equal items may stand several times.
+    """
+
+    item: Any
+    capacity: str | int
+
+
+class Struct:
+    """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare."""
+
+    field_types: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.field_types = {**cls.field_types, **inspect.get_annotations(cls)}
+
+    def __init__(self, **values: Any) -> None:
+        unknown = set(values) - set(self.field_types)
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {sorted(unknown)[0]}")
+        for name in self.field_types:
+            setattr(self, name, values.get(name, 0))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.field_types)
+        return f"{type(self).__name__}({values})"
+
+
+@dataclass(frozen=True)
+class IntegerLayout:
+    """A number in `width` bytes; low and high are what the width can hold."""
+
+    code: str
+    kind: str = "number"
+    constant: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.code)
+
+    @property
+    def size(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def low(self) -> int:
+        return 0 if self.kind == "bool" else int(np.iinfo(self.code).min)
+
+    @property
+    def high(self) -> int:
+        return 1 if self.kind == "bool" else int(np.iinfo(self.code).max)
+
+
+@dataclass(frozen=True)
+class StructLayout:
+    """Named fields at byte offsets. `kind` is struct, seq or bag."""
+
+    declared: type
+    offsets: dict[str, int] = field(hash=False)
+    fields: dict[str, Any] = field(hash=False)
+    size: int
+    kind: str = "struct"
+    constant: str = ""
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(
+            {
+                "names": list(self.fields),
+                "formats": [part.dtype for part in self.fields.values()],
+                "offsets": list(self.offsets.values()),
+                "itemsize": self.size,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class ArrayLayout:
+    """`count` items one after the other; per_node arrays use the indices from 1."""
+
+    item: Any
+    count: int
+    per_node: bool = False
+
+    @property
+    def size(self) -> int:
+        return self.item.size * self.count
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype((self.item.dtype, (self.count,)))
+
+
+class _Sequence(Struct):
+    """Stands for Seq and Bag where a declared class is asked for."""
+
+
+def resolve(state: type[Struct], sizes: Mapping[str, int]) -> StructLayout:
+    """The layout of a state for the given capacities, padded with zeros to whole 8-byte words."""
+    exact = _resolve(state, sizes)
+    return StructLayout(state, exact.offsets, exact.fields, -(-exact.size // 8) * 8)
+
+
+def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
+    match declared:
+        case Integer(code, constant):
+            return IntegerLayout(code, constant=constant)
+        case Boolean():
+            return IntegerLayout("uint8", kind="bool")
+        case Node():
+            return IntegerLayout("int8", kind="node")
+        case Named(names):
+            return IntegerLayout("int8", kind="named", names=names)
+        case NodeSet(of):
+            highest_bit = evaluate_size(of.count, sizes)
+            code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
+            return IntegerLayout(code, kind="nodes")
+        case Array(item, size):
+            return ArrayLayout(_resolve(item, sizes), max(1, evaluate_size(size, sizes)))
+        case Per(node, item):
+            count = evaluate_size(node.count, sizes) + 1
+            return ArrayLayout(_resolve(item, sizes), count, per_node=True)
+        case Seq(item, size):
+            return _counted("length", item, size, sizes, "seq")
+        case Bag(item, capacity):
+            return _counted("size", item, capacity, sizes, "bag")
+        case type() if issubclass(declared, Struct):
+            parts = {name: _resolve(part, sizes) for name, part in declared.field_types.items()}
+            return _packed(declared, parts)
+    raise TypeError(f"{declared!r} is not a field type of protocol_lab.declaring.layout")
+
+
+def _counted(count: str, item: Any, size: str | int, sizes: Mapping[str, int], kind: str) -> Any:
+    slots = max(1, evaluate_size(size, sizes))
+    parts = {
+        count: IntegerLayout("int8" if slots < 128 else "int16"),
+        "items": ArrayLayout(_resolve(item, sizes), slots),
+    }
+    return _packed(_Sequence, parts, kind, str(size))
+
+
+def _packed(declared: type, parts: dict, kind: str = "struct", constant: str = "") -> StructLayout:
+    offsets, end = {}, 0
+    for name, part in parts.items():
+        offsets[name] = end
+        end += part.size
+    return StructLayout(declared, offsets, parts, end, kind, constant)
+
+
+def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
+    """A size written as a number, a constant's name or sums and products of both."""
+    return int(eval(compile(ast.parse(str(size), mode="eval"), "<size>", "eval"), {}, dict(sizes)))

@@ -1,0 +1,113 @@
+"""Where an action's parameters take their values from: its annotations.
+
+Every choice that an action leaves open is a named parameter, so that a learner makes it, a trace
+records it and the explorer tries all of them:
+
+    follower: Replica                         a node 1..n
+    epoch: Range(0, "max_leader_epoch")       a number
+    lost: Subset(Replica)                     a set of nodes
+    request: Member("requests")               an item of a sequence or bag of the state
+
+A bound of `Range` and the mask of `Subset` may also be a function of the state; it takes what it
+names among `s`, `c` and the parameters before its own.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.declaring.layout import Node, evaluate_size
+from protocol_lab.declaring.nodes import nodes_up_to, submasks
+
+Bound = int | str | Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The whole numbers low..high, both included; empty if high < low."""
+
+    low: Bound
+    high: Bound
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Every subset of the nodes, or of the bitmask that a function gives."""
+
+    of: Node | Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Member:
+    """An item of the sequence or bag at this path, as it was before the step.
+
+    Of several equal items of a bag one is offered.
+    """
+
+    path: str
+
+
+Domain = Node | Range | Subset | Member
+
+
+def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
+    """The domains of a function's parameters after the first `skip`."""
+    found = {}
+    for parameter in list(inspect.signature(function).parameters.values())[skip:]:
+        if not isinstance(parameter.annotation, Domain):
+            raise TypeError(
+                f"{function.__name__}: parameter {parameter.name} needs a domain as annotation"
+                " (a Node, Range, Subset or Member)"
+            )
+        found[parameter.name] = parameter.annotation
+    return found
+
+
+def names_used(function: Callable) -> list[str]:
+    """The parameter names of a bound's function, which choose what it is called with."""
+    return list(inspect.signature(function).parameters)
+
+
+def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
+    """A bound in a scope of `s`, `c` and the earlier parameters."""
+    if callable(bound):
+        return bound(*(scope[name] for name in names_used(bound)))
+    return evaluate_size(bound, scope["c"]._asdict())
+
+
+def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """The values of a domain, in the order in which every engine tries them."""
+    match domain:
+        case Node(count):
+            yield from range(1, getattr(scope["c"], count) + 1)
+        case Range(low, high):
+            yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
+        case Subset(of):
+            yield from submasks(subset_mask(of, scope))
+        case Member(path):
+            container, previous = follow(scope["s"], path), None
+            for position in range(count_of(container)):
+                item = container.items[position]
+                if position == 0 or container._layout.kind == "seq" or item != previous:
+                    yield item
+                previous = item
+
+
+def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
+    """The bitmask that a Subset draws from."""
+    if isinstance(of, Node):
+        return nodes_up_to(getattr(scope["c"], of.count))
+    return evaluate(of, scope)
+
+
+def follow(state: Any, path: str) -> Any:
+    """What stands at a dotted path of a state."""
+    for name in path.split("."):
+        state = getattr(state, name)
+    return state
+
+
+def count_of(container: Any) -> int:
+    """How many items a sequence or bag holds."""
+    return container.length if container._layout.kind == "seq" else container.size

@@ -1,0 +1,179 @@
+"""One protocol: its state, constants, initial states, actions and properties, declared together.
+
+A spec module makes one `Spec` and registers plain functions with it, in the order in which they
+are to be tried and shown. All of them return "" (TAKEN, or HOLDS) or the reason why not:
+
+    @spec.init                      (s, c, <choices>)   fills a zeroed state
+    @spec.action                    (s, c, <choices>)   guards first, then effects, then TAKEN
+    @spec.invariant                 (s, c)              a property of every state
+    @spec.step_invariant            (before, after, c)  a property of every generated transition
+    @spec.sometimes                 (s, c)              a state that must be reachable
+    @spec.constraint                (s, c)              states outside are checked, not expanded
+
+The same function objects serve the stepper, the explorers and the simulator.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol_lab.declaring import constants as constants_module
+from protocol_lab.declaring.layout import Struct, StructLayout, resolve
+from protocol_lab.declaring.parameters import Domain, domains_of
+from protocol_lab.errors import LabError
+
+TAKEN = ""
+"""What an action returns when it has happened."""
+
+HOLDS = ""
+"""What an invariant returns when it holds."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action with its parameters' domains.
+
+    `witnesses`, if given, takes the same arguments and says how often TLC counts the step as
+    generated: once for every satisfied disjunct of a guard that the original writes as "or".
+    """
+
+    function: Callable[..., str]
+    domains: dict[str, Domain]
+    witnesses: Callable[..., int] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+
+@dataclass(frozen=True)
+class Property:
+    """An invariant, a step invariant, a constraint or a sometimes property."""
+
+    function: Callable[..., str]
+    by_default: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+
+@dataclass
+class Spec:
+    """A declared protocol. `name` is package.module, as in "kafka.kip_320".
+
+    `meaning` is the module's docstring. `draw`, set by the spec's package, turns a state into SVG.
+    """
+
+    name: str
+    state: type[Struct]
+    constants: type
+    meaning: str = ""
+    actions: list[Action] = field(default_factory=list)
+    inits: list[Action] = field(default_factory=list)
+    invariants: list[Property] = field(default_factory=list)
+    step_invariants: list[Property] = field(default_factory=list)
+    sometimes_properties: list[Property] = field(default_factory=list)
+    constraints: list[Property] = field(default_factory=list)
+    draw: Callable[..., str] | None = None
+
+    def init(self, function: Callable) -> Callable:
+        """Register how a zeroed state is filled; its parameters give several initial states."""
+        self.inits.append(Action(function, domains_of(function, skip=2)))
+        return function
+
+    def action(
+        self, function: Callable | None = None, *, witnesses: Callable | None = None
+    ) -> Callable:
+        """Register an action, as a decorator or called with a shared function."""
+
+        def register(function: Callable) -> Callable:
+            self.actions.append(Action(function, domains_of(function, skip=2), witnesses))
+            return function
+
+        return register(function) if function else register
+
+    def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
+        """Register an invariant; one that is not `by_default` is checked only when named."""
+        return self._register(self.invariants, function, by_default)
+
+    def step_invariant(
+        self, function: Callable | None = None, *, by_default: bool = True
+    ) -> Callable:
+        """Register a property of (before, after, c)."""
+        return self._register(self.step_invariants, function, by_default)
+
+    def sometimes(self, function: Callable) -> Callable:
+        """Register a state that must be reachable, so that a vacuous model is noticed."""
+        return self._register(self.sometimes_properties, function, True)
+
+    def constraint(self, function: Callable) -> Callable:
+        """Register a bound on the states that are counted and expanded."""
+        return self._register(self.constraints, function, True)
+
+    @staticmethod
+    def _register(properties: list[Property], function: Callable | None, by_default: bool):
+        def register(function: Callable) -> Callable:
+            properties.append(Property(function, by_default))
+            return function
+
+        return register(function) if function else register
+
+    def bind(self, **values: Any) -> "Model":
+        """This spec with constants: what can be stepped and explored. Raises LabError."""
+        bound = constants_module.bind(self.constants, values, self.name)
+        layout = resolve(self.state, constants_module.capacities(bound))
+        return Model(self, bound, layout)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A spec with its constants and the layout of its states."""
+
+    spec: Spec
+    constants: Any
+    layout: StructLayout
+
+    @property
+    def words(self) -> int:
+        """The size of one state in 8-byte words."""
+        return self.layout.size // 8
+
+    def choose(self, names: Iterable[str] | None) -> tuple[list[Property], list[Property]]:
+        """The (state, step) invariants of these names, in declaration order; None: the defaults.
+
+        Raises LabError for a name that the spec does not have.
+        """
+        every = self.spec.invariants + self.spec.step_invariants
+        if names is not None:
+            names = list(names)
+            by_name = {each.name: each for each in every}
+            for name in names:
+                if name not in by_name:
+                    known = ", ".join(by_name)
+                    raise LabError(f"{self.spec.name} has no invariant {name!r}; it has: {known}.")
+        chosen = [
+            each for each in every if (each.by_default if names is None else each.name in names)
+        ]
+        if names is not None:
+            chosen.sort(key=lambda each: names.index(each.name))
+        return (
+            [each for each in chosen if each in self.spec.invariants],
+            [each for each in chosen if each in self.spec.step_invariants],
+        )
+
+    def action(self, name: str) -> Action:
+        """The action of this name. Raises LabError."""
+        for action in self.spec.actions:
+            if action.name == name:
+                return action
+        known = ", ".join(action.name for action in self.spec.actions)
+        raise LabError(f"{self.spec.name} has no action {name!r}; it has: {known}.")

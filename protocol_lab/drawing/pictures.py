@@ -1,0 +1,56 @@
+"""Pictures of states: the spec's own drawing, or its variables where it brings none."""
+
+from collections.abc import Sequence
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.drawing import film_strip
+from protocol_lab.drawing.state_table import draw_state_table
+from protocol_lab.drawing.wording import first_line, spec_title
+from protocol_lab.errors import LabError
+from protocol_lab.stepping.walk import Moment, Walk
+
+COLUMN_WIDTH = 700
+"""How wide a picture is in a strip of several columns; a page that is narrower shrinks them all."""
+
+
+def picture(
+    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
+) -> str:
+    """A state as SVG text, with the differences to a previous state marked.
+
+    Raises LabError if the spec's drawing fails.
+    """
+    if model.spec.draw is None:
+        return draw_state_table(model, row, previous)
+    try:
+        return model.spec.draw(model, row, previous=previous, title=title)
+    except Exception as error:
+        raise LabError(
+            f"{model.spec.name}: drawing this state failed with {type(error).__name__}: {error}."
+        ) from error
+
+
+def picture_strip(walk: Walk, columns: int = 1, moments: Sequence[Moment] | None = None) -> str:
+    """Every state of the current branch, or only these, with its caption, as one SVG text."""
+    moments = walk.path if moments is None else moments
+    return film_strip(
+        [moment_picture(walk.model, moment) for moment in moments],
+        [caption(walk.model, moment) for moment in moments],
+        columns=columns,
+        width=max(900, COLUMN_WIDTH * columns),
+        title=spec_title(walk.model.spec.name),
+    )
+
+
+def moment_picture(model: Model, moment: Moment) -> str:
+    """A moment of a walk, with the differences to the one before it."""
+    return picture(model, moment.row, moment.previous and moment.previous.row)
+
+
+def caption(model: Model, moment: Moment) -> str:
+    """What has just happened: the scenario's words, else the action's own."""
+    if moment.caption:
+        return moment.caption
+    if moment.step is None:
+        return first_line(model.spec.inits[0].doc) or "The initial state."
+    return first_line(model.action(moment.step.action).doc) or moment.step.text

@@ -1,0 +1,185 @@
+"""A state as lines of names and values, each value in pieces, with what differs marked.
+
+This is the view of a state that needs no drawing code: the stepper's State tab, and the picture
+of a spec that brings none of its own.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout
+from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.views import plain_value
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.drawing.wording import spec_title
+
+_WIDTH, _MARGIN, _LINE = 720, 12, 17
+SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of a value; `mark` tells how it differs, `was` what stood there before it changed."""
+
+    text: str
+    mark: str = SAME
+    was: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """The piece with its difference in words and signs, for where nothing is coloured."""
+        if self.mark == CHANGED:
+            return f"{self.was} → {self.text}"
+        return {ADDED: f"+{self.text}", REMOVED: f"−{self.text}"}.get(self.mark, self.text)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variable, or one node's part of it, as it is written in an action after `s.`."""
+
+    name: str
+    value: list[Piece]
+
+    @property
+    def differs(self) -> bool:
+        return any(piece.mark for piece in self.value)
+
+
+def state_table(model: Model, row: bytes, previous: bytes | None = None) -> list[Line]:
+    """The lines of a state, with its differences to a previous state of the same model."""
+    lines = []
+    for name, layout in model.layout.fields.items():
+        at = model.layout.offsets[name]
+        value = plain_value(layout, row, at)
+        old = value if previous is None else plain_value(layout, previous, at)
+        if isinstance(layout, ArrayLayout) and layout.per_node:
+            lines += [
+                Line(f"{name}[{node}]", _pieces(layout.item, value[node], old[node]))
+                for node in value
+            ]
+        else:
+            lines.append(Line(name, _pieces(layout, value, old)))
+    return lines
+
+
+def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
+    match layout:
+        case IntegerLayout():
+            text, was = _number(layout, value), _number(layout, old)
+            return [Piece(text) if text == was else Piece(text, CHANGED, was)]
+        case ArrayLayout(item, _, per_node):
+            keys = list(value) if per_node else range(_in_use(item, value, old))
+            parts = [
+                ([Piece(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
+                for key in keys
+            ]
+            if len(keys) < len(value):
+                parts.append([Piece("zeros" if not keys else "then zeros")])
+            return _enclosed("[", parts, "]")
+    if layout.kind == "struct":
+        return _enclosed(
+            "",
+            [
+                [Piece(f"{name} "), *_pieces(part, value[name], old[name])]
+                for name, part in layout.fields.items()
+            ],
+            "",
+        )
+    item = layout.fields["items"].item
+    listed = _sequence if layout.kind == "seq" else _bag
+    return _enclosed("[", listed(item, value, old), "]") if value or old else [Piece("empty")]
+
+
+def _in_use(item: Any, value: list, old: list) -> int:
+    """How many slots to write out: two or more zero ones at the end are not in use."""
+    zero = plain_value(item, bytes(item.size))
+    count = len(value)
+    while count and value[count - 1] == old[count - 1] == zero:
+        count -= 1
+    return count if len(value) - count > 1 else len(value)
+
+
+def _sequence(item: Any, value: list, old: list) -> list[list[Piece]]:
+    common = min(len(value), len(old))
+    return [
+        *(_item(item, value[k], old[k]) for k in range(common)),
+        *(_whole(item, each, ADDED) for each in value[common:]),
+        *(_whole(item, each, REMOVED) for each in old[common:]),
+    ]
+
+
+def _bag(item: Any, value: list, old: list) -> list[list[Piece]]:
+    texts = [_text(item, each) for each in value]
+    left = Counter(_text(item, each) for each in old)
+    parts = []
+    for text in texts:
+        known = left[text] > 0
+        left[text] -= known
+        parts.append([Piece(text, SAME if known else ADDED)])
+    return parts + [[Piece(text, REMOVED)] for text in left.elements()]
+
+
+def _item(layout: Any, value: Any, old: Any) -> list[Piece]:
+    pieces = _pieces(layout, value, old)
+    return [Piece("("), *pieces, Piece(")")] if isinstance(value, dict) else pieces
+
+
+def _whole(layout: Any, value: Any, mark: str) -> list[Piece]:
+    return [Piece(_text(layout, value), mark)]
+
+
+def _text(layout: Any, value: Any) -> str:
+    return "".join(piece.text for piece in _item(layout, value, value))
+
+
+def _enclosed(left: str, parts: list[list[Piece]], right: str) -> list[Piece]:
+    joined: list[Piece] = [Piece(left)] if left else []
+    for k, part in enumerate(parts):
+        joined += ([Piece(", ")] if k else []) + part
+    return _merged([*joined, Piece(right)] if right else joined)
+
+
+def _merged(pieces: list[Piece]) -> list[Piece]:
+    """The same with neighbouring unmarked pieces made one."""
+    merged: list[Piece] = []
+    for piece in pieces:
+        if merged and not merged[-1].mark and not piece.mark:
+            merged[-1] = Piece(merged[-1].text + piece.text)
+        else:
+            merged.append(piece)
+    return merged
+
+
+def _number(layout: IntegerLayout, value: Any) -> str:
+    match layout.kind:
+        case "nodes":
+            return "{" + ", ".join(str(node) for node in sorted(value)) + "}"
+        case "bool":
+            return "yes" if value else "no"
+        case "node" if value == 0:
+            return "none"
+    return str(value)
+
+
+def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) -> str:
+    """The table as SVG; changed lines carry a bar, and say what was there before."""
+    lines = state_table(model, row, previous)
+    names = max(text_width(line.name, 12, bold=True) for line in lines) + 34
+    svg, y = Svg(), _MARGIN
+    for line in lines:
+        text = "".join(piece.spoken for piece in line.value)
+        wrapped = wrap(text, _WIDTH - names - _MARGIN)
+        height = _LINE * len(wrapped) + 6
+        if line.differs:
+            svg.rect(8, y, _WIDTH - 16, height, rx=4, fill=palette.CHANGED)
+            svg.rect(8, y, 4, height, fill=palette.CHANGED_LINE)
+        svg.text(22, y + _LINE - 1, line.name, bold=True)
+        for k, part in enumerate(wrapped, 1):
+            svg.text(names, y + k * _LINE - 1, part)
+        y += height + 2
+    described = ". ".join(
+        f"{line.name}: {''.join(piece.spoken for piece in line.value)}" for line in lines
+    )
+    return svg.document(_WIDTH, y + _MARGIN, spec_title(model.spec.name), described)

@@ -1,0 +1,1 @@
+"""Every reachable state: the question, the engines of this process, and the result."""

@@ -1,0 +1,415 @@
+"""From plain functions to compiled ones, and a hash that says when they must be compiled again.
+
+Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
+Numba version of one: its source is taken apart (`ast`), five things are rewritten, and all that
+it calls is compiled the same way.
+
+    x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
+    x[i] = v           becomes   set_item(x, i, v)             checked
+    Record(id=1)       becomes   a zeroed record with its fields set
+    all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
+    predicate(s, r)    becomes   the expression that it returns, if that is all it does
+
+The last one is for speed only: every function that Numba compiles costs it a tenth of a second.
+
+Numba's own disk cache does not see an edit in a called function. So `source_hash` covers every
+function that can be reached and every constant that they read, and names the cache folder.
+"""
+
+import ast
+import copy
+import dis
+import hashlib
+import inspect
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+from protocol_lab.declaring import containers
+from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.errors import LabError
+from protocol_lab.exploring import records
+
+_HAVE_COMPILED_VERSIONS = (containers.overflow,)
+"""Plain functions for which `records` has a compiled version of its own."""
+
+inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Compiles what only compiled code calls: without the entrances for others, which take a while."""
+
+_REDUCERS = ("all", "any", "sum", "min", "max")
+
+
+def parse(function: Callable) -> ast.FunctionDef:
+    """The syntax tree of a function as it is loaded. Raises LabError if its file has changed."""
+    if hasattr(function, "lab_source"):
+        text, first_line = function.lab_source, 1
+    else:
+        try:
+            lines, first_line = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise LabError(
+                f"The source of {function.__qualname__} can't be read, so it can't be compiled;"
+                " define it in a file or a notebook cell."
+            ) from None
+        text = textwrap.dedent("".join(lines))
+    if function.__name__ == "<lambda>":
+        tree = _lambda_as_function(function, text)
+    else:
+        tree = ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
+        raise LabError(
+            f"The file of {function.__qualname__} was edited after it was loaded: load the spec"
+            " again (restart the kernel, or call protocol_lab.catalog.load)."
+        )
+    ast.increment_lineno(tree, first_line - 1)
+    return tree
+
+
+def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:
+    start = text.find("lambda")
+    for end in range(len(text), start, -1):
+        try:
+            tree = ast.parse(f"({text[start:end]})", mode="eval")
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Lambda):
+                body = [ast.copy_location(ast.Return(node.body), node.body)]
+                found = ast.FunctionDef("predicate", node.args, body, [], type_params=[])
+                found = ast.fix_missing_locations(ast.copy_location(found, node))
+                if _same_code(function, found):
+                    return found
+    return None
+
+
+def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
+    bare = _without_annotations(tree)
+    module = ast.Module([bare], [])
+    free = function.__code__.co_freevars
+    if free:  # inside a function that has these names, so that they are free here as well
+        outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
+        outer.body = [bare]
+        module = ast.Module([outer], [])
+    code = compile(ast.fix_missing_locations(module), "<check>", "exec")
+    for _ in range(2 if free else 1):
+        code = next(each for each in code.co_consts if isinstance(each, types.CodeType))
+    return _shape(code) == _shape(function.__code__)
+
+
+def _shape(code: types.CodeType) -> tuple:
+    nested = tuple(
+        _shape(each) if isinstance(each, types.CodeType) else repr(each) for each in code.co_consts
+    )
+    return code.co_code, code.co_names, code.co_varnames, nested
+
+
+def _without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
+    arguments = [ast.copy_location(ast.arg(each.arg), each) for each in tree.args.args]
+    bare = ast.FunctionDef(
+        tree.name,
+        ast.arguments([], arguments, None, [], [], None, tree.args.defaults),
+        tree.body,
+        [],
+        type_params=[],
+    )
+    return ast.copy_location(bare, tree)
+
+
+def reachable(functions: list[Callable]) -> list[Callable]:
+    """These functions and all plain functions that they call, directly or not."""
+    found: dict[int, Callable] = {}
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if id(function) in found:
+            continue
+        found[id(function)] = function
+        waiting += [each for each in names_read(function).values() if is_plain(each)]
+    return list(found.values())
+
+
+def names_read(function: Callable) -> dict[str, Any]:
+    """The global and enclosing names that a function reads, with their present values."""
+    scope = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        scope[name] = cell.cell_contents
+    return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    loads = (each for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
+    names = {*(each.argval for each in loads), *code.co_freevars}  # co_names has attributes, too
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            names |= _names_in(each)
+    return names
+
+
+def is_plain(value: Any) -> bool:
+    """Is it a plain Python function, to be compiled as the actions are?"""
+    return isinstance(value, types.FunctionType) and value not in _HAVE_COMPILED_VERSIONS
+
+
+def source_hash(functions: list[Callable], *more: Any) -> str:
+    """A hash of all reachable code, the constants it reads, and whatever else matters."""
+    digest = hashlib.sha256()
+    parts = []
+    for function in reachable(functions):
+        values = [
+            f"{name}={value!r}"
+            for name, value in sorted(names_read(function).items())
+            if isinstance(value, int | str | float | tuple)
+        ]
+        parts.append(f"{function.__qualname__} {_shape(function.__code__)} {values}")
+    for part in sorted(parts) + [repr(each) for each in more]:
+        digest.update(part.encode())
+    return digest.hexdigest()[:24]
+
+
+class Compiler:
+    """Compiles the functions of one model; every function once."""
+
+    def __init__(self, layout: StructLayout):
+        self.record = records.numba_type(layout)
+        self.state_at = records.make_state_at(self.record)
+        self._structs = _struct_layouts(layout)
+        self._done: dict[int, Any] = {}
+        self._expressions: dict[int, ast.expr | None] = {}
+        self._running: set[int] = set()
+
+    def compiled(self, function: Callable) -> Any:
+        """The Numba version of a plain function (compiled when it is first called)."""
+        key = id(function)
+        if key in self._done:
+            return self._done[key]
+        if key in self._running:
+            raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
+        self._running.add(key)
+        tree = _without_annotations(parse(function))
+        names = {**names_read(function), function.__name__: None}
+        rewriter = _Rewriter(self, names, _local_names(function, tree))
+        tree = rewriter.visit(tree)
+        module = ast.fix_missing_locations(ast.Module([*rewriter.extra, tree], []))
+        used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+        scope = {
+            name: self.compiled(value) if is_plain(value) else value
+            for name, value in names.items()
+            if name in used
+        }
+        scope.update(__name__=__name__, set_field=records.set_field, set_item=records.set_item)
+        exec(compile(module, inspect.getfile(function), "exec"), scope)
+        for helper in rewriter.extra:
+            scope[helper.name] = inner(scope[helper.name])
+        self._running.remove(key)
+        self._done[key] = inner(scope[tree.name])
+        return self._done[key]
+
+    def expression(self, function: Callable) -> ast.expr | None:
+        """What a function returns, if it is one expression that can stand in its caller's code."""
+        key = id(function)
+        if key not in self._expressions:
+            tree = parse(function)
+            body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+            simple = (
+                len(body) == 1
+                and isinstance(body[0], ast.Return)
+                and body[0].value is not None
+                and not function.__code__.co_freevars
+                and not any(isinstance(each, _SCOPES) for each in ast.walk(body[0]))
+            )
+            self._expressions[key] = body[0].value if simple else None
+        return self._expressions[key]
+
+    def new_record(self, declared: type[Struct]) -> Any:
+        """A compiled function that makes a zeroed record of a Struct class."""
+        if declared not in self._structs:
+            raise LabError(f"{declared.__name__} is no part of this spec's state.")
+        return records.make_new_record(records.numba_type(self._structs[declared]))
+
+
+_SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
+
+
+def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
+    found: dict[type, StructLayout] = {}
+    if isinstance(layout, ArrayLayout):
+        return _struct_layouts(layout.item)
+    if isinstance(layout, StructLayout):
+        if layout.kind == "struct":
+            found[layout.declared] = layout
+        for part in layout.fields.values():
+            found.update(_struct_layouts(part))
+    return found
+
+
+def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
+    """The names that belong to a function, those of its generator expressions included."""
+    loops = [each for each in ast.walk(tree) if isinstance(each, ast.comprehension)]
+    targets = {
+        name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)
+    }
+    return {*function.__code__.co_varnames, *function.__code__.co_cellvars, *targets}
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites one function; `extra` collects the small functions that it needs.
+
+    `names` are the values of the names that the function reads; what is added to them is needed
+    by the rewritten code.
+    """
+
+    def __init__(self, compiler: Compiler, names: dict[str, Any], local_names: set[str]):
+        self.compiler, self.names, self.local_names = compiler, names, local_names
+        self.extra: list[ast.FunctionDef] = []
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.targets) == 1:
+            return self._store(node, node.targets[0], node.value)
+        if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name):
+            return node
+        present = _copied(node.target, ast.Load())
+        return self._store(node, node.target, ast.BinOp(present, node.op, node.value))
+
+    def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
+        if isinstance(target, ast.Tuple) and any(
+            isinstance(each, ast.Attribute | ast.Subscript) for each in target.elts
+        ):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        if isinstance(target, ast.Attribute):
+            call = _call("set_field", target.value, ast.Constant(target.attr), value)
+        elif isinstance(target, ast.Subscript):
+            call = _call("set_item", target.value, target.slice, value)
+        else:
+            return node
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name):
+            return node
+        name = node.func.id
+        if name in _REDUCERS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            return self._as_loop(name, node.args[0])
+        called = None if name in self.local_names else self.names.get(name)
+        if isinstance(called, type) and issubclass(called, Struct):
+            return self._as_record(called, node)
+        return self._as_expression(called, node) if is_plain(called) else node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            made = self.names.get(value.func.id)
+            if isinstance(made, type) and issubclass(made, Struct):
+                raise LabError(
+                    f"Line {node.lineno}: a new {made.__name__} can be stored or compared, but not"
+                    " returned; make it where it is used."
+                )
+        self.generic_visit(node)
+        return node
+
+    def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
+        """The called function's expression with the arguments in place of its parameters."""
+        expression = self.compiler.expression(called)
+        parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
+        fits = len(node.args) == len(parameters) and not node.keywords
+        if expression is None or not fits or not all(map(_is_simple, node.args)):
+            return node
+        arguments = dict(zip(parameters, node.args, strict=True))
+        for name, value in names_read(called).items():
+            alias = name
+            if name in self.local_names or self.names.get(name, value) is not value:
+                alias = f"{called.__name__}__{name}"
+            self.names[alias] = value
+            arguments[name] = ast.Name(alias, ast.Load())
+        return self.visit(_substituted(expression, arguments))
+
+    def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
+        fields = [keyword.arg for keyword in node.keywords]
+        name = f"_make_{declared.__name__}_{'_'.join(fields)}"
+        new = f"_new_{declared.__name__}"
+        self.names.setdefault(new, self.compiler.new_record(declared))
+        if not any(each.name == name for each in self.extra):
+            stores = "".join(f"    set_field(_record, {each!r}, {each})\n" for each in fields)
+            head = f"def {name}({', '.join(['_record', *fields])}):\n"
+            self.extra.append(ast.parse(f"{head}{stores}    return _record").body[0])
+        # The record lives on the stack of the function that is written in, so that it is made here.
+        made = ast.Call(ast.Name(new, ast.Load()), [], [])
+        arguments = [made, *(keyword.value for keyword in node.keywords)]
+        return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), arguments, []), node)
+
+    def _as_loop(self, reducer: str, node: ast.GeneratorExp) -> ast.Call:
+        name = f"_{reducer}_{len(self.extra)}"
+        targets = {
+            each.id
+            for generator in node.generators
+            for each in ast.walk(generator.target)
+            if isinstance(each, ast.Name)
+        }
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        outer = sorted((used & self.local_names) - targets)
+        start, step, end = _REDUCTIONS[reducer]
+        body = ast.parse(textwrap.dedent(step)).body
+        body = [_substituted(statement, {"VALUE": node.elt}) for statement in body]
+        for generator in reversed(node.generators):
+            for condition in reversed(generator.ifs):
+                body = [ast.If(condition, body, [])]
+            body = [ast.For(generator.target, generator.iter, body, [])]
+        text = textwrap.indent(f"{start}\n{end}", "    ")
+        function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
+        function.body[1:1] = body
+        self.extra.append(ast.copy_location(function, node))
+        return ast.copy_location(_call(name, *(ast.Name(each, ast.Load()) for each in outer)), node)
+
+
+_REDUCTIONS = {
+    "all": ("pass", "if not (VALUE):\n    return False", "return True"),
+    "any": ("pass", "if VALUE:\n    return True", "return False"),
+    "sum": ("_total = 0", "_total += VALUE", "return _total"),
+    "min": (
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",
+        "if _first:\n    raise ValueError\nreturn _best",
+    ),
+    "max": (
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value > _best:\n    _first, _best = False, _value",
+        "if _first:\n    raise ValueError\nreturn _best",
+    ),
+}
+
+
+def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
+    """A copy of a tree with expressions in place of names."""
+
+    class Substitute(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            return copy.deepcopy(values.get(node.id, node))
+
+    return Substitute().visit(copy.deepcopy(tree))
+
+
+def _is_simple(argument: ast.expr) -> bool:
+    """May the argument be written several times, being short and without a call?"""
+    return sum(1 for _ in ast.walk(argument)) < 16 and not any(
+        isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
+    )
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _copied(node: Any, context: ast.expr_context) -> Any:
+    copy = ast.parse(ast.unparse(node), mode="eval").body
+    copy.ctx = context
+    return copy

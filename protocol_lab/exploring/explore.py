@@ -1,0 +1,69 @@
+"""`explore`: every reachable state of a model, on the engine of your choice."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.predicates import predicate
+from protocol_lab.exploring.progress import ProgressBar
+from protocol_lab.exploring.result import Result
+from protocol_lab.exploring.search import UNBOUNDED, Question
+
+ENGINES = ("native", "python", "spark")
+
+
+def explore(
+    model: Model,
+    *,
+    engine: str = "native",
+    invariants: Iterable[str] | None = None,
+    constraint: str | Callable[..., Any] | None = None,
+    deadlock: bool = False,
+    to_the_end: bool = False,
+    max_states: int | None = None,
+    memory_gib: float | None = None,
+    progress: bool = True,
+    stopped: Callable[[], bool] | None = None,
+    **engine_options: Any,
+) -> Result:
+    """Search breadth first for a violated invariant, up to the end or a stated bound.
+
+    invariants: names, [] for none, None for the spec's default ones. constraint: an expression
+    over s and c, or such a function; states outside are checked but neither counted nor expanded.
+    to_the_end: go on after a violation and count the violating states. Interrupting returns what
+    is known, as undecided. Raises LabError for bad input.
+    """
+    if engine not in ENGINES:
+        raise LabError(f"There is no engine {engine!r}; use one of {', '.join(ENGINES)}.")
+    if max_states is not None and max_states < 1:
+        raise LabError(f"max_states={max_states} leaves nothing to explore; use 1 or more.")
+    chosen, chosen_steps = model.choose(invariants)
+    question = Question(
+        chosen,
+        chosen_steps,
+        predicate(model, constraint) if constraint is not None else None,
+        deadlock,
+        to_the_end,
+        max_states or UNBOUNDED,
+        int(memory_gib * 2**30) if memory_gib else None,
+        stopped=stopped,
+    )
+    with ProgressBar(model.spec.name, shown=progress) as bar:
+        question.progress = bar.update
+        return _search_class(engine)(model, question, **engine_options).run()
+
+
+def _search_class(engine: str) -> Any:
+    """The engines, imported only where they are used: Spark alone takes a second."""
+    if engine == "native":
+        from protocol_lab.exploring.native import NativeSearch
+
+        return NativeSearch
+    if engine == "python":
+        from protocol_lab.exploring.python_engine import PythonSearch
+
+        return PythonSearch
+    from protocol_lab.spark.search import SparkSearch
+
+    return SparkSearch

@@ -1,0 +1,348 @@
+"""The in-process explorer: breadth first, with the compiled loops of `kernels`.
+
+Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
+checked against the constraint and entered into the table of fingerprints, and the new ones are
+checked against the invariants, all in the order in which one state at a time would be handled: so
+the counts at a stop are those of the plain algorithm in `python_engine`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import psutil
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import CapacityExceeded
+from protocol_lab.exploring import fingerprint as table
+from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.result import Result
+from protocol_lab.exploring.search import Question, add_trace, properties_to_compile
+from protocol_lab.stepping.attempts import initial, successors
+
+_CHUNK = 1024
+"""States expanded at a time: their successors fit into the processor's cache."""
+
+
+@dataclass
+class _Event:
+    """Why the search stops: after candidate `at` of the chunk (or before it, for a deadlock)."""
+
+    name: str
+    at: int
+    row: bytes
+    parent: int
+
+
+class NativeSearch:
+    """One search; `run` returns its result. Stored rows stay available in it."""
+
+    def __init__(self, model: Model, question: Question):
+        self.model, self.question = model, question
+        spec = model.spec
+        kernels = loops.Kernels(model)
+        self.expand = kernels.expand()
+        self.properties = properties_to_compile(spec, question.invariants)
+        self.check = kernels.check([each.function for each in self.properties])
+        self.extra_constraint = (
+            kernels.check_predicate(question.constraint) if question.constraint else None
+        )
+        self.check_steps = (
+            kernels.check_steps([each.function for each in spec.step_invariants])
+            if question.step_invariants
+            else None
+        )
+        self.constants = loops.constants_array(model)
+        self.result = Result(model, "native", question.names)
+        self.result.compile_seconds = kernels.compile_seconds
+        self.result.per_action = {"init": 0, **{each.name: 0 for each in spec.actions}}
+        self.sometimes = self._bits(spec.sometimes_properties)
+        self.invariants = self._bits(question.invariants)
+        self.violating = dict.fromkeys(question.names, 0)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        words = self.model.words
+        self.stored = 0
+        self.store = np.empty((1 << 14, words), np.uint64)
+        self.parents = np.empty(1 << 14, np.int64)
+        self.table = np.zeros(1 << 16, np.uint64)
+        self._candidates(8 * _CHUNK)
+
+    def _candidates(self, room: int) -> None:
+        self.out = np.empty((room, self.model.words), np.uint64)
+        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        self.failed, self.failed_steps = np.zeros(room, np.int64), np.zeros(room, np.int64)
+        self.inside = np.ones(room, np.uint8)
+        self.verdicts = np.zeros(room, np.uint8)
+        self.degree_of = np.zeros(_CHUNK, np.int64)
+        self.progress = np.zeros(1, np.int64)
+
+    def _bits(self, properties: list) -> int:
+        return sum(1 << k for k, each in enumerate(self.properties) if each in properties)
+
+    def run(self) -> Result:
+        """Explore until everything was seen or something ends the search. Never raises for an
+        interruption or a bound: the result says what is known."""
+        result, began = self.result, time.perf_counter()
+        try:
+            with deferred_interrupts() as self.interrupted:
+                event = self._search(began)
+            if event is None:
+                result.exhaustive = True
+            elif event.name:
+                result.violated = event.name
+                self._add_trace(event)
+        except _Undecided as stop:
+            result.undecided_reason = str(stop)
+        except KeyboardInterrupt:
+            result.undecided_reason = "interrupted"
+        result.seconds = time.perf_counter() - began
+        self._finish()
+        return result
+
+    def _finish(self) -> None:
+        result = self.result
+        result.per_depth = [count for count in result.per_depth if count]
+        result.states = self.store[: result.distinct]
+        result.parents = self.parents[: result.distinct]
+        result.never_reached = [
+            each.name for k, each in enumerate(self.properties) if self.sometimes >> k & 1
+        ]
+        if self.question.to_the_end:
+            result.violating = self.violating
+
+    def _search(self, began: float) -> _Event | None:
+        event = self._start()
+        level_begin = 0
+        while event is None:
+            level_end = self.stored
+            if level_begin == level_end:
+                return None
+            self.result.per_depth.append(0)
+            begin = level_begin
+            while begin < level_end and event is None:
+                begin, event = self._chunk(begin, min(begin + _CHUNK, level_end))
+                if self.question.progress:
+                    frontier = level_end - begin + (self.stored - level_end)
+                    self.question.progress(self.result, frontier, time.perf_counter() - began)
+                if self.question.stopped and self.question.stopped():
+                    raise _Undecided("stopped")
+                if self.interrupted():
+                    raise _Undecided("interrupted")
+            level_begin = level_end
+        return event
+
+    def _start(self) -> _Event | None:
+        """Enter the initial states, which the uncompiled functions give."""
+        rows = [each.row for each in _or_undecided(lambda: list(initial(self.model)))]
+        self.result.per_depth.append(0)
+        event = None
+        for at in range(0, len(rows), _CHUNK):
+            part = rows[at : at + _CHUNK]
+            for k, row in enumerate(part):
+                self.out[k] = np.frombuffer(row, np.uint64)
+            self.parent_of[: len(part)] = -1
+            self.weight_of[: len(part)] = 1
+            event = event or self._take_in(len(part), ["init"], None)
+        return event
+
+    def _chunk(self, begin: int, end: int) -> tuple[int, _Event | None]:
+        names = [each.name for each in self.model.spec.actions]
+        while True:
+            try:
+                done, count = self.expand(
+                    self.store, begin, end, self.constants, self.out, self.parent_of,
+                    self.action_of, self.weight_of, self.degree_of, self.progress,
+                )  # fmt: skip
+            except CapacityExceeded:
+                end = int(self.progress[0])  # first the states before the one that does not fit
+                if end == begin:
+                    return end, self._last_state(end, names)
+                continue
+            except Exception as error:
+                list(successors(self.model, self._row(int(self.progress[0]))))  # has the words
+                raise error
+            if done > begin:
+                break
+            self._candidates(2 * len(self.out))  # one state has more successors than fit
+        dead = self._deadlock(begin, done)
+        if dead is not None:
+            count = int(np.searchsorted(self.parent_of[:count], dead))
+        event = self._take_in(count, names, self.store)
+        if event is None and dead is not None:
+            event = _Event("deadlock", -1, self._row(dead), int(self.parents[dead]))
+        return done, event
+
+    def _last_state(self, position: int, names: list[str]) -> _Event:
+        """Repeat a state uncompiled, up to its step that exceeds a capacity: that has the words."""
+        found = []
+        try:
+            for each in successors(self.model, self._row(position)):
+                found.append(each)
+        except CapacityExceeded as error:
+            reason = str(error)
+        if len(found) > len(self.out):
+            self._candidates(len(found))
+        for k, each in enumerate(found):
+            self.out[k] = np.frombuffer(each.row, np.uint64)
+            self.action_of[k] = names.index(each.action.name)
+            self.weight_of[k] = each.witnesses
+        self.parent_of[: len(found)] = position
+        event = self._take_in(len(found), names, self.store)
+        if event is None:
+            raise _Undecided(reason)
+        return event
+
+    def _deadlock(self, begin: int, done: int) -> int | None:
+        if not self.question.deadlock:
+            return None
+        dead = np.flatnonzero(self.degree_of[: done - begin] == 0)
+        return begin + int(dead[0]) if len(dead) else None
+
+    def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
+        """Store, check and count candidates [0, count); the first event ends the search."""
+        self._apply_constraints(count)
+        self._make_room(count)
+        before_stored = self.stored
+        handled, stored = table.insert(
+            self.table, self.out, count, self.inside, self.question.max_states, self.store,
+            self.stored, self.parents, self.parent_of, self.verdicts,
+        )  # fmt: skip
+        event = self._check(handled, before)
+        counted = handled if event is None else event.at + 1
+        is_new = self.verdicts[:counted] == table.NEW
+        new = int(np.count_nonzero(is_new))
+        if self.sometimes and new:
+            self.sometimes &= int(np.bitwise_and.reduce(self.failed[:counted][is_new]))
+        self.stored = before_stored + new if event else stored
+        per_action = np.bincount(
+            self.action_of[:counted], weights=self.weight_of[:counted], minlength=len(names)
+        )
+        for name, more in zip(names, per_action, strict=False):
+            self.result.per_action[name] += int(more)
+        self.result.per_depth[-1] += new
+        if event is None and handled < count:
+            raise _Undecided(f"more than {self.question.max_states:,} distinct states (max_states)")
+        return event
+
+    def _apply_constraints(self, count: int) -> None:
+        self.inside[:count] = 1
+        bits = self._bits(self.model.spec.constraints)
+        for check, enabled in ((self.check, bits), (self.extra_constraint, 1)):
+            if check is None or not enabled:
+                continue
+            check(
+                self.out, count, self.inside, self.constants, enabled, self.failed,
+                self.store, self.parent_of,
+            )  # fmt: skip
+            self.inside[:count] &= self.failed[:count] == 0
+
+    def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
+        """Evaluate the properties on the states that count, and steps on all transitions."""
+        question = self.question
+        wanted = (self.verdicts[:count] != table.KNOWN).astype(np.uint8)
+        enabled = self.invariants | self.sometimes
+        self.failed[:count] = 0
+        if enabled:
+            self.check(
+                self.out, count, wanted, self.constants, enabled, self.failed,
+                self.store, self.parent_of,
+            )  # fmt: skip
+        self.failed_steps[:count] = 0
+        if self.check_steps is not None and before is not None:
+            wanted[:] = 1
+            bits = sum(
+                1 << k
+                for k, each in enumerate(self.model.spec.step_invariants)
+                if each in question.step_invariants
+            )
+            self.check_steps(
+                self.out, count, wanted, self.constants, bits, self.failed_steps,
+                before, self.parent_of,
+            )  # fmt: skip
+        return self._first_event(count)
+
+    def _first_event(self, count: int) -> _Event | None:
+        broken = np.flatnonzero(self.failed[:count] & self.invariants | self.failed_steps[:count])
+        event = None
+        if len(broken):
+            at = int(broken[0])
+            name = next(name for name in self.question.names if self._broken(name, count)[at])
+            event = _Event(name, at, self.out[at].tobytes(), int(self.parent_of[at]))
+        if not self.question.to_the_end:
+            return event
+        self._count_violations(count)
+        if event is not None and self.result.violated is None:
+            self.result.violated = event.name
+            self._add_trace(event)
+        return None
+
+    def _broken(self, name: str, count: int) -> np.ndarray:
+        """For each candidate, whether it breaks the invariant of this name."""
+        for properties, failed in (
+            (self.properties, self.failed),
+            (self.model.spec.step_invariants, self.failed_steps),
+        ):
+            for k, each in enumerate(properties):
+                if each.name == name:
+                    return failed[:count] >> k & 1 == 1
+        raise KeyError(name)
+
+    def _count_violations(self, count: int) -> None:
+        """Add the new states that break an invariant, and the transitions that break a step's."""
+        is_new = self.verdicts[:count] == table.NEW
+        for each in self.question.invariants:
+            self.violating[each.name] += int((self._broken(each.name, count) & is_new).sum())
+        for each in self.question.step_invariants:
+            self.violating[each.name] += int(self._broken(each.name, count).sum())
+
+    def _make_room(self, count: int) -> None:
+        if 2 * (self.stored + count) > len(self.table):
+            self._check_memory(8 * 4 * len(self.table))
+            self.table = np.zeros(4 * len(self.table), np.uint64)
+            table.refill(self.table, self.store, self.stored)
+        if self.stored + count > len(self.store):
+            size = 2 * (self.stored + count)
+            self._check_memory(8 * size * (self.model.words + 1))
+            self.store = _grown(self.store, size, self.stored)
+            self.parents = _grown(self.parents, size, self.stored)
+
+    def _check_memory(self, more_bytes: int) -> None:
+        used = self.store.nbytes + self.parents.nbytes + self.table.nbytes
+        bound = self.question.memory_bytes or psutil.virtual_memory().total // 2
+        if used + more_bytes > bound:
+            raise _Undecided(
+                f"the search needs more than the {bound / 2**30:.1f} GiB of memory it may use:"
+                " lower the constants, raise --memory, or use Spark"
+            )
+
+    def _row(self, position: int) -> bytes:
+        return self.store[position].tobytes()
+
+    def _add_trace(self, event: _Event) -> None:
+        rows, position = [event.row], event.parent
+        while position >= 0:
+            rows.append(self._row(position))
+            position = int(self.parents[position])
+        add_trace(self.result, rows[::-1])
+
+
+class _Undecided(Exception):
+    """The search ends without a verdict; the text says which bound was hit."""
+
+
+def _grown(array: np.ndarray, size: int, used: int) -> np.ndarray:
+    larger = np.empty((size, *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def _or_undecided(compute: Callable[[], Any]) -> Any:
+    try:
+        return compute()
+    except CapacityExceeded as error:
+        raise _Undecided(str(error)) from None

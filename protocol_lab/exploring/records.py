@@ -1,0 +1,258 @@
+"""The compiled side of `views`: how a row of words becomes a record that Numba can read and write.
+
+Numba knows records (from a numpy dtype), but three things that a protocol needs are added here:
+a store that checks whether a number fits its width, copies and comparisons of whole records, and
+new records as values. `compiling` rewrites actions to use these functions; nobody else calls them.
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import from_dtype, types
+from numba.core import cgutils
+from numba.core.datamodel import register_default
+from numba.core.datamodel.models import RecordModel
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import record_getattr
+
+from protocol_lab.declaring import containers
+from protocol_lab.declaring.layout import ArrayLayout, StructLayout
+from protocol_lab.errors import CapacityExceeded
+
+
+class StateRecord(types.Record):
+    """A record whose numbers are read as int64, whatever their width.
+
+    So a function that is called with an id here and an epoch there is compiled once, and
+    compiled arithmetic is as exact as the uncompiled one.
+    """
+
+
+register_default(StateRecord)(RecordModel)
+
+
+@infer_getattr
+class _StateRecordFields(AttributeTemplate):
+    key = StateRecord
+
+    def generic_resolve(self, record: StateRecord, name: str) -> types.Type | None:
+        if name not in record.fields:
+            raise TypingError(f"there is no field {name!r}; there are {', '.join(record.fields)}")
+        found = record.typeof(name)
+        return types.int64 if isinstance(found, types.Integer) else found
+
+
+@lower_getattr_generic(StateRecord)
+def _get_field(context, builder, record, value, name):
+    kept = record.typeof(name)
+    if not isinstance(kept, types.Integer):
+        return record_getattr(context, builder, record, value, name)
+    pointer = _moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
+    narrow = ir.IntType(kept.bitwidth)
+    number = builder.load(builder.bitcast(pointer, narrow.as_pointer()), align=1)
+    widen = builder.sext if kept.signed else builder.zext
+    return widen(number, ir.IntType(64))
+
+
+def numba_type(layout: Any) -> types.Type:
+    """Numba's type of what a layout describes: an integer, a StateRecord or an array of them."""
+    if isinstance(layout, StructLayout):
+        fields = [
+            (name, {"type": numba_type(part), "offset": layout.offsets[name], "title": None})
+            for name, part in layout.fields.items()
+        ]
+        return StateRecord(fields, layout.size, False)
+    if isinstance(layout, ArrayLayout):
+        return types.NestedArray(numba_type(layout.item), (layout.count,))
+    return from_dtype(layout.dtype)
+
+
+def make_state_at(record: types.Record):
+    """A compiled function (words, row) -> the record that starts at this row of a uint64 array."""
+
+    @intrinsic
+    def state_at(typing_context, words, row):
+        def codegen(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            index = context.cast(builder, args[1], signature.args[1], types.intp)
+            row_bytes = cgutils.unpack_tuple(builder, array.strides, 2)[0]
+            start = builder.ptrtoint(array.data, ir.IntType(64))
+            address = builder.add(start, builder.mul(index, row_bytes))
+            return builder.inttoptr(address, context.get_value_type(record))
+
+        return record(words, row), codegen
+
+    return state_at
+
+
+def make_new_record(record: types.Record):
+    """A compiled function () -> a zeroed record on the caller's stack: a value to be stored."""
+
+    @intrinsic
+    def new_record(typing_context):
+        def codegen(context, builder, signature, args):
+            bytes_type = ir.ArrayType(ir.IntType(8), record.size)
+            slot = cgutils.alloca_once(builder, bytes_type)
+            cgutils.memset(builder, slot, ir.Constant(ir.IntType(64), record.size), 0)
+            return builder.bitcast(slot, context.get_value_type(record))
+
+        return record(), codegen
+
+    return new_record
+
+
+def _bytes_in(record: types.Record) -> ir.Constant:
+    return ir.Constant(ir.IntType(64), record.size)
+
+
+def _moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
+    """The address `offset` bytes further on."""
+    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    return builder.gep(start, [offset])
+
+
+def _store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
+    """Store a value of numba type `source` where a value of type `target` is kept.
+
+    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one.
+    """
+    if isinstance(target, types.Record):
+        if isinstance(source, types.Record):
+            cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
+        else:
+            cgutils.memset(builder, pointer, _bytes_in(target), 0)
+        return
+    number = context.cast(builder, value, source, types.int64)
+    too_low = builder.icmp_signed("<", number, number.type(target.minval))
+    too_high = builder.icmp_signed(">", number, number.type(target.maxval))
+    with builder.if_then(builder.or_(too_low, too_high), likely=False):
+        context.call_conv.return_user_exc(builder, CapacityExceeded, ())
+    kept = ir.IntType(target.bitwidth)
+    pointer = builder.bitcast(pointer, kept.as_pointer())
+    builder.store(builder.trunc(number, kept) if kept.width < 64 else number, pointer, align=1)
+
+
+def _can_store(target: types.Type, source: types.Type) -> bool:
+    if isinstance(target, types.Record):
+        same = isinstance(source, types.Record) and source.size == target.size
+        return same or isinstance(source, types.Integer)
+    return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
+
+
+@intrinsic(prefer_literal=True)
+def set_field(typing_context, record, name, value):
+    """What `record.name = value` becomes."""
+    if not isinstance(name, types.StringLiteral):
+        return None  # Numba tries without the literal as well, and reports the first attempt
+    if not isinstance(record, types.Record):
+        raise TypingError("only fields of the state and of its records can be assigned")
+    if name.literal_value not in record.fields:
+        known = ", ".join(record.fields)
+        raise TypingError(f"there is no field {name.literal_value!r}; there are {known}")
+    field = record.fields[name.literal_value]
+    if not _can_store(field.type, value):
+        raise TypingError(f"{value} can't be stored in the field {name.literal_value!r}")
+    stored = types.unliteral(value)
+
+    def codegen(context, builder, signature, args):
+        pointer = _moved(builder, args[0], ir.Constant(ir.IntType(64), field.offset))
+        _store(context, builder, field.type, pointer, stored, args[2])
+        return context.get_dummy_value()
+
+    return types.void(record, name, stored), codegen
+
+
+@intrinsic
+def set_item(typing_context, items, index, value):
+    """What `items[index] = value` becomes."""
+    if not isinstance(items, types.NestedArray):
+        raise TypingError("only slots of the state's arrays can be assigned by index")
+    if not _can_store(items.dtype, value):
+        raise TypingError(f"{value} can't be stored in an array of {items.dtype}")
+    size = items.dtype.size if isinstance(items.dtype, types.Record) else items.dtype.bitwidth // 8
+
+    def codegen(context, builder, signature, args):
+        position = context.cast(builder, args[1], signature.args[1], types.int64)
+        outside = builder.icmp_unsigned(">=", position, position.type(items.shape[0]))
+        with builder.if_then(outside, likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, ())
+        data = context.make_array(items)(context, builder, args[0]).data
+        pointer = _moved(builder, data, builder.mul(position, position.type(size)))
+        _store(context, builder, items.dtype, pointer, signature.args[2], args[2])
+        return context.get_dummy_value()
+
+    return types.void(items, index, value), codegen
+
+
+@intrinsic
+def same_bytes(typing_context, left, right):
+    """Do two records of one size hold the same bytes?"""
+
+    def codegen(context, builder, signature, args):
+        whole = ir.IntType(8 * left.size)
+        one, other = (
+            builder.load(builder.bitcast(each, whole.as_pointer()), align=1) for each in args
+        )
+        return builder.icmp_unsigned("==", one, other)
+
+    return types.boolean(left, right), codegen
+
+
+@intrinsic
+def byte_at(typing_context, record, index):
+    """One byte of a record, unsigned."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(_moved(builder, args[0], args[1]))
+
+    return types.uint8(record, types.intp), codegen
+
+
+@overload(containers.overflow)
+def _overflow(container):
+    def raise_bare(container):
+        raise CapacityExceeded
+
+    return raise_bare
+
+
+def _both_records(left, right) -> bool:
+    return (
+        isinstance(left, types.Record)
+        and isinstance(right, types.Record)
+        and left.size == right.size
+    )
+
+
+@overload(operator.eq)
+def _equal(left, right):
+    if _both_records(left, right):
+        return lambda left, right: same_bytes(left, right)
+    return None
+
+
+@overload(operator.ne)
+def _unequal(left, right):
+    if _both_records(left, right):
+        return lambda left, right: not same_bytes(left, right)
+    return None
+
+
+@overload(operator.lt)
+def _less(left, right):
+    if not _both_records(left, right):
+        return None
+    size = left.size
+
+    def less(left, right):
+        for k in range(size):
+            a, b = byte_at(left, k), byte_at(right, k)
+            if a != b:
+                return a < b
+        return False
+
+    return less

@@ -1,0 +1,78 @@
+"""What every engine is asked, and what they share when they answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.declaring.spec import Model, Property, Spec
+from protocol_lab.errors import CapacityExceeded
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, successors
+from protocol_lab.stepping.steps import initial_text, steps_between
+
+UNBOUNDED = 2**62
+
+
+@dataclass
+class Question:
+    """One exploration: what to check, where to stop, whom to tell.
+
+    constraint: a function (s, c), true inside. to_the_end: go on after a violation and
+    count the violating states. progress(result, frontier, seconds) is called often; stopped() may
+    end the search. memory_bytes: None for half of the machine's.
+    """
+
+    invariants: list[Property]
+    step_invariants: list[Property]
+    constraint: Callable[..., Any] | None = None
+    deadlock: bool = False
+    to_the_end: bool = False
+    max_states: int = UNBOUNDED
+    memory_bytes: int | None = None
+    progress: Callable[[Result, int, float], None] | None = None
+    stopped: Callable[[], bool] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The invariants by name, in the order in which the first violated one is reported."""
+        return [each.name for each in self.invariants + self.step_invariants]
+
+
+def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
+    """What one kernel evaluates on a state: the same for all questions, so that it is compiled
+    once, but for the invariants that are checked only when named."""
+    named_extras = any(not each.by_default for each in invariants)
+    return [
+        *(each for each in spec.invariants if named_extras or each.by_default),
+        *spec.sometimes_properties,
+        *spec.constraints,
+    ]
+
+
+def add_trace(result: Result, rows: list[bytes]) -> None:
+    """Put the path into the result: its states, its steps as text, and why it ends there."""
+    model = result.model
+    result.trace_rows = rows
+    result.initial = initial_text(model, rows[0])
+    result.trace = steps_between(model, rows)
+    result.violation_reason = reason_of(model, result.violated, rows)
+
+
+def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
+    """What the violated invariant says about the last state of a path."""
+    for each in model.spec.invariants:
+        if each.name == name:
+            return evaluate(model, rows[-1], each.function)
+    for each in model.spec.step_invariants:
+        if each.name == name:
+            return evaluate_step(model, rows[-2], rows[-1], each.function)
+    return "no action can be taken" if name == "deadlock" else None
+
+
+def explain_capacity(model: Model, row: bytes) -> str:
+    """The sentence for a step from this state that does not fit into the declared storage."""
+    try:
+        list(successors(model, row))
+    except CapacityExceeded as error:
+        return str(error)
+    raise AssertionError("a step that fits uncompiled did not fit compiled")

@@ -1,0 +1,1 @@
+"""The same search on Spark: levels as Parquet, decoded tables."""

@@ -1,0 +1,168 @@
+"""How a model gets into another process, and how to tell that it is still the same one.
+
+A spec from a module travels as the module's name and is imported there. A spec from a notebook
+cell travels whole, pickled with the source text of its functions, since Numba compiles from
+source. Either way the receiver hashes what it got and refuses anything else than was sent.
+"""
+
+import importlib
+import inspect
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from protocol_lab.declaring.constants import capacities
+from protocol_lab.declaring.layout import resolve
+from protocol_lab.declaring.spec import Action, Model, Spec
+from protocol_lab.errors import LabError
+from protocol_lab.exploring import compiling
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What another process needs to make the model (and an extra constraint) again.
+
+    spec: the module and the name in it, or None; pickled: (spec or None, constraint); path: where
+    this process imports from; cache: its PROTOCOL_LAB_CACHE; source: the hash to be matched.
+    """
+
+    spec: tuple[str, str] | None
+    pickled: bytes
+    constants: tuple[int, ...]
+    path: tuple[str, ...]
+    cache: str | None
+    source: str
+
+
+def recipe_of(model: Model, constraint: Callable | None) -> Recipe:
+    """The recipe of a model. Raises LabError if a function's source can't be read."""
+    from pyspark import cloudpickle
+
+    place = _place_of(model.spec)
+    functions = functions_of(model.spec) if place is None else []
+    with _sources_attached(compiling.reachable([*functions, *filter(None, [constraint])])):
+        whole = None if place else replace(model.spec, draw=None)
+        pickled = cloudpickle.dumps((whole, constraint))
+    return Recipe(
+        place,
+        pickled,
+        tuple(model.constants),
+        tuple(os.path.abspath(each) for each in sys.path),
+        os.environ.get("PROTOCOL_LAB_CACHE"),
+        source_of(model, constraint),
+    )
+
+
+def model_from(recipe: Recipe) -> tuple[Model, Callable | None]:
+    """The model and the extra constraint. Raises LabError if the source is another one here."""
+    if recipe.cache:
+        os.environ["PROTOCOL_LAB_CACHE"] = recipe.cache
+    sys.path += [each for each in recipe.path if each not in sys.path]
+    made = _made(recipe)
+    if source_of(*made) != recipe.source:  # this process may have imported an older version
+        _forget_modules(made[0].spec)
+        made = _made(recipe)
+    if source_of(*made) != recipe.source:
+        raise LabError(
+            f"The source of {made[0].spec.name} was edited after it was loaded: load it again"
+            " (restart the kernel, or call protocol_lab.load)."
+        )
+    return made
+
+
+def _made(recipe: Recipe) -> tuple[Model, Callable | None]:
+    from pyspark import cloudpickle
+
+    spec, constraint = cloudpickle.loads(recipe.pickled)
+    if recipe.spec:
+        module, name = recipe.spec
+        spec = getattr(importlib.import_module(module), name)
+    constants = spec.constants(*recipe.constants)
+    return Model(spec, constants, resolve(spec.state, capacities(constants))), constraint
+
+
+def functions_of(spec: Spec) -> list[Callable]:
+    """Every function that a spec registers, and those of its parameters' domains."""
+    properties = [
+        *spec.invariants,
+        *spec.step_invariants,
+        *spec.sometimes_properties,
+        *spec.constraints,
+    ]
+    functions = [each.function for each in properties]
+    for action in [*spec.inits, *spec.actions]:
+        functions += [action.function, *filter(None, [action.witnesses])]
+        functions += [value for _, value in _bounds(action) if callable(value)]
+    return functions
+
+
+def source_of(model: Model, constraint: Callable | None) -> str:
+    """A hash of everything that decides which states are reachable and what is found in them."""
+    spec = model.spec
+    domains = [
+        (action.name, name, value)
+        for action in [*spec.inits, *spec.actions]
+        for name, value in _bounds(action)
+        if not callable(value)
+    ]
+    functions = [*functions_of(spec), *filter(None, [constraint])]
+    order = [function.__qualname__ for function in functions]
+    return compiling.source_hash(functions, order, domains, model.layout)
+
+
+def _bounds(action: Action) -> Iterator[tuple[str, Any]]:
+    for name, domain in action.domains.items():
+        yield name, type(domain).__name__
+        for value in vars(domain).values():
+            yield name, value
+
+
+def _place_of(spec: Spec) -> tuple[str, str] | None:
+    """The module and name under which another process can import the spec."""
+    for module_name, module in list(sys.modules.items()):
+        if module_name == "__main__" or getattr(module, "__spec__", None) is None:
+            continue
+        for name, value in list(vars(module).items()):
+            if value is spec:
+                return module_name, name
+    return None
+
+
+@contextmanager
+def _sources_attached(functions: Iterable[Callable]) -> Iterator[None]:
+    """Give functions that can't be imported elsewhere their source text, while they are pickled."""
+    given = []
+    for function in functions:
+        if not hasattr(function, "lab_source") and not _can_be_imported(function):
+            try:
+                function.lab_source = textwrap.dedent(inspect.getsource(function))
+            except (OSError, TypeError):
+                compiling.parse(function)  # raises LabError with the remedy
+            given.append(function)
+    try:
+        yield
+    finally:
+        for function in given:
+            del function.lab_source
+
+
+def _can_be_imported(function: Callable) -> bool:
+    if function.__module__ == "__main__":
+        return False
+    module = sys.modules.get(function.__module__)
+    return getattr(module, function.__qualname__, None) is function
+
+
+def _forget_modules(spec: Spec) -> None:
+    """Let the spec's modules be imported again."""
+    for function in compiling.reachable(functions_of(spec)):
+        if function.__module__.partition(".")[0] not in ("__main__", __package__):
+            sys.modules.pop(function.__module__, None)
+    for name, module in list(sys.modules.items()):
+        if name != "__main__" and any(value is spec for value in list(vars(module).values())):
+            del sys.modules[name]
+    importlib.invalidate_caches()

@@ -1,0 +1,440 @@
+"""What the tasks of a level do, on numpy arrays: expand states, and settle which ones are new.
+
+A level has two stages. `Tasks.expand` turns stored states into candidates, a parcel for each
+owner; `Tasks.settle`, run by the owner, drops what it has seen, checks the rest and gives the
+new states of the next depth. The driver runs the very same two for small levels.
+
+Which parent a state keeps does not depend on how the work was divided: of all that lead to it in
+the level the smallest by (fingerprint, action number) is kept. So a search gives the same levels,
+and the same trace, on one laptop and on any cluster.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.exploring import fingerprint
+from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.exploring.search import Question, properties_to_compile
+from protocol_lab.spark.levels import Block, RunFolder
+
+_CHUNK = 1024
+"""States expanded at a time, as in the native engine."""
+
+_STORE_BYTES = 32 << 20
+"""Candidates that a task collects, each once, before it hands them to their owners."""
+
+DEADLOCK = -1
+"""Stands for an invariant's number in a finding: the state has no successor."""
+
+
+class Asked(NamedTuple):
+    """The part of a Question that tasks need, without its functions."""
+
+    invariants: tuple[str, ...]
+    step_invariants: tuple[str, ...]
+    deadlock: bool
+
+    @staticmethod
+    def by(question: Question) -> "Asked":
+        """What this question asks of the tasks."""
+        return Asked(
+            tuple(each.name for each in question.invariants),
+            tuple(each.name for each in question.step_invariants),
+            question.deadlock,
+        )
+
+
+class Finding(NamedTuple):
+    """A violation. Of several the smallest is reported: a deadlock, whose trace is one step
+    shorter than those of the states just generated, then the state with the smallest fingerprint.
+
+    invariant: its number in the question's names, or DEADLOCK; row: the state in hex; parent: the
+    fingerprint of the state before it (of the state itself if it is deadlocked).
+    """
+
+    is_no_deadlock: bool
+    fingerprint: int
+    invariant: int
+    parent: int
+    row: str
+
+
+@dataclass
+class Report:
+    """What tasks have counted and found; the reports of one level add up.
+
+    per_action: generated, by action number. violating: by number in the question's names, the new
+    states that break the invariant, or the generated steps that do. reached: a bit for each
+    sometimes property. over: a state in hex whose successors could not be computed.
+    """
+
+    new: int = 0
+    per_action: list[int] = field(default_factory=list)
+    violating: list[int] = field(default_factory=list)
+    reached: int = 0
+    finding: Finding | None = None
+    over: str | None = None
+
+    @staticmethod
+    def of(content: dict[str, Any]) -> "Report":
+        """The report that was written as JSON."""
+        finding = content["finding"] and Finding(*content["finding"])
+        return Report(**{**content, "finding": finding})
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values, which `of` reads back."""
+        return asdict(self) | {"finding": self.finding}
+
+    def add(self, other: "Report") -> None:
+        """Take in another task's report."""
+        self.new += other.new
+        self.per_action = _sums(self.per_action, other.per_action)
+        self.violating = _sums(self.violating, other.violating)
+        self.reached |= other.reached
+        self.over = self.over or other.over
+        self.found(other.finding)
+
+    def found(self, finding: Finding | None) -> None:
+        """Keep the smallest finding."""
+        self.finding = min(filter(None, [self.finding, finding]), default=None)
+
+
+class Parcel(NamedTuple):
+    """Candidates for one owner: rows, the parents' fingerprints and the actions' numbers."""
+
+    owner: int
+    rows: np.ndarray
+    parents: np.ndarray
+    actions: np.ndarray
+
+
+class Tasks:
+    """The compiled kernels of a model with the buffers they work on; one a process is enough."""
+
+    def __init__(self, model: Model, constraint: Callable | None, asked: Asked):
+        self.model, self.asked = model, asked
+        spec, kernels = model.spec, loops.Kernels(model)
+        self._expand = kernels.expand()
+        invariants = [each for each in spec.invariants if each.name in asked.invariants]
+        self._properties = properties_to_compile(spec, invariants)
+        self._check_states = kernels.check([each.function for each in self._properties])
+        self._check_extra = kernels.check_predicate(constraint) if constraint else None
+        self._check_steps = (
+            kernels.check_steps([each.function for each in spec.step_invariants])
+            if asked.step_invariants
+            else None
+        )
+        self._constants = loops.constants_array(model)
+        self._constraint_bits = self._bits(spec.constraints)
+        self._sometimes_bits = self._bits(spec.sometimes_properties)
+        self._bit_of = [
+            next(k for k, each in enumerate(declared) if each.name == name)
+            for names, declared in (
+                (asked.invariants, self._properties),
+                (asked.step_invariants, spec.step_invariants),
+            )
+            for name in names
+        ]
+        self._state_numbers = range(len(asked.invariants))
+        self._step_numbers = range(len(asked.invariants), len(self._bit_of))
+        self.compile_seconds = kernels.compile_seconds
+        self._allocate(8 * _CHUNK)
+
+    def never_reached(self, reached: int) -> list[str]:
+        """The sometimes properties that no state had, by name."""
+        return [
+            each.name
+            for k, each in enumerate(self._properties)
+            if self._sometimes_bits & ~reached & 1 << k
+        ]
+
+    def _bits(self, properties: list) -> int:
+        return sum(1 << k for k, each in enumerate(self._properties) if each in properties)
+
+    def _allocate(self, room: int) -> None:
+        self._out = np.empty((room, self.model.words), np.uint64)
+        self._parent_of, self._action_of, self._weight_of = (
+            np.zeros(room, np.int64) for _ in "123"
+        )
+        self._degree_of, self._progress = np.zeros(_CHUNK, np.int64), np.zeros(1, np.int64)
+
+    # --- First stage ------------------------------------------------------------------------
+
+    def expand(self, blocks: Iterable[Block], owners: int, report: Report) -> Iterator[Parcel]:
+        """All successors inside the constraint of these states, as parcels for their owners.
+
+        Counts, deadlocks and what is outside the constraint go into the report. Ends early at a
+        state whose successors can't be computed; the report names it.
+        """
+        report.per_action = [0] * len(self.model.spec.actions)
+        report.violating = [0] * len(self._bit_of)
+        candidates = _Candidates(self.model.words)
+        for block in blocks:
+            begin = 0
+            while begin < len(block) and not report.over:
+                begin = self._expand_chunk(block, begin, candidates, report)
+                if candidates.are_many():
+                    yield from candidates.parcels(owners)
+        yield from candidates.parcels(owners)
+
+    def _expand_chunk(
+        self, block: Block, begin: int, candidates: "_Candidates", report: Report
+    ) -> int:
+        end = min(begin + _CHUNK, len(block))
+        try:
+            done, count = self._expand(
+                block.rows, begin, end, self._constants, self._out, self._parent_of,
+                self._action_of, self._weight_of, self._degree_of, self._progress,
+            )  # fmt: skip
+        except Exception:  # whatever it is, the driver repeats the state and finds the words
+            report.over = block.rows[self._progress[0]].tobytes().hex()
+            return begin
+        if done == begin:  # one state has more successors than fit
+            self._allocate(2 * len(self._out))
+            return begin
+        if self.asked.deadlock:
+            for at in begin + np.flatnonzero(self._degree_of[: done - begin] == 0):
+                print_, row = int(block.fingerprints[at]), block.rows[at].tobytes().hex()
+                report.found(Finding(False, print_, DEADLOCK, print_, row))
+        actions, parents = self._action_of[:count], block.fingerprints[self._parent_of[:count]]
+        weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
+        report.per_action = _sums(report.per_action, [int(each) for each in weights])
+        inside = self.inside(self._out[:count])
+        steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
+        self._count(steps, self._step_numbers, report)
+        outside = self._failed(self._out[:count], inside == 0)
+        self._find(self._out[:count], parents, outside, steps, report)
+        candidates.add(self._out, count, inside, parents, actions)
+        return done
+
+    def inside(self, rows: np.ndarray) -> np.ndarray:
+        """Does each state satisfy the constraint? (uint8)"""
+        inside = np.ones(len(rows), np.uint8)
+        for check, bits in ((self._check_states, self._constraint_bits), (self._check_extra, 1)):
+            if check is not None and bits:
+                inside &= self._run(check, rows, inside, bits) == 0
+        return inside
+
+    def _run(
+        self,
+        check: Callable,
+        rows: np.ndarray,
+        wanted: np.ndarray,
+        bits: int,
+        before: np.ndarray | None = None,
+        parent_of: np.ndarray | None = None,
+    ) -> np.ndarray:
+        failed = np.zeros(len(rows), np.int64)
+        before, parent_of = (
+            rows if before is None else before,
+            failed if parent_of is None else parent_of,
+        )
+        check(rows, len(rows), wanted, self._constants, bits, failed, before, parent_of)
+        return failed
+
+    def _failed(self, rows: np.ndarray, wanted: np.ndarray, more_bits: int = 0) -> np.ndarray:
+        """The properties (bits) that do not hold in these states, where wanted."""
+        bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
+        if not bits or not wanted.any():
+            return np.zeros(len(rows), np.int64)
+        return self._run(self._check_states, rows, wanted.astype(np.uint8), bits)
+
+    def _failed_steps(
+        self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
+    ) -> np.ndarray:
+        if self._check_steps is None:
+            return np.zeros(len(rows), np.int64)
+        bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
+        return self._run(
+            self._check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
+        )
+
+    def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
+        """Add up how often these invariants do not hold."""
+        for number in numbers:
+            report.violating[number] += int((failed >> self._bit_of[number] & 1).sum())
+
+    def _find(
+        self,
+        rows: np.ndarray,
+        parents: np.ndarray,
+        failed: np.ndarray,
+        failed_steps: np.ndarray,
+        report: Report,
+    ) -> None:
+        """Put the smallest finding among these states into the report."""
+        nothing = len(self._bit_of)
+        first = np.full(len(rows), nothing)
+        for numbers, bits in (
+            (reversed(self._step_numbers), failed_steps),
+            (reversed(self._state_numbers), failed),
+        ):
+            for number in numbers:
+                first[bits >> self._bit_of[number] & 1 == 1] = number
+        broken = np.flatnonzero(first < nothing)
+        if len(broken):
+            prints = fingerprints(rows[broken])
+            k = np.lexsort((parents[broken], first[broken], prints))[0]
+            at = broken[k]
+            row = rows[at].tobytes().hex()
+            report.found(Finding(True, int(prints[k]), int(first[at]), int(parents[at]), row))
+
+    def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
+        """The same for the initial states: parcels of those inside the constraint."""
+        report.violating = [0] * len(self._bit_of)
+        parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
+        inside = self.inside(rows)
+        failed = self._failed(rows, inside == 0)
+        self._find(rows, parents, failed, np.zeros_like(failed), report)
+        candidates = _Candidates(self.model.words)
+        candidates.add(rows, len(rows), inside, parents, actions)
+        yield from candidates.parcels(owners)
+
+    # --- Second stage -----------------------------------------------------------------------
+
+    def settle(
+        self, depth: int, owner: int, parcels: Iterable[Parcel], folder: RunFolder, report: Report
+    ) -> Block:
+        """The states among the candidates that the owner has not seen, by fingerprint.
+
+        They are checked, and entered into what the owner has seen.
+        """
+        report.violating = [0] * len(self._bit_of)
+        seen = folder.seen(depth - 1, owner)
+        kept = [_unseen(parcel, [run for _, run in seen]) for parcel in parcels]
+        rows, prints, parents, actions = _joined(kept, self.model.words)
+        order = np.lexsort((actions, parents, prints))
+        sorted_prints = prints[order]
+        order = order[np.append(True, sorted_prints[1:] != sorted_prints[:-1])[: len(order)]]
+        new = Block(depth, rows[order], prints[order], parents[order], actions[order])
+        folder.add_run(depth, owner, new.fingerprints, seen)
+        report.new = len(new)
+        failed = self._failed(new.rows, np.ones(len(new), np.uint8), self._sometimes_bits)
+        lacking = int(np.bitwise_and.reduce(failed, initial=-1))
+        report.reached = self._sometimes_bits & ~lacking
+        self._count(failed, self._state_numbers, report)
+        self._find(new.rows, new.parents, failed, np.zeros_like(failed), report)
+        return new
+
+    def violated_by(self, rows: np.ndarray) -> np.ndarray:
+        """For each state a bit for each of the question's state invariants that it breaks."""
+        failed = self._failed(rows, np.ones(len(rows), np.uint8))
+        violated = np.zeros(len(rows), np.int64)
+        for number in self._state_numbers:
+            violated |= (failed >> self._bit_of[number] & 1) << number
+        return violated
+
+    def edges(
+        self, block: Block
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """All transitions from these states, some at a time: (fingerprint before, action number,
+        fingerprint after, inside the constraint). Only for states that were expanded before."""
+        begin = 0
+        while begin < len(block):
+            end = min(begin + _CHUNK, len(block))
+            done, count = self._expand(
+                block.rows, begin, end, self._constants, self._out, self._parent_of,
+                self._action_of, self._weight_of, self._degree_of, self._progress,
+            )  # fmt: skip
+            if done == begin:
+                self._allocate(2 * len(self._out))
+                continue
+            rows = self._out[:count]
+            before = block.fingerprints[self._parent_of[:count]]
+            yield before, self._action_of[:count].copy(), fingerprints(rows), self.inside(rows)
+            begin = done
+
+
+class _Candidates:
+    """States that a task has generated, each kept once, with the first parent that led there.
+
+    Blocks are sorted by fingerprint, so that the first parent is the smallest of the stretch.
+    """
+
+    def __init__(self, words: int):
+        self._words = words
+        self._limit = max(_CHUNK, _STORE_BYTES // (8 * words))
+        self._clear()
+
+    def _clear(self) -> None:
+        self._stored = 0
+        self._table = np.zeros(1 << 14, np.uint64)
+        self._make_store(1 << 12)
+
+    def _make_store(self, size: int) -> None:
+        old, used = getattr(self, "_arrays", ()), self._stored
+        self._arrays = (
+            np.empty((size, self._words), np.uint64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int16),
+        )
+        for new, each in zip(self._arrays, old, strict=False):
+            new[:used] = each[:used]
+
+    def are_many(self) -> bool:
+        """Is it time to hand them on?"""
+        return self._stored >= self._limit
+
+    def add(
+        self,
+        rows: np.ndarray,
+        count: int,
+        inside: np.ndarray,
+        parents: np.ndarray,
+        actions: np.ndarray,
+    ) -> None:
+        """Keep those of rows[:count] that are inside the constraint and not here yet."""
+        while 2 * (self._stored + count) > len(self._table):
+            self._table = np.zeros(4 * len(self._table), np.uint64)
+            fingerprint.refill(self._table, self._arrays[0], self._stored)
+        if self._stored + count > len(self._arrays[0]):
+            self._make_store(2 * (self._stored + count))
+        store, its_parents, its_actions = self._arrays
+        verdicts = np.empty(count, np.uint8)
+        _, stored = fingerprint.insert(
+            self._table, rows, count, inside, len(store), store, self._stored, its_parents,
+            parents.view(np.int64), verdicts,
+        )  # fmt: skip
+        its_actions[self._stored : stored] = actions[verdicts == fingerprint.NEW]
+        self._stored = stored
+
+    def parcels(self, owners: int) -> Iterator[Parcel]:
+        """Hand everything on, divided among the owners, and be empty again."""
+        rows, parents, actions = (each[: self._stored] for each in self._arrays)
+        owner_of = (fingerprints(rows) & np.uint64(owners - 1)).astype(np.uint16)
+        order = np.argsort(owner_of, kind="stable")
+        ends = np.cumsum(np.bincount(owner_of, minlength=owners))
+        for owner, mine in enumerate(np.split(order, ends[:-1])):
+            if len(mine):
+                yield Parcel(owner, rows[mine], parents[mine].view(np.uint64), actions[mine])
+        self._clear()
+
+
+def _unseen(parcel: Parcel, seen: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    prints = fingerprints(parcel.rows)
+    new = np.ones(len(prints), bool)
+    for run in seen:
+        if len(run):
+            at = np.minimum(np.searchsorted(run, prints), len(run) - 1)
+            new &= run[at] != prints
+    return parcel.rows[new], prints[new], parcel.parents[new], parcel.actions[new]
+
+
+def _joined(parts: list[tuple[np.ndarray, ...]], words: int) -> tuple[np.ndarray, ...]:
+    nothing = (
+        np.empty((0, words), np.uint64),
+        np.empty(0, np.uint64),
+        np.empty(0, np.uint64),
+        np.empty(0, np.int16),
+    )
+    return tuple(np.concatenate(each) for each in zip(nothing, *parts))
+
+
+def _sums(some: list[int], others: list[int]) -> list[int]:
+    longer, shorter = (some, others) if len(some) >= len(others) else (others, some)
+    return [a + b for a, b in zip(longer, [*shorter, *[0] * len(longer)], strict=False)]

@@ -1,0 +1,188 @@
+"""Everything that the stepper shows of a walk, as plain values for JSON: no widget, no HTML.
+
+The board is computed from the walk alone, in Python; whoever shows it only draws.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from protocol_lab.declaring.parameters import Member, count_of, follow
+from protocol_lab.declaring.spec import Action
+from protocol_lab.drawing.pictures import caption, moment_picture
+from protocol_lab.drawing.state_table import draw_state_table, state_table
+from protocol_lab.drawing.wording import choice_text, constant_texts, first_line, spec_title, words
+from protocol_lab.errors import LabError
+from protocol_lab.stepping.attempts import Attempt
+from protocol_lab.stepping.scenarios import split_caption
+from protocol_lab.stepping.walk import Moment, Standing, Walk
+
+
+def board(walk: Walk, watched: Collection[str] | None = None) -> dict[str, Any]:
+    """All of it. `watched` names the invariants whose violations count; None: the default ones.
+
+    A drawing that fails is replaced by the table of the state, with the reason in `notice`.
+    """
+    invariants = [_invariant(each, watched) for each in walk.standings()]
+    return {
+        "title": spec_title(walk.model.spec.name),
+        "meaning": first_line(walk.model.spec.meaning),
+        "constants": [
+            {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
+        ],
+        "invariants": invariants,
+        **_picture(walk),
+        "state": [_line(each) for each in state_table(walk.model, walk.row, _before(walk))],
+        "caption": _caption(walk),
+        **_actions(walk),
+        "timeline": _timeline(walk, watched),
+    }
+
+
+def is_watched(standing: Standing, watched: Collection[str] | None) -> bool:
+    """Does a violation of this invariant count on this walk?"""
+    return standing.by_default if watched is None else standing.name in watched
+
+
+def _before(walk: Walk) -> bytes | None:
+    return walk.moment.previous and walk.moment.previous.row
+
+
+def _picture(walk: Walk) -> dict[str, str]:
+    try:
+        return {"picture": moment_picture(walk.model, walk.moment), "notice": ""}
+    except LabError as error:
+        table = draw_state_table(walk.model, walk.row, _before(walk))
+        return {"picture": table, "notice": str(error)}
+
+
+def _line(line: Any) -> dict[str, Any]:
+    return {
+        "name": line.name,
+        "differs": line.differs,
+        "value": [{"text": each.text, "mark": each.mark, "was": each.was} for each in line.value],
+    }
+
+
+def _invariant(standing: Standing, watched: Collection[str] | None) -> dict[str, Any]:
+    return {
+        "name": words(standing.name),
+        "holds": standing.holds,
+        "reason": standing.reason,
+        "meaning": first_line(standing.meaning),
+        "watched": is_watched(standing, watched),
+    }
+
+
+def _caption(walk: Walk) -> dict[str, str]:
+    slide, text = split_caption(caption(walk.model, walk.moment))
+    return {"slide": slide, "text": text, "step": walk.moment.step.text if walk.moment.step else ""}
+
+
+# --- What can happen, and what can't ---------------------------------------------------------
+
+
+def _actions(walk: Walk) -> dict[str, Any]:
+    """Every action, under `can` with its choices, under `cannot` with the reasons, or both."""
+    ahead = walk.ahead
+    tried = {action.name: [] for action in walk.model.spec.actions}
+    for each in walk.attempts():
+        tried[each.action.name].append(each)
+    can, cannot = [], []
+    for action in walk.model.spec.actions:
+        taken = [each for each in tried[action.name] if each.taken]
+        refused = [each for each in tried[action.name] if not each.taken]
+        about = {"action": action.name, "meaning": first_line(action.doc)}
+        if taken:
+            can.append({**about, "choices": [_choice(walk, each, ahead) for each in taken]})
+        if refused:
+            cannot.append({**about, "reasons": _reasons(walk, refused)})
+        if not tried[action.name]:
+            cannot.append({**about, "reasons": [_no_choice(walk, action)]})
+    return {"can": can, "cannot": cannot}
+
+
+def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:
+    step = walk.step_of(each).text
+    return {
+        "label": choice_text(walk.model, walk.row, each.action, each.args),
+        "step": step,
+        "ahead": ahead is not None and ahead.step.text == step,
+    }
+
+
+def _reasons(walk: Walk, refused: list[Attempt]) -> list[dict[str, Any]]:
+    """One entry a reason, with the choices that it refuses."""
+    by_reason: dict[str, list[Attempt]] = {}
+    for each in refused:
+        by_reason.setdefault(each.reason, []).append(each)
+    return [
+        {
+            "reason": reason,
+            "over_capacity": same[0].over_capacity,
+            "choices": [choice_text(walk.model, walk.row, each.action, each.args) for each in same],
+        }
+        for reason, same in by_reason.items()
+    ]
+
+
+def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
+    """The reason of an action whose parameters have no values in this state."""
+    reason = "there is nothing to choose for its parameters"
+    for domain in action.domains.values():
+        if isinstance(domain, Member) and not count_of(follow(walk.state, domain.path)):
+            reason = f"{words(domain.path).replace('.', ', ')}: there are none"
+            break
+    return {"reason": reason, "over_capacity": False, "choices": []}
+
+
+# --- The timeline ----------------------------------------------------------------------------
+
+
+def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
+    """Every branch as a lane: the moments that no earlier lane has shown.
+
+    A lane begins after depth `depth` of lane `parent`. A moment is `past` or `here` on the way to
+    the current one, `ahead` of it on the current branch, or `aside` on another.
+    """
+    lane_of: dict[Moment, int] = {}
+    past, branch = set(walk.moment.path()), set(walk.path)
+    lanes = []
+    for lane, (name, end) in enumerate(walk.branches.items()):
+        path = end.path()
+        own = [moment for moment in path if moment not in lane_of]
+        lane_of |= dict.fromkeys(own, lane)
+        shared = len(path) - len(own)
+        lanes.append(
+            {
+                "name": name,
+                "current": name == walk.branch,
+                "parent": lane_of[path[shared - 1]] if shared else -1,
+                "depth": shared,
+                "moments": [_dot(walk, moment, past, branch, watched) for moment in own],
+            }
+        )
+    return {
+        "lanes": lanes,
+        "branch": walk.branch,
+        "depth": walk.moment.depth,
+        "length": len(walk.path),
+    }
+
+
+def _dot(
+    walk: Walk, moment: Moment, past: set, branch: set, watched: Collection[str] | None
+) -> dict[str, Any]:
+    if moment is walk.moment:
+        place = "here"
+    else:
+        place = "past" if moment in past else "ahead" if moment in branch else "aside"
+    return {
+        "place": place,
+        "slide": split_caption(moment.caption)[0],
+        "step": moment.step.text if moment.step else "the initial state",
+        "broken": [
+            words(each.name)
+            for each in walk.standings(moment)
+            if not each.holds and is_watched(each, watched)
+        ],
+    }

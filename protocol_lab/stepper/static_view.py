@@ -1,0 +1,156 @@
+"""What the stepper shows, as HTML that needs no script: for saved notebooks and printed pages.
+
+JupyterLab cleans the HTML of notebooks that it does not trust, of SVG and style sheets too. So
+the picture is an image that carries its own data, and every style stands at its element.
+"""
+
+from base64 import b64encode
+from collections.abc import Collection
+from html import escape
+from typing import Any
+
+from protocol_lab.drawing import palette
+from protocol_lab.stepper.board import board
+from protocol_lab.stepping.walk import Walk
+
+MOST_CHOICES = 4
+"""How many choices of a refused action are listed before "and n more"."""
+
+
+def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
+    """Title, constants, invariants, picture, caption, and what can and can't happen."""
+    shown = board(walk, watched)
+    left = _box("flex: 2 1 420px; min-width: 0", _picture(shown) + _caption(shown))
+    right = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown))
+    return _element(
+        "div",
+        f"border: 1px solid {palette.LINE}; border-radius: 8px; font: 13px/1.45 sans-serif;"
+        f" color: {palette.INK}; background: {palette.PAPER}; margin: 6px 0; overflow: hidden",
+        _head(shown) + _box("display: flex; flex-wrap: wrap", left + right) + _cannot(shown),
+        cls="lab-static",
+    )
+
+
+def image_html(svg: str, alternative: str) -> str:
+    """A picture as an HTML image that carries its own data, with its text alternative."""
+    data = b64encode(svg.encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative)}"'
+        ' style="max-width: 100%; height: auto; display: block" />'
+    )
+
+
+def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
+    """The same without the picture, for a terminal."""
+    shown = board(walk, watched)
+    lines = [shown["title"], f"  {shown['caption']['text']}"]
+    lines += [f"  {_verdict(each)}" for each in shown["invariants"] if each["watched"]]
+    lines += ["What can happen now:"]
+    lines += [f"  {choice['step']}" for each in shown["can"] for choice in each["choices"]]
+    lines += ["What can't, and why:"]
+    for each in shown["cannot"]:
+        for why in each["reasons"]:
+            lines.append(f"  {each['action']}: {why['reason']}{_which(why)}")
+    return "\n".join(lines)
+
+
+def _head(shown: dict[str, Any]) -> str:
+    chip = (
+        f"display: inline-block; border: 1px solid {palette.LINE}; border-radius: 10px;"
+        f" padding: 1px 8px; margin: 0 4px 2px 0; color: {palette.MUTED};"
+        f" background: {palette.PAPER}"
+    )
+    chips = "".join(_element("span", chip, escape(each["text"])) for each in shown["constants"])
+    verdicts = "".join(
+        _element(
+            "span",
+            f"color: {palette.GOOD if each['holds'] else palette.BAD}; font-weight: 600;"
+            " display: inline-block; margin-right: 14px",
+            escape(_verdict(each)),
+        )
+        for each in shown["invariants"]
+        if each["watched"]
+    )
+    title = _element("b", "font-size: 15px; margin-right: 12px", escape(shown["title"]))
+    return _box(
+        f"background: {palette.PANEL}; border-bottom: 1px solid {palette.LINE}; padding: 8px 14px",
+        title + chips + _box("", verdicts),
+    )
+
+
+def _verdict(invariant: dict[str, Any]) -> str:
+    if invariant["holds"]:
+        return f"✓ {invariant['name']}"
+    return f"✗ {invariant['name']}: {invariant['reason']}"
+
+
+def _picture(shown: dict[str, Any]) -> str:
+    return image_html(shown["picture"], f"{shown['title']}: {shown['caption']['text']}")
+
+
+def _caption(shown: dict[str, Any]) -> str:
+    caption = shown["caption"]
+    slide = _element("b", f"color: {palette.ACCENT}", f"Slide {escape(caption['slide'])}")
+    text = (f"{slide} " if caption["slide"] else "") + escape(caption["text"])
+    if caption["step"]:
+        text += _box(f"color: {palette.MUTED}; font-family: monospace", escape(caption["step"]))
+    return _box("background: #eff5ff; padding: 8px 14px", text)
+
+
+def _can(shown: dict[str, Any]) -> str:
+    rows = "".join(
+        _row(
+            f"<b>{escape(each['action'])}</b> "
+            + escape("; ".join(choice["label"] for choice in each["choices"]))
+        )
+        for each in shown["can"]
+    )
+    return _heading("What can happen now") + (rows or _row("Nothing: no step is possible."))
+
+
+def _cannot(shown: dict[str, Any]) -> str:
+    rows = [
+        _row(
+            f"{escape(each['action'])}{escape(_which(why))}: "
+            + _element("span", f"color: {palette.MUTED}", escape(_why(why)))
+        )
+        for each in shown["cannot"]
+        for why in each["reasons"]
+    ]
+    if not rows:
+        return ""
+    summary = _element(
+        "summary", f"color: {palette.MUTED}; font-weight: 600", f"What can’t, and why ({len(rows)})"
+    )
+    style = f"border-top: 1px solid {palette.LINE}; padding: 6px 14px"
+    return _element("details", style, summary + "".join(rows))
+
+
+def _why(why: dict[str, Any]) -> str:
+    return f"no room in the model: {why['reason']}" if why["over_capacity"] else why["reason"]
+
+
+def _which(why: dict[str, Any]) -> str:
+    choices = [each for each in why["choices"] if each]
+    if not choices:
+        return ""
+    more = len(choices) - MOST_CHOICES
+    listed = "; ".join(choices[:MOST_CHOICES]) + (f"; and {more} more" if more > 0 else "")
+    return f" ({listed})"
+
+
+def _heading(text: str) -> str:
+    return _box(f"color: {palette.MUTED}; font-weight: 600; margin: 10px 0 2px", text)
+
+
+def _row(content: str) -> str:
+    return _box(f"border-bottom: 1px solid {palette.GRID}; padding: 3px 0", content)
+
+
+def _box(style: str, content: str) -> str:
+    return _element("div", style, content)
+
+
+def _element(name: str, style: str, content: str, cls: str = "") -> str:
+    named = f' class="{cls}"' if cls else ""
+    return f'<{name}{named} style="{style}">{content}</{name}>'

@@ -1,0 +1,188 @@
+"""Scenario files: a walk that a person can write, with captions, and what is to be seen on it.
+
+    # spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
+    # The replica with the latest offset is not always safe (slides 46-56)
+    produce_message(replica=1, producer=1)        # slide 46: a producer sends to the leader
+    !blocked replicate(replica=2, entries=1)      # it has not become a follower yet
+    !violates committed_messages_never_lost
+
+The first line names the spec and its constants; the comment lines after it are the description.
+`!violates NAME` says that the state there breaks the invariant and no state before it did,
+`!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from protocol_lab.catalog import load, package_folder
+from protocol_lab.declaring.constants import show_text
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.steps import find_step, initial_text
+from protocol_lab.stepping.walk import Moment, Walk
+
+_SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line after the header: kind is step, init, violates, holds or blocked."""
+
+    kind: str
+    text: str
+    caption: str = ""
+    number: int = 0
+
+    @property
+    def slide(self) -> str:
+        """The slide, or slides as in 46-56, that the caption begins with; "" if none."""
+        return split_caption(self.caption)[0]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A parsed scenario file. `title` is the first line of the description."""
+
+    name: str
+    spec_name: str
+    constants: dict[str, str]
+    description: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.description[0] if self.description else self.name
+
+    def model(self) -> Model:
+        """The spec with the scenario's constants. Raises LabError."""
+        return load(self.spec_name).bind(**self.constants)
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Parse a file. Raises LabError naming the file and line that is malformed."""
+    path = Path(path)
+    try:
+        return parse_scenario(path.read_text(), path.stem)
+    except (OSError, UnicodeDecodeError):
+        raise LabError(f"The scenario file {path} can't be read; check its name.") from None
+
+
+def scenarios_of(spec_name: str) -> list[Path]:
+    """The scenario files that ship with a spec's package, all of them for "kafka"."""
+    files = sorted((package_folder(spec_name) / "scenarios").glob("*.txt"))
+    if "." not in spec_name:
+        return files
+    return [path for path in files if read_scenario(path).spec_name == spec_name]
+
+
+def split_caption(caption: str) -> tuple[str, str]:
+    """The slide, or slides, that a caption begins with ("" if none), and the words after it."""
+    found = _SLIDE.match(caption)
+    return (found.group(1), caption[found.end() :]) if found else ("", caption)
+
+
+def parse_scenario(text: str, name: str = "scenario") -> Scenario:
+    """Parse the text of a scenario. Raises LabError naming the line that is malformed."""
+    rows = text.splitlines()
+    header = rows[0].strip() if rows else ""
+    if not header.startswith("# spec:"):
+        raise LabError(f"{name}: the first line must be `# spec: NAME  constant=value ...`.")
+    spec_name, *settings = header.removeprefix("# spec:").split() or [""]
+    if not all(each.count("=") == 1 for each in settings):
+        raise LabError(f"{name}, line 1: write constants as NAME=VALUE, separated by spaces.")
+    description: list[str] = []
+    lines: list[Line] = []
+    for number, row in enumerate(rows[1:], 2):
+        code, _, comment = row.partition("#")
+        code, comment = code.strip(), comment.strip()
+        if code:
+            lines.append(_line(code, comment, number, name))
+        elif comment and not lines:
+            description.append(comment)
+    constants = dict(each.split("=") for each in settings)
+    return Scenario(name, spec_name, constants, description, lines)
+
+
+def _line(code: str, caption: str, number: int, name: str) -> Line:
+    if not code.startswith("!"):
+        kind = "init" if code.startswith("init(") else "step"
+        return Line(kind, code, caption, number)
+    kind, _, text = code[1:].partition(" ")
+    if kind not in ("violates", "holds", "blocked") or not text.strip():
+        raise LabError(
+            f"{name}, line {number}: {code!r} is not known; write !violates INVARIANT,"
+            " !holds INVARIANT or !blocked STEP."
+        )
+    return Line(kind, text.strip(), caption, number)
+
+
+def play(scenario: Scenario) -> Walk:
+    """Take all steps and check all claims; the walk stands at the end, captions included.
+
+    Raises LabError naming the line that does not hold.
+    """
+    starts = [line for line in scenario.lines if line.kind == "init"]
+    walk = Walk.begin(scenario.model(), starts[0].text if starts else None)
+    if starts:
+        walk.start.caption = starts[0].caption
+    for line in scenario.lines:
+        try:
+            _follow(line, walk)
+        except LabError as error:
+            raise LabError(f"{scenario.name}, line {line.number}: {error}") from None
+    return walk
+
+
+def _follow(line: Line, walk: Walk) -> None:
+    if line.kind == "step":
+        walk.take(line.text, line.caption)
+    elif line.kind == "blocked":
+        each = find_step(walk.model, walk.row, line.text)
+        if each.taken:
+            raise LabError(f"{line.text} can happen here, and should be blocked.")
+    elif line.kind in ("holds", "violates"):
+        _check_claim(line, walk)
+
+
+def _check_claim(line: Line, walk: Walk) -> None:
+    def fails(moment: Moment) -> bool:
+        standings = {each.name: each for each in walk.standings(moment)}
+        if line.text not in standings:
+            raise LabError(
+                f"there is no invariant {line.text!r}; there are {', '.join(standings)}."
+            )
+        return not standings[line.text].holds
+
+    *earlier, here = walk.moment.path()
+    if line.kind == "holds" and fails(here):
+        raise LabError(f"{line.text} is violated here.")
+    if line.kind == "violates":
+        if not fails(here):
+            raise LabError(f"{line.text} holds here.")
+        for moment in earlier:
+            if fails(moment):
+                raise LabError(f"{line.text} is violated before this line, after {moment.step}.")
+
+
+def scenario_text(walk_or_result: Walk | Result, description: list[str] | None = None) -> str:
+    """A walk's steps so far, or an exploration's trace, as the text of a scenario file."""
+    walk = walk_or_result
+    lines = list(description or [])
+    claims = []
+    if isinstance(walk_or_result, Result):
+        walk = Walk.along(walk_or_result)
+        walk.last()
+        lines = lines or [f"A shortest trace to a violation of {walk_or_result.violated}"]
+        lines.append("shortest: found breadth first")
+        if walk_or_result.violated != "deadlock":
+            claims.append(f"!violates {walk_or_result.violated}")
+    header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
+    start = initial_text(walk.model, walk.start.row)
+    steps = [
+        f"{moment.step}" + (f"    # {moment.caption}" if moment.caption else "")
+        for moment in walk.moment.path()[1:]
+    ]
+    described = [f"# {line}" for line in lines]
+    return "\n".join([header, *described, *([start] if start else []), *steps, *claims]) + "\n"
