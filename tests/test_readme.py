@@ -22,6 +22,7 @@ def test_every_spec_has_a_row():
     assert sorted({row[0] for row in TABLE}) == spec_names()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
 def test_the_table_of_verdicts(row):
     name, constants, invariants, verdict, distinct, size = row
