@@ -223,11 +223,12 @@ class Compiler:
             self._expressions[key] = body[0].value if simple else None
         return self._expressions[key]
 
-    def new_record(self, declared: type[Struct]) -> Any:
-        """A compiled function that makes a zeroed record of a Struct class."""
+    def constructor(self, declared: type[Struct], fields: tuple[str, ...]) -> Any:
+        """A compiled function that makes a record of a Struct class with these fields set."""
         if declared not in self._structs:
             raise LabError(f"{declared.__name__} is no part of this spec's state.")
-        return records.make_new_record(records.numba_type(self._structs[declared]))
+        record = records.numba_type(self._structs[declared])
+        return records.make_constructor(record, fields)
 
 
 _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
@@ -334,18 +335,11 @@ class _Rewriter(ast.NodeTransformer):
         return self.visit(_substituted(expression, arguments))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
-        fields = [keyword.arg for keyword in node.keywords]
-        name = f"_make_{declared.__name__}_{'_'.join(fields)}"
-        new = f"_new_{declared.__name__}"
-        self.names.setdefault(new, self.compiler.new_record(declared))
-        if not any(each.name == name for each in self.extra):
-            stores = "".join(f"    set_field(_record, {each!r}, {each})\n" for each in fields)
-            head = f"def {name}({', '.join(['_record', *fields])}):\n"
-            self.extra.append(ast.parse(f"{head}{stores}    return _record").body[0])
-        # The record lives on the stack of the function that is written in, so that it is made here.
-        made = ast.Call(ast.Name(new, ast.Load()), [], [])
-        arguments = [made, *(keyword.value for keyword in node.keywords)]
-        return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), arguments, []), node)
+        fields = tuple(keyword.arg for keyword in node.keywords)
+        name = "_".join(["_new", declared.__name__, *fields])
+        self.names.setdefault(name, self.compiler.constructor(declared, fields))
+        values = ast.Tuple([keyword.value for keyword in node.keywords], ast.Load())
+        return ast.copy_location(_call(name, values), node)
 
     def _as_loop(self, reducer: str, node: ast.GeneratorExp) -> ast.Call:
         name = f"_{reducer}_{len(self.extra)}"

@@ -84,7 +84,9 @@ class Kernels:
             }
             exec(compile(source, str(path), "exec"), scope)
             try:
-                kernel = njit(_SIGNATURES[name], nogil=True, cache=True)(scope[name])
+                kernel = njit(_SIGNATURES[name], nogil=True, cache=True, no_cfunc_wrapper=True)(
+                    scope[name]
+                )
             except (NumbaError, UnsupportedBytecodeError) as error:
                 raise LabError(
                     f"{self.model.spec.name} can't be compiled: {_cause(error)}. Write it with"

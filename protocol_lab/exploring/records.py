@@ -89,22 +89,6 @@ def make_state_at(record: types.Record):
     return state_at
 
 
-def make_new_record(record: types.Record):
-    """A compiled function () -> a zeroed record on the caller's stack: a value to be stored."""
-
-    @intrinsic
-    def new_record(typing_context):
-        def codegen(context, builder, signature, args):
-            bytes_type = ir.ArrayType(ir.IntType(8), record.size)
-            slot = cgutils.alloca_once(builder, bytes_type)
-            cgutils.memset(builder, slot, ir.Constant(ir.IntType(64), record.size), 0)
-            return builder.bitcast(slot, context.get_value_type(record))
-
-        return record(), codegen
-
-    return new_record
-
-
 def _bytes_in(record: types.Record) -> ir.Constant:
     return ir.Constant(ir.IntType(64), record.size)
 
@@ -143,6 +127,42 @@ def _can_store(target: types.Type, source: types.Type) -> bool:
     return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
 
 
+def check_can_store(record: types.Record, name: str, source: types.Type) -> None:
+    """Raises TypingError, with a sentence, unless such a value can be stored in the field."""
+    if name not in record.fields:
+        known = ", ".join(record.fields)
+        raise TypingError(f"there is no field {name!r}; there are {known}")
+    if not _can_store(record.typeof(name), source):
+        raise TypingError(f"{source} can't be stored in the field {name!r}")
+
+
+def make_constructor(record: types.Record, names: tuple[str, ...]):
+    """A compiled function (tuple of values) -> a new record with these fields set, others zero.
+
+    The record lives on the stack of the function that it is written in: a value to be stored or
+    compared there, not to be returned.
+    """
+
+    @intrinsic
+    def new_record(typing_context, values):
+        kinds = [types.unliteral(each) for each in values.types]
+        for name, kind in zip(names, kinds, strict=True):
+            check_can_store(record, name, kind)
+
+        def codegen(context, builder, signature, args):
+            slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), record.size))
+            cgutils.memset(builder, slot, _bytes_in(record), 0)
+            for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+                pointer = _moved(builder, slot, ir.Constant(ir.IntType(64), record.offset(name)))
+                value = builder.extract_value(args[0], k)
+                _store(context, builder, record.typeof(name), pointer, kind, value)
+            return builder.bitcast(slot, context.get_value_type(record))
+
+        return record(types.BaseTuple.from_types(kinds)), codegen
+
+    return new_record
+
+
 @intrinsic(prefer_literal=True)
 def set_field(typing_context, record, name, value):
     """What `record.name = value` becomes."""
@@ -150,12 +170,8 @@ def set_field(typing_context, record, name, value):
         return None  # Numba tries without the literal as well, and reports the first attempt
     if not isinstance(record, types.Record):
         raise TypingError("only fields of the state and of its records can be assigned")
-    if name.literal_value not in record.fields:
-        known = ", ".join(record.fields)
-        raise TypingError(f"there is no field {name.literal_value!r}; there are {known}")
+    check_can_store(record, name.literal_value, value)
     field = record.fields[name.literal_value]
-    if not _can_store(field.type, value):
-        raise TypingError(f"{value} can't be stored in the field {name.literal_value!r}")
     stored = types.unliteral(value)
 
     def codegen(context, builder, signature, args):
