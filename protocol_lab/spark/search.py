@@ -5,7 +5,7 @@ owners of their fingerprints; the owners drop what they have seen and write the 
 level. The driver only reads the tasks' reports. A level that is too small to be worth a Spark job
 (which costs some tenths of a second whatever it does) is done by the driver with the same code.
 
-Only the DataFrame API is used, so that a search runs through Spark Connect as well. What tasks do
+Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do
 is in `tasks`, the files are in `levels`, decoded tables in `tables`.
 """
 
@@ -60,7 +60,7 @@ _SETTINGS = {
 class SparkSearch:
     """One search; `run` returns its result.
 
-    session: a Spark session, also of Spark Connect; None for one in local mode, which starts while
+    session: a Spark session; None for one in local mode, which starts while
     the kernels compile. folder: where the levels are kept; an earlier run of the same search found
     there is continued after its last complete level. None for a temporary folder, which goes with
     this object. driver_below: the driver expands levels of fewer states itself. partitions: the
