@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from protocol_lab import Array, Int8, LabError, Spec, Struct
 from protocol_lab.catalog import load
+from protocol_lab.declaring import nodes
 from protocol_lab.declaring.containers import add, take
 from protocol_lab.declaring.layout import Bag, resolve
 from protocol_lab.declaring.views import encode_plain, plain, view
@@ -351,6 +352,12 @@ def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):
         explore(edited_spec(body).bind())
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_call_through_a_module_is_asked_to_be_imported_by_name():
+    with pytest.raises(LabError, match=r"uses nodes\.size: import it by its name"):
+        explore(counter.bind(), constraint=lambda s, c: nodes.size(s.n) < 2)
+    assert explore(counter.bind(), constraint=lambda s, c: s.n < math.inf).distinct == 6
 
 
 def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):

@@ -87,16 +87,27 @@ def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None
 
 def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
     bare = _without_annotations(tree)
-    module = ast.Module([bare], [])
+    body: list[ast.stmt] = [bare]
     free = function.__code__.co_freevars
     if free:  # inside a function that has these names, so that they are free here as well
         outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
         outer.body = [bare]
-        module = ast.Module([outer], [])
-    code = compile(ast.fix_missing_locations(module), "<check>", "exec")
-    for _ in range(2 if free else 1):
+        body = [outer]
+    # Python compiles a call of a module's function differently where it sees the import.
+    modules = [name for name, value in names_read(function).items() if inspect.ismodule(value)]
+    imports = [ast.Import([ast.alias(name)]) for name in modules]
+    return any(
+        _shape(_function_code([*before, *body], nested=bool(free))) == _shape(function.__code__)
+        for before in ([], imports)
+    )
+
+
+def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
+    module = ast.fix_missing_locations(ast.Module(body, []))
+    code = compile(module, "<check>", "exec")
+    for _ in range(2 if nested else 1):
         code = next(each for each in code.co_consts if isinstance(each, types.CodeType))
-    return _shape(code) == _shape(function.__code__)
+    return code
 
 
 def _shape(code: types.CodeType) -> tuple:
@@ -189,6 +200,7 @@ class Compiler:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
         tree = _without_annotations(parse(function))
+        _refuse_calls_through_modules(function, tree)
         names = {**names_read(function), function.__name__: None}
         rewriter = _Rewriter(self, names, _local_names(function, tree))
         tree = rewriter.visit(tree)
@@ -244,6 +256,19 @@ def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
         for part in layout.fields.values():
             found.update(_struct_layouts(part))
     return found
+
+
+def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
+    """A call like module.helper(s) would escape the hash of all that can be reached."""
+    values = names_read(function)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = values.get(node.value.id)
+            if inspect.ismodule(module) and is_plain(getattr(module, node.attr, None)):
+                raise LabError(
+                    f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
+                    f" name, `from {module.__name__} import {node.attr}`."
+                )
 
 
 def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
