@@ -126,6 +126,7 @@ def boxes(svg):
         yield left, y - 0.75 * size, left + width, y + 0.15 * size, each.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants"), WALKS)
 def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
     model = load(name).bind(**constants)
@@ -149,6 +150,7 @@ def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
             assert apart, (one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants"), WALKS)
 def test_every_step_can_be_read_without_marks_and_colours(name, constants):
     model = load(name).bind(**constants)
@@ -158,6 +160,7 @@ def test_every_step_can_be_read_without_marks_and_colours(name, constants):
             assert texts(model.spec.draw(model, before)) != texts(model.spec.draw(model, after))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants"), WALKS)
 def test_a_state_compared_with_itself_has_no_marks(name, constants):
     model = load(name).bind(**constants)
