@@ -9,8 +9,6 @@ from functools import cache
 from struct import Struct as Codec
 from typing import Any
 
-import numpy as np
-
 from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, Struct, StructLayout
 from protocol_lab.declaring.nodes import as_set
 from protocol_lab.errors import CapacityExceeded
@@ -148,11 +146,6 @@ def view(layout: StructLayout, data: bytearray | bytes, path: str = "state") -> 
     return struct_view_class(layout)(data, 0, path)
 
 
-def row_of(state_view: Any) -> bytes:
-    """The bytes behind a view of a whole row."""
-    return bytes(state_view)
-
-
 def read(layout: Any, data: Any, at: int, path: str) -> Any:
     """What stands at a position: a number, or a view that writes through."""
     if isinstance(layout, IntegerLayout):
@@ -245,11 +238,6 @@ def encode_plain(layout: Any, value: Any) -> bytes:
                 start = at + k * items.size
                 data[start : start + items.size] = encode_plain(items, each)
     return bytes(data)
-
-
-def as_row(row: bytes | np.ndarray) -> bytes:
-    """A state as bytes, from bytes or from one row of 8-byte words."""
-    return row if isinstance(row, bytes) else np.ascontiguousarray(row).tobytes()
 
 
 def _fields_text(struct_view: StructView) -> str:

@@ -137,12 +137,3 @@ def refill(table, store, stored):
         while table[slot] != np.uint64(0):
             slot = (slot + 1) & mask
         table[slot] = print_
-
-
-@njit(types.int64(_WORDS, types.int64, types.uint64), nogil=True, cache=True)
-def find_row(store, stored, print_):
-    """The position of the stored row with this fingerprint, or -1."""
-    for k in range(stored):
-        if fingerprint_words(store, k) == print_:
-            return k
-    return -1
