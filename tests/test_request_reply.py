@@ -1,4 +1,4 @@
-"""The message-passing protocol of the tests: every engine agrees on it, and it breaks as it says."""
+"""The message-passing protocol of the tests: all engines agree on it; it breaks as it says."""
 
 import pytest
 
