@@ -18,7 +18,6 @@ function that can be reached and every constant that they read, and names the ca
 
 import ast
 import copy
-import dis
 import hashlib
 import inspect
 import textwrap
@@ -30,6 +29,7 @@ from numba import njit
 
 from protocol_lab.declaring import containers
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.declaring.sources import names_read, parse, shape_of, without_annotations
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import records
 
@@ -40,93 +40,6 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
 
 _REDUCERS = ("all", "any", "sum", "min", "max")
-
-
-def parse(function: Callable) -> ast.FunctionDef:
-    """The syntax tree of a function as it is loaded. Raises LabError if its file has changed."""
-    if hasattr(function, "lab_source"):
-        text, first_line = function.lab_source, 1
-    else:
-        try:
-            lines, first_line = inspect.getsourcelines(function)
-        except (OSError, TypeError):
-            raise LabError(
-                f"The source of {function.__qualname__} can't be read, so it can't be compiled;"
-                " define it in a file or a notebook cell."
-            ) from None
-        text = textwrap.dedent("".join(lines))
-    if function.__name__ == "<lambda>":
-        tree = _lambda_as_function(function, text)
-    else:
-        tree = ast.parse(text).body[0]
-    if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
-        raise LabError(
-            f"The file of {function.__qualname__} was edited after it was loaded: load the spec"
-            " again (restart the kernel, or call protocol_lab.catalog.load)."
-        )
-    ast.increment_lineno(tree, first_line - 1)
-    return tree
-
-
-def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:
-    start = text.find("lambda")
-    for end in range(len(text), start, -1):
-        try:
-            tree = ast.parse(f"({text[start:end]})", mode="eval")
-        except SyntaxError:
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Lambda):
-                body = [ast.copy_location(ast.Return(node.body), node.body)]
-                found = ast.FunctionDef("predicate", node.args, body, [], type_params=[])
-                found = ast.fix_missing_locations(ast.copy_location(found, node))
-                if _same_code(function, found):
-                    return found
-    return None
-
-
-def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
-    bare = _without_annotations(tree)
-    body: list[ast.stmt] = [bare]
-    free = function.__code__.co_freevars
-    if free:  # inside a function that has these names, so that they are free here as well
-        outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
-        outer.body = [bare]
-        body = [outer]
-    # Python compiles a call of a module's function differently where it sees the import.
-    modules = [name for name, value in names_read(function).items() if inspect.ismodule(value)]
-    imports = [ast.Import([ast.alias(name)]) for name in modules]
-    return any(
-        _shape(_function_code([*before, *body], nested=bool(free))) == _shape(function.__code__)
-        for before in ([], imports)
-    )
-
-
-def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
-    module = ast.fix_missing_locations(ast.Module(body, []))
-    code = compile(module, "<check>", "exec")
-    for _ in range(2 if nested else 1):
-        code = next(each for each in code.co_consts if isinstance(each, types.CodeType))
-    return code
-
-
-def _shape(code: types.CodeType) -> tuple:
-    nested = tuple(
-        _shape(each) if isinstance(each, types.CodeType) else repr(each) for each in code.co_consts
-    )
-    return code.co_code, code.co_names, code.co_varnames, nested
-
-
-def _without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
-    arguments = [ast.copy_location(ast.arg(each.arg), each) for each in tree.args.args]
-    bare = ast.FunctionDef(
-        tree.name,
-        ast.arguments([], arguments, None, [], [], None, tree.args.defaults),
-        tree.body,
-        [],
-        type_params=[],
-    )
-    return ast.copy_location(bare, tree)
 
 
 def reachable(functions: list[Callable]) -> list[Callable]:
@@ -140,23 +53,6 @@ def reachable(functions: list[Callable]) -> list[Callable]:
         found[id(function)] = function
         waiting += [each for each in names_read(function).values() if is_plain(each)]
     return list(found.values())
-
-
-def names_read(function: Callable) -> dict[str, Any]:
-    """The global and enclosing names that a function reads, with their present values."""
-    scope = dict(function.__globals__)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        scope[name] = cell.cell_contents
-    return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
-
-
-def _names_in(code: types.CodeType) -> set[str]:
-    loads = (each for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
-    names = {*(each.argval for each in loads), *code.co_freevars}  # co_names has attributes, too
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            names |= _names_in(each)
-    return names
 
 
 def is_plain(value: Any) -> bool:
@@ -174,7 +70,7 @@ def source_hash(functions: list[Callable], *more: Any) -> str:
             for name, value in sorted(names_read(function).items())
             if isinstance(value, int | str | float | tuple)
         ]
-        parts.append(f"{function.__qualname__} {_shape(function.__code__)} {values}")
+        parts.append(f"{function.__qualname__} {shape_of(function.__code__)} {values}")
     for part in sorted(parts) + [repr(each) for each in more]:
         digest.update(part.encode())
     return digest.hexdigest()[:24]
@@ -199,7 +95,7 @@ class Compiler:
         if key in self._running:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
-        tree = _without_annotations(parse(function))
+        tree = without_annotations(parse(function))
         _refuse_calls_through_modules(function, tree)
         names = {**names_read(function), function.__name__: None}
         rewriter = _Rewriter(self, names, _local_names(function, tree))

@@ -1,0 +1,128 @@
+"""The source of a plain function: its syntax tree, and the names that it reads.
+
+For whoever takes functions of specs apart: the compiler, and the explainer of refusals.
+"""
+
+import ast
+import dis
+import inspect
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+from protocol_lab.errors import LabError
+
+
+def source_lines(function: Callable) -> tuple[list[str], int]:
+    """The lines that a function was read from, decorators included, and the first one's number.
+
+    A function made from a text carries it as `lab_source`. Raises LabError if there is no source.
+    """
+    if hasattr(function, "lab_source"):
+        return function.lab_source.splitlines(keepends=True), 1
+    try:
+        return inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise LabError(
+            f"The source of {function.__qualname__} can't be read;"
+            " define it in a file or a notebook cell."
+        ) from None
+
+
+def parse(function: Callable) -> ast.FunctionDef:
+    """The syntax tree of a function as it is loaded. Raises LabError if its file has changed."""
+    lines, first_line = source_lines(function)
+    text = textwrap.dedent("".join(lines))
+    if function.__name__ == "<lambda>":
+        tree = _lambda_as_function(function, text)
+    else:
+        tree = ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
+        raise LabError(
+            f"The file of {function.__qualname__} was edited after it was loaded: load the spec"
+            " again (restart the kernel, or call protocol_lab.catalog.load)."
+        )
+    ast.increment_lineno(tree, first_line - 1)
+    return tree
+
+
+def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:
+    start = text.find("lambda")
+    for end in range(len(text), start, -1):
+        try:
+            tree = ast.parse(f"({text[start:end]})", mode="eval")
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Lambda):
+                body = [ast.copy_location(ast.Return(node.body), node.body)]
+                found = ast.FunctionDef("predicate", node.args, body, [], type_params=[])
+                found = ast.fix_missing_locations(ast.copy_location(found, node))
+                if _same_code(function, found):
+                    return found
+    return None
+
+
+def _same_code(function: Callable, tree: ast.FunctionDef) -> bool:
+    bare = without_annotations(tree)
+    body: list[ast.stmt] = [bare]
+    free = function.__code__.co_freevars
+    if free:  # inside a function that has these names, so that they are free here as well
+        outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
+        outer.body = [bare]
+        body = [outer]
+    # Python compiles a call of a module's function differently where it sees the import.
+    modules = [name for name, value in names_read(function).items() if inspect.ismodule(value)]
+    imports = [ast.Import([ast.alias(name)]) for name in modules]
+    return any(
+        shape_of(_function_code([*before, *body], nested=bool(free))) == shape_of(function.__code__)
+        for before in ([], imports)
+    )
+
+
+def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
+    module = ast.fix_missing_locations(ast.Module(body, []))
+    code = compile(module, "<check>", "exec")
+    for _ in range(2 if nested else 1):
+        code = next(each for each in code.co_consts if isinstance(each, types.CodeType))
+    return code
+
+
+def shape_of(code: types.CodeType) -> tuple:
+    """What a function does, whatever lines of its file it stands in."""
+    nested = tuple(
+        shape_of(each) if isinstance(each, types.CodeType) else repr(each)
+        for each in code.co_consts
+    )
+    return code.co_code, code.co_names, code.co_varnames, nested
+
+
+def without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The same function without decorators, and with parameters that are names only."""
+    arguments = [ast.copy_location(ast.arg(each.arg), each) for each in tree.args.args]
+    bare = ast.FunctionDef(
+        tree.name,
+        ast.arguments([], arguments, None, [], [], None, tree.args.defaults),
+        tree.body,
+        [],
+        type_params=[],
+    )
+    return ast.copy_location(bare, tree)
+
+
+def names_read(function: Callable) -> dict[str, Any]:
+    """The global and enclosing names that a function reads, with their present values."""
+    scope = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        scope[name] = cell.cell_contents
+    return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    loads = (each for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
+    names = {*(each.argval for each in loads), *code.co_freevars}  # co_names has attributes, too
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            names |= _names_in(each)
+    return names
