@@ -23,6 +23,7 @@ Source: AsyncIsr in the Kafka replication specs.
 from typing import Annotated, NamedTuple
 
 from kafka_spec.draw.async_isr import draw_async_isr
+from kafka_spec.draw.events import CONTROLLER, async_isr_events, async_isr_leader
 from protocol_lab import (
     HOLDS,
     TAKEN,
@@ -227,7 +228,17 @@ def leader_handle_update(s: State, c: Constants, update: Update):
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.async_isr", State, Constants, __doc__, draw=draw_async_isr)
+spec = Spec(
+    "kafka.async_isr",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_async_isr,
+    lifelines=(CONTROLLER, Replica),
+    events=async_isr_events,
+)
+spec.messages("requests", source=async_isr_leader, dest=CONTROLLER)
+spec.messages("updates", source=CONTROLLER, dest=async_isr_leader)
 spec.init(init)
 spec.action(controller_shrink_isr)
 spec.action(controller_handle_request)

@@ -15,6 +15,7 @@ Left out: see `replication_core`.
 Source: Kip101 in the Kafka replication specs.
 """
 
+from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.finite_replicated_log import is_empty
 from kafka_spec.replication_core import (
@@ -84,7 +85,15 @@ def is_answer_beyond_end(s, leader, follower) -> bool:
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.kip_101", State, Constants, __doc__, draw=draw_replication)
+spec = Spec(
+    "kafka.kip_101",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_replication,
+    lifelines=(CONTROLLER, Replica),
+    events=replication_events,
+)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

@@ -14,6 +14,7 @@ Left out: see `replication_core`.
 Source: Kip279 in the Kafka replication specs.
 """
 
+from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.finite_replicated_log import has_same_record, is_empty
 from kafka_spec.replication_core import (
@@ -70,7 +71,15 @@ def become_follower_witnesses(s, c, follower, request) -> int:
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.kip_279", State, Constants, __doc__, draw=draw_replication)
+spec = Spec(
+    "kafka.kip_279",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_replication,
+    lifelines=(CONTROLLER, Replica),
+    events=replication_events,
+)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

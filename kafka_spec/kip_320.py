@@ -14,6 +14,7 @@ Left out: see `replication_core`.
 Source: Kip320 in the Kafka replication specs.
 """
 
+from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.finite_replicated_log import has_offset
 from kafka_spec.kip_279 import first_non_matching_offset_from_tail
@@ -160,7 +161,15 @@ def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Rep
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.kip_320", State, Constants, __doc__, draw=draw_replication)
+spec = Spec(
+    "kafka.kip_320",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_replication,
+    lifelines=(CONTROLLER, Replica),
+    events=replication_events,
+)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

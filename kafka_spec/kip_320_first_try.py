@@ -14,6 +14,7 @@ Left out: see `replication_core`.
 Source: Kip320FirstTry in the Kafka replication specs.
 """
 
+from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.finite_replicated_log import cut_off, has_offset
 from kafka_spec.kip_279 import first_non_matching_offset_from_tail
@@ -162,7 +163,15 @@ def follower_truncate(s: State, c: Constants, follower: Replica, leader: Replica
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.kip_320_first_try", State, Constants, __doc__, draw=draw_replication)
+spec = Spec(
+    "kafka.kip_320_first_try",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_replication,
+    lifelines=(CONTROLLER, Replica),
+    events=replication_events,
+)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

@@ -13,6 +13,7 @@ Left out: see `replication_core`.
 Source: KafkaTruncateToHighWatermark in the Kafka replication specs.
 """
 
+from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.replication_core import (
     Constants,
@@ -58,7 +59,15 @@ def become_follower_truncate_to_high_watermark(
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec("kafka.truncate_to_high_watermark", State, Constants, __doc__, draw=draw_replication)
+spec = Spec(
+    "kafka.truncate_to_high_watermark",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_replication,
+    lifelines=(CONTROLLER, Replica),
+    events=replication_events,
+)
 spec.init(init)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)

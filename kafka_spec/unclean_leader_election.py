@@ -39,6 +39,7 @@ Source: UncleanLeaderElectionSafety by Haruki Okada (LINE); KIP-966 for the thir
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.events import ZOOKEEPER, unclean_election_events
 from kafka_spec.draw.unclean import draw_unclean_leader_election
 from protocol_lab import (
     HOLDS,
@@ -545,7 +546,13 @@ def elect_eligible_leader_replica(s: State, c: Constants, replica: Replica):
 # --- The protocol ----------------------------------------------------------------------------
 
 spec = Spec(
-    "kafka.unclean_leader_election", State, Constants, __doc__, draw=draw_unclean_leader_election
+    "kafka.unclean_leader_election",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_unclean_leader_election,
+    lifelines=(ZOOKEEPER, Replica, Producer),
+    events=unclean_election_events,
 )
 spec.init(init)
 spec.action(produce_message)

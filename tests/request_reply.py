@@ -29,6 +29,7 @@ from protocol_lab import (
     flag,
     take,
 )
+from protocol_lab.stepping.events import CRASH, Note
 
 NOTHING, IN_MEMORY, ON_DISK = 0, 1, 2
 
@@ -75,7 +76,14 @@ class State(Struct):
     replies: Bag(Message, "slots")
 
 
-spec = Spec("toy.request_reply", State, Constants, __doc__)
+def events(before: State, after: State, c: Constants, step):
+    """The crash is the server's; all else is told by the messages."""
+    return [Note("server", "crashes and is back", CRASH)] if step.action == "crash" else None
+
+
+spec = Spec("toy.request_reply", State, Constants, __doc__, events=events)
+spec.messages("requests", source="client", dest="server", lost_by=["lose_request"])
+spec.messages("replies", source="server", dest="client", lost_by=["lose_reply"])
 Request, Reply = Member("requests"), Member("replies")
 
 

@@ -65,6 +65,7 @@ class State(Struct):
 
 
 letters = Spec("toy.letters", State, Constants, "Servers send numbered letters; some get lost.")
+letters.messages("messages", source="source", dest="dest", lost="lost")
 
 
 @letters.init

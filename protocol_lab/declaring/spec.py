@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.declaring import constants as constants_module
-from protocol_lab.declaring.layout import Struct, StructLayout, resolve
+from protocol_lab.declaring.channels import Channel, End, channel
+from protocol_lab.declaring.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.declaring.parameters import Domain, domains_of
 from protocol_lab.errors import LabError
 
@@ -71,6 +72,10 @@ class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
     `meaning` is the module's docstring. `draw`, set by the spec's package, turns a state into SVG.
+    For the sequence diagram: `lifelines` names who takes part, each a name or a kind of node (none:
+    all kinds that actions and messages name), and `events`, a function of (before, after, c, step),
+    gives what happened in a step as Arrows and Notes; None where the declared messages and the
+    step's parameters tell it (see `stepping.events`).
     """
 
     name: str
@@ -84,6 +89,9 @@ class Spec:
     sometimes_properties: list[Property] = field(default_factory=list)
     constraints: list[Property] = field(default_factory=list)
     draw: Callable[..., str] | None = None
+    lifelines: tuple[str | Node, ...] = ()
+    events: Callable[..., list | None] | None = None
+    channels: list[Channel] = field(default_factory=list)
 
     def init(self, function: Callable) -> Callable:
         """Register how a zeroed state is filled; its parameters give several initial states."""
@@ -118,6 +126,25 @@ class Spec:
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
         return self._register(self.constraints, function, True)
+
+    def messages(
+        self,
+        path: str,
+        *,
+        source: End,
+        dest: End,
+        lost_by: Iterable[str] = (),
+        lost: str = "",
+    ) -> None:
+        """Say that a bag or sequence of the state holds messages on their way.
+
+        source, dest: who sends and gets them (see `channels`). lost_by: the actions that take one
+        away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish
+        as they are sent. Raises LabError if there are no such messages.
+        """
+        self.channels.append(
+            channel(self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost)
+        )
 
     @staticmethod
     def _register(properties: list[Property], function: Callable | None, by_default: bool):

@@ -1,0 +1,183 @@
+"""What happens in a step of the Kafka specs, as their sequence diagrams tell it.
+
+Told by what the step did to the state and not by the action's name, so that five variants and a
+learner's own need nothing more.
+"""
+
+from typing import Any
+
+from kafka_spec.draw.shared import or_none, set_text
+from protocol_lab.declaring.layout import NONE
+from protocol_lab.declaring.nodes import members
+from protocol_lab.stepping.events import (
+    AT_ONCE,
+    CRASH,
+    DELIVERED,
+    EVERYBODY,
+    RESTART,
+    SENT,
+    Arrow,
+    Event,
+    Note,
+)
+from protocol_lab.stepping.steps import Step
+
+CONTROLLER, ZOOKEEPER = "controller", "ZooKeeper"
+
+
+def replica_name(replica: int) -> str:
+    """A replica's lifeline."""
+    return f"replica {replica}"
+
+
+# --- The truncation variants -------------------------------------------------------------------
+
+
+def replication_events(before, after, c, step: Step) -> list[Event]:
+    """Decisions on their way to the replicas, fetches, questions to the leader, ISR changes."""
+    args = step.args
+    if "request" in args:
+        return _decision_arrives(before, after, step)
+    if after.leader_and_isr_requests.length > before.leader_and_isr_requests.length:
+        request = after.leader_and_isr_requests.items[before.leader_and_isr_requests.length]
+        shown = or_none(request.leader), set_text(request.isr)
+        return [_decision(SENT, EVERYBODY, request.leader_epoch, *shown)]
+    if after.quorum_state.isr != before.quorum_state.isr:
+        isr = f"ISR {set_text(after.quorum_state.isr)}"
+        return [Arrow(AT_ONCE, replica_name(args["leader"]), CONTROLLER, isr)]
+    if "follower" in args:
+        return [_fetched(before, after, args["follower"], args["leader"])]
+    return [
+        Note(replica_name(replica), _local_change(before, after, replica))
+        for replica in (args.get("replica") or args.get("leader"),)
+        if replica
+    ]
+
+
+def _decision(kind: str, dest: str, epoch: int, leader: str, isr: str) -> Arrow:
+    label = f"epoch {epoch}: leader {leader}, ISR {isr}"
+    return Arrow(kind, CONTROLLER, dest, label, ("decision", epoch))
+
+
+def _decision_arrives(before, after, step: Step) -> list[Event]:
+    request = step.args["request"]
+    replica = step.args.get("follower", request["leader"])
+    isr = "{" + ", ".join(map(str, request["isr"])) + "}"
+    arrived = _decision(
+        DELIVERED, replica_name(replica), request["leader_epoch"], or_none(request["leader"]), isr
+    )
+    cut = _truncated(before.replica_log[replica], after.replica_log[replica])
+    return [arrived, *([Note(replica_name(replica), cut)] if cut else [])]
+
+
+def _fetched(before, after, follower: int, leader: int) -> Event:
+    """A fetch and its answer, or the answer that the logs differ."""
+    log = after.replica_log[follower]
+    cut = _truncated(before.replica_log[follower], log)
+    if cut or log.end_offset == before.replica_log[follower].end_offset:
+        return Arrow(
+            AT_ONCE, replica_name(leader), replica_name(follower), cut or "nothing to change"
+        )
+    record = log.records[log.end_offset - 1]
+    text = f"id {record.id} e{record.epoch}, hw {after.replica_state[follower].hw}"
+    return Arrow(AT_ONCE, replica_name(leader), replica_name(follower), text)
+
+
+def _local_change(before, after, replica: int) -> str:
+    old, new = before.replica_log[replica], after.replica_log[replica]
+    if new.end_offset > old.end_offset:
+        record = new.records[new.end_offset - 1]
+        return f"writes id {record.id} e{record.epoch}"
+    if after.replica_state[replica].hw != before.replica_state[replica].hw:
+        return f"hw {after.replica_state[replica].hw}"
+    return _truncated(old, new) or "changes nothing"
+
+
+def _truncated(old, new) -> str:
+    if new.end_offset >= old.end_offset:
+        return ""
+    return f"truncates to offset {new.end_offset}"
+
+
+# --- The talk ----------------------------------------------------------------------------------
+
+
+def unclean_election_events(before, after, c, step: Step) -> list[Event]:
+    """Produce requests and their answers, fetches, deaths, elections, and changes of the ISR."""
+    old, new = before.zk_state, after.zk_state
+    found: list[Event] = []
+    if "producer" in step.args:
+        found.append(_produced(after, step))
+    else:
+        found += _fetched_messages(before, after, c)
+    died = set(members(old.alive_replicas)) - set(members(new.alive_replicas))
+    back = set(members(new.alive_replicas)) - set(members(old.alive_replicas))
+    found += [Note(replica_name(replica), "dies", CRASH) for replica in sorted(died)]
+    found += [Note(replica_name(replica), "is back", RESTART) for replica in sorted(back)]
+    if new.leader_epoch != old.leader_epoch:
+        lead = f"lead in epoch {new.leader_epoch}"
+        found.append(Arrow(AT_ONCE, ZOOKEEPER, replica_name(new.leader), lead))
+    if new.isrs != old.isrs and not died and new.leader == old.leader:
+        isr = f"ISR {set_text(new.isrs)}"
+        found.append(Arrow(AT_ONCE, replica_name(new.leader), ZOOKEEPER, isr))
+    elif new.isrs != old.isrs:
+        found.append(Note(ZOOKEEPER, f"ISR {set_text(new.isrs)}"))
+    if new.preferred_leader != old.preferred_leader:
+        found.append(Note(ZOOKEEPER, f"prefers replica {new.preferred_leader}"))
+    return found + _acknowledged(before, after)
+
+
+def _produced(after, step: Step) -> Event:
+    replica, producer = step.args["replica"], step.args["producer"]
+    log = after.replica_states[replica].local_log
+    text = f"p{producer} e{log.items[log.length - 1].leader_epoch}, offset {log.length - 1}"
+    return Arrow(AT_ONCE, f"producer {producer}", replica_name(replica), text)
+
+
+def _fetched_messages(before, after, c) -> list[Event]:
+    """What followers fetched or cut off, and that they follow now."""
+    found: list[Event] = []
+    leader = after.zk_state.leader
+    for replica in range(1, c.replicas + 1):
+        old, new = before.replica_states[replica], after.replica_states[replica]
+        first, last = old.local_log.length, new.local_log.length - 1
+        if last >= first:
+            offsets = f"offset {first}" if first == last else f"offsets {first} to {last}"
+            found.append(Arrow(AT_ONCE, replica_name(leader), replica_name(replica), offsets))
+        elif new.local_log.length < old.local_log.length:
+            text = f"follows replica {leader}, truncates to offset {new.local_log.length}"
+            found.append(Note(replica_name(replica), text))
+        elif new.ready_to_fetch and not old.ready_to_fetch:
+            found.append(Note(replica_name(replica), f"follows replica {leader}"))
+    return found
+
+
+def _acknowledged(before, after) -> list[Event]:
+    """The answers to producers whose messages are committed now."""
+    leader = after.zk_state.leader
+    answered = set(members(before.inflight_producers)) - set(members(after.inflight_producers))
+    return [
+        Arrow(AT_ONCE, replica_name(leader), f"producer {producer}", "committed")
+        for producer in sorted(answered)
+        if leader != NONE
+    ]
+
+
+# --- The asynchronous ISR ----------------------------------------------------------------------
+
+
+def async_isr_leader(message: Any, c: Any) -> str:
+    """The lifeline of the replica that leads."""
+    return replica_name(c.leader)
+
+
+def async_isr_events(before, after, c, step: Step) -> list[Event] | None:
+    """Fetches and writes; requests and updates are declared as messages."""
+    for replica in range(1, c.replicas + 1):
+        end = after.leader_state.offsets[replica]
+        if end > before.leader_state.offsets[replica]:
+            if replica == c.leader:
+                return [Note(replica_name(replica), f"writes offset {end - 1}")]
+            text = f"offset {end - 1}"
+            return [Arrow(AT_ONCE, replica_name(c.leader), replica_name(replica), text)]
+    return None
