@@ -41,6 +41,7 @@ from protocol_lab import (
     is_subset,
     members,
     nodes_up_to,
+    size,
     with_node,
     without_node,
 )
@@ -345,3 +346,54 @@ def the_leader_waits_for_more_than_the_isr(s: State, c: Constants):
     if is_subset(s.leader_state.isr | s.leader_state.pending_isr, s.controller_state.isr):
         return "all that the leader waits for are in the ISR"
     return HOLDS
+
+
+# --- Situations that are worth finding ---------------------------------------------------------
+
+
+@spec.situation
+def the_isr_has_one_member(s: State, c: Constants) -> bool:
+    """The ISR has one member."""
+    return size(s.controller_state.isr) == 1
+
+
+@spec.situation
+def leader_and_controller_disagree(s: State, c: Constants) -> bool:
+    """Leader and controller have different ISRs in mind."""
+    return s.leader_state.isr != s.controller_state.isr
+
+
+@spec.situation
+def a_follower_is_ahead_of_the_high_watermark(s: State, c: Constants) -> bool:
+    """A follower holds a record that is not committed yet."""
+    return any(
+        replica != c.leader and s.leader_state.offsets[replica] > high_watermark(s)
+        for replica in range(1, c.replicas + 1)
+    )
+
+
+@spec.situation
+def a_committed_record_is_on_one_replica(s: State, c: Constants) -> bool:
+    """A committed record is on the leader only."""
+    return high_watermark(s) > 0 and all(
+        replica == c.leader or s.leader_state.offsets[replica] < high_watermark(s)
+        for replica in range(1, c.replicas + 1)
+    )
+
+
+@spec.situation
+def an_outsider_holds_the_high_watermark_down(s: State, c: Constants) -> bool:
+    """Somebody out of the controller's ISR holds the high watermark down."""
+    return high_watermark(s) < min(
+        s.leader_state.offsets[replica] for replica in members(s.controller_state.isr)
+    )
+
+
+@spec.situation
+def the_leader_does_not_count_a_member(s: State, c: Constants) -> bool:
+    """Somebody is in the controller's ISR, and the leader does not wait for it.
+
+    Then the leader could commit without a replica that may be elected: not found with three
+    replicas, two records and versions up to 3.
+    """
+    return not is_subset(s.controller_state.isr, s.leader_state.isr | s.leader_state.pending_isr)

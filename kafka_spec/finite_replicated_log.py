@@ -150,3 +150,37 @@ def logs_diverge(s: State, c: Constants):
                 if not has_same_record(s.logs[replica], s.logs[other], offset):
                     return HOLDS
     return "wherever two logs have an offset, they hold the same record there"
+
+
+# --- Situations that are worth finding ---------------------------------------------------------
+
+
+@spec.situation
+def two_logs_disagree(s: State, c: Constants) -> bool:
+    """Two logs hold different records at the same offset."""
+    return any(
+        not has_same_record(s.logs[replica], s.logs[other], offset)
+        for replica in range(1, c.replicas + 1)
+        for other in range(1, replica)
+        for offset in range(min(s.logs[replica].end_offset, s.logs[other].end_offset))
+    )
+
+
+@spec.situation
+def two_logs_disagree_and_meet_again(s: State, c: Constants) -> bool:
+    """Two logs hold different records at one offset and the same record at the next."""
+    return any(
+        has_offset(s.logs[replica], offset)
+        and has_offset(s.logs[other], offset)
+        and s.logs[replica].records[offset] != s.logs[other].records[offset]
+        and has_same_record(s.logs[replica], s.logs[other], offset + 1)
+        for replica in range(1, c.replicas + 1)
+        for other in range(1, replica)
+        for offset in range(c.log_size - 1)
+    )
+
+
+@spec.situation
+def all_logs_are_full(s: State, c: Constants) -> bool:
+    """All logs are full."""
+    return all(is_full(s.logs[replica], c.log_size) for replica in range(1, c.replicas + 1))

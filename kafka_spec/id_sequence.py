@@ -62,3 +62,18 @@ def type_ok(s: State, c: Constants):
 def all_ids_taken(s: State, c: Constants):
     """The last id is handed out, after which nothing can happen."""
     return HOLDS if s.next_id == c.max_id + 1 else "there are ids left"
+
+
+# --- Situations that are worth finding ---------------------------------------------------------
+
+
+@spec.situation
+def one_id_is_left(s: State, c: Constants) -> bool:
+    """One id is left."""
+    return s.next_id == c.max_id
+
+
+@spec.situation
+def no_id_is_left(s: State, c: Constants) -> bool:
+    """No id is left."""
+    return s.next_id > c.max_id

@@ -37,6 +37,7 @@ from kafka_spec.replication_core import (
     leader_write,
 )
 from kafka_spec.replication_properties import declare_properties
+from kafka_spec.replication_situations import declare_situations
 from protocol_lab import HOLDS, TAKEN, Spec
 
 # --- Becoming a follower ---------------------------------------------------------------------
@@ -105,6 +106,7 @@ spec.action(leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_101)
 spec.action(follower_replicate)
 declare_properties(spec)
+declare_situations(spec)
 
 
 @spec.invariant(by_default=False)

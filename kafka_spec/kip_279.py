@@ -36,6 +36,7 @@ from kafka_spec.replication_core import (
     leader_write,
 )
 from kafka_spec.replication_properties import declare_properties
+from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec
 
 # --- Becoming a follower ---------------------------------------------------------------------
@@ -91,3 +92,4 @@ spec.action(leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_279, witnesses=become_follower_witnesses)
 spec.action(follower_replicate)
 declare_properties(spec)
+declare_situations(spec)

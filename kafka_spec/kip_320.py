@@ -40,6 +40,7 @@ from kafka_spec.replication_core import (
     update_isr,
 )
 from kafka_spec.replication_properties import declare_properties
+from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
@@ -181,3 +182,4 @@ spec.action(fenced_leader_inc_high_watermark)
 spec.action(fenced_become_follower_and_truncate)
 spec.action(fenced_follower_fetch)
 declare_properties(spec)
+declare_situations(spec)

@@ -40,6 +40,7 @@ from kafka_spec.replication_core import (
     update_isr,
 )
 from kafka_spec.replication_properties import declare_properties
+from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
@@ -184,3 +185,4 @@ spec.action(become_follower)
 spec.action(follower_fetch)
 spec.action(follower_truncate)
 declare_properties(spec)
+declare_situations(spec)

@@ -34,6 +34,7 @@ from kafka_spec.replication_core import (
     leader_write,
 )
 from kafka_spec.replication_properties import declare_properties
+from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec
 
 # --- Becoming a follower ---------------------------------------------------------------------
@@ -79,3 +80,4 @@ spec.action(leader_inc_high_watermark)
 spec.action(become_follower_truncate_to_high_watermark)
 spec.action(follower_replicate)
 declare_properties(spec)
+declare_situations(spec)

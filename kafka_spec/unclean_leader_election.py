@@ -659,3 +659,62 @@ def a_deposed_leader_has_other_messages(s: State, c: Constants):
         if common_prefix(log, leaders) < min(log.length, leaders.length):
             return HOLDS
     return "no alive replica contradicts the leader"
+
+
+# --- Situations that are worth finding ---------------------------------------------------------
+
+
+def holds_all_committed(s, replica) -> bool:
+    """Does the replica's log begin with all that is committed?"""
+    committed = s.committed_messages
+    return common_prefix(committed, log_of(s, replica)) == committed.length
+
+
+@spec.situation
+def the_isr_has_one_member(s: State, c: Constants) -> bool:
+    """The ISR has one member."""
+    return size(s.zk_state.isrs) == 1
+
+
+@spec.situation
+def the_partition_is_offline(s: State, c: Constants) -> bool:
+    """There is no leader, and nobody of the ISR is alive."""
+    return has_no_leader(s) and is_isr_dead(s)
+
+
+@spec.situation
+def a_follower_is_ahead_of_its_leader(s: State, c: Constants) -> bool:
+    """An alive replica's log is longer than the leader's."""
+    return not has_no_leader(s) and any(
+        leo(s, replica) > leo(s, s.zk_state.leader)
+        for replica in members(s.zk_state.alive_replicas)
+    )
+
+
+@spec.situation
+def two_equally_long_logs_disagree(s: State, c: Constants) -> bool:
+    """Two logs are equally long and not the same."""
+    return any(
+        leo(s, replica) == leo(s, other)
+        and common_prefix(log_of(s, replica), log_of(s, other)) < leo(s, replica)
+        for replica in range(1, c.replicas + 1)
+        for other in range(1, replica)
+    )
+
+
+@spec.situation
+def one_alive_replica_holds_all_that_is_committed(s: State, c: Constants) -> bool:
+    """Of the alive replicas one only holds all that is committed."""
+    return (
+        sum(1 for each in members(s.zk_state.alive_replicas) if holds_all_committed(s, each)) == 1
+    )
+
+
+@spec.situation
+def the_latest_offset_misleads(s: State, c: Constants) -> bool:
+    """The alive replica with the latest offset lacks a committed message."""
+    return any(
+        not holds_all_committed(s, replica)
+        and all(is_as_late_as(s, replica, other) for other in members(s.zk_state.alive_replicas))
+        for replica in members(s.zk_state.alive_replicas)
+    )

@@ -1,13 +1,15 @@
 """One protocol: its state, constants, initial states, actions and properties, declared together.
 
 A spec module makes one `Spec` and registers plain functions with it, in the order in which they
-are to be tried and shown. All of them return "" (TAKEN, or HOLDS) or the reason why not:
+are to be tried and shown. They return "" (TAKEN, or HOLDS) or the reason why not; only a situation
+is true or false:
 
     @spec.init                      (s, c, <choices>)   fills a zeroed state
     @spec.action                    (s, c, <choices>)   guards first, then effects, then TAKEN
     @spec.invariant                 (s, c)              a property of every state
     @spec.step_invariant            (before, after, c)  a property of every generated transition
     @spec.sometimes                 (s, c)              a state that must be reachable
+    @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
 
 The same function objects serve the stepper, the explorers and the simulator.
@@ -67,6 +69,28 @@ class Property:
         return (self.function.__doc__ or "").strip()
 
 
+@dataclass(frozen=True)
+class Situation:
+    """A state worth finding: a function (s, c) that is true in it. It claims nothing.
+
+    The first line of the function's docstring is the label under which a learner picks it.
+    """
+
+    function: Callable[..., bool]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+    @property
+    def label(self) -> str:
+        return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
+
+
 @dataclass
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
@@ -88,6 +112,7 @@ class Spec:
     step_invariants: list[Property] = field(default_factory=list)
     sometimes_properties: list[Property] = field(default_factory=list)
     constraints: list[Property] = field(default_factory=list)
+    situations: list[Situation] = field(default_factory=list)
     draw: Callable[..., str] | None = None
     lifelines: tuple[str | Node, ...] = ()
     events: Callable[..., list | None] | None = None
@@ -145,6 +170,11 @@ class Spec:
         self.channels.append(
             channel(self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost)
         )
+
+    def situation(self, function: Callable) -> Callable:
+        """Register a state worth finding, for a learner to pick: (s, c) to true or false."""
+        self.situations.append(Situation(function))
+        return function
 
     @staticmethod
     def _register(properties: list[Property], function: Callable | None, by_default: bool):
