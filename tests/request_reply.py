@@ -29,7 +29,7 @@ from protocol_lab import (
     flag,
     take,
 )
-from protocol_lab.stepping.events import CRASH, Note
+from protocol_lab.stepping.events import CRASH, RESTART, Note
 
 NOTHING, IN_MEMORY, ON_DISK = 0, 1, 2
 
@@ -78,7 +78,9 @@ class State(Struct):
 
 def events(before: State, after: State, c: Constants, step):
     """The crash is the server's; all else is told by the messages."""
-    return [Note("server", "crashes and is back", CRASH)] if step.action == "crash" else None
+    if step.action != "crash":
+        return None
+    return [Note("server", "crashes", CRASH), Note("server", "is back", RESTART)]
 
 
 spec = Spec("toy.request_reply", State, Constants, __doc__, events=events)

@@ -122,7 +122,7 @@ def boxes(svg):
             continue
         size, x, y = (float(each.get(name)) for name in ("font-size", "x", "y"))
         width = text_width(each.text, size, bold=each.get("font-weight") is not None)
-        left = x - width / 2 if each.get("text-anchor") == "middle" else x
+        left = x - width * {"middle": 0.5, "end": 1}.get(each.get("text-anchor"), 0)
         yield left, y - 0.75 * size, left + width, y + 0.15 * size, each.text
 
 

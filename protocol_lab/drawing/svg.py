@@ -58,6 +58,10 @@ class Svg:
         """A straight line."""
         self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
+    def circle(self, cx: float, cy: float, r: float, **style) -> None:
+        """A circle around a place."""
+        self._add("circle", cx=cx, cy=cy, r=r, **style)
+
     def path(self, d: str, **style) -> None:
         """Whatever SVG's path language can say."""
         self._add("path", d=d, **style)
@@ -91,9 +95,9 @@ class Svg:
             reach += gap
         self.path("".join(parts), stroke=palette.HATCH, stroke_width=1.1, fill="none")
 
-    def open_group(self, title: str) -> None:
+    def open_group(self, title: str, **attributes) -> None:
         """Start a group with a title, which browsers show as a tooltip."""
-        self._parts.append(f"<g><title>{escape(title)}</title>")
+        self._parts.append(f"<g{_attributes(**attributes)}><title>{escape(title)}</title>")
 
     def close_group(self) -> None:
         """End the group that was started last."""

@@ -1,0 +1,284 @@
+"""The stepper's views, drawn from walks: complete, readable, and the same in light and dark."""
+
+import random
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from protocol_lab import LabError, Spec
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.sequence import sequence_diagram
+from protocol_lab.stepping.events import (
+    AT_ONCE,
+    CRASH,
+    DELIVERED,
+    LOST,
+    RESTART,
+    SENT,
+    Arrow,
+    Note,
+    lifelines,
+    walk_events,
+)
+from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.stepping.steps import initial_texts
+from protocol_lab.stepping.walk import Walk
+from tests.request_reply import spec as request_reply
+from tests.test_drawing import boxes, contrast, described, texts
+from tests.toy_specs import State, counter, letters
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def random_walk(model, steps, seed=7):
+    walk = Walk.begin(model, next(iter(initial_texts(model)), None))
+    rng = random.Random(seed)
+    for _ in range(steps):
+        taken = [each for each in walk.attempts() if each.taken]
+        if not taken:
+            break
+        walk.take(rng.choice(taken))
+    return walk
+
+
+def along(model, *steps):
+    walk = Walk.begin(model, next(iter(initial_texts(model)), None))
+    for step in steps:
+        walk.take(step)
+    return walk
+
+
+def scenario(name):
+    """The walk of a scenario that ships with Kafka, at its end."""
+    return play(read_scenario(next(each for each in scenarios_of("kafka") if each.stem == name)))
+
+
+LOST_REPLY = (
+    "send_request(client=1)",
+    "handle_request(message=Message(client=1))",
+    "lose_reply(message=Message(client=1))",
+    "retry(client=1)",
+    "crash()",
+    "handle_request(message=Message(client=1))",
+)
+
+
+def told(walk):
+    return [each for _, found in walk_events(walk) for each in found]
+
+
+# --- What happened -----------------------------------------------------------------------------
+
+
+def test_messages_are_sent_delivered_and_lost():
+    walk = along(request_reply.bind(), *LOST_REPLY)
+    request, reply = "request: number 1", "reply: number 1"
+    assert [each for _, each in walk_events(walk)] == [
+        [Arrow(SENT, "client 1", "server", request)],
+        [
+            Arrow(DELIVERED, "client 1", "server", request),
+            Arrow(SENT, "server", "client 1", reply),
+        ],
+        [Arrow(LOST, "server", "client 1", reply)],
+        [Arrow(SENT, "client 1", "server", request)],
+        [Note("server", "crashes", CRASH), Note("server", "is back", RESTART)],
+        [
+            Arrow(DELIVERED, "client 1", "server", request),
+            Arrow(SENT, "server", "client 1", reply),
+        ],
+    ]
+    assert lifelines(walk.model) == ["client 1", "server"]
+
+
+def test_messages_that_vanish_as_they_are_sent():
+    walk = along(letters.bind(servers=3, starts=1), "broadcast(source=1, lost={3})")
+    assert told(walk) == [
+        Arrow(LOST, "server 1", "server 3", "message: value 0"),
+        Arrow(SENT, "server 1", "server 2", "message: value 0"),
+    ]
+
+
+def test_a_request_that_is_kept_arrives_at_several_replicas():
+    walk = scenario("kip_101_weak_isr_two_replicas")
+    arrived = [each for each in told(walk) if getattr(each, "kind", "") == DELIVERED]
+    assert {each.dest for each in arrived} == {"replica 1", "replica 2"}
+    sent = {each.identity for each in told(walk) if getattr(each, "kind", "") == SENT}
+    assert {each.identity for each in arrived} <= sent
+
+
+def test_the_talk_told():
+    events = told(scenario("talk_46_56_found_scenario"))
+    assert Arrow(AT_ONCE, "producer 1", "replica 1", "p1 e1, offset 1") in events
+    assert Arrow(AT_ONCE, "replica 1", "producer 1", "committed") in events
+    assert Note("replica 1", "dies", CRASH) in events
+    assert Note("replica 3", "follows replica 1, truncates to offset 1") in events
+    assert events.count(Note("ZooKeeper", "ISR {2}")) == 1
+
+
+def test_without_a_declaration_the_parameters_tell_it():
+    model = load("kafka.finite_replicated_log").bind()
+    walk = along(model, "append(replica=1, record=1)", "replicate_to(source=1, target=2)")
+    assert told(walk) == [
+        Note("replica 1", "append"),
+        Arrow(AT_ONCE, "replica 1", "replica 2", "replicate to"),
+    ]
+    walk = along(counter.bind(), "count()")
+    assert told(walk) == [Note("", "count")]
+    assert lifelines(walk.model) == ["system"]
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_something_is_told_of_every_step_and_everything_has_a_lifeline(name):
+    for seed in range(3):
+        walk = random_walk(load(name).bind(), 40, seed)
+        names = {"", *lifelines(walk.model)}
+        for step, found in walk_events(walk):
+            assert found, step
+            for each in found:
+                ends = {each.at} if isinstance(each, Note) else {each.source, each.dest}
+                assert ends <= names, (step, each)
+                assert each.text if isinstance(each, Note) else each.label
+
+
+@pytest.mark.parametrize(
+    ("path", "ends", "sentence"),
+    [
+        ("letters", ("source", "dest"), "there is no field 'letters'"),
+        ("next_value", ("source", "dest"), "needs a Bag or Seq of structs"),
+        ("server.log", ("source", "dest"), "there is no field 'log'"),
+        ("messages", ("source", "value"), "the field 'value' holds no node"),
+    ],
+)
+def test_a_wrong_declaration_is_one_sentence(path, ends, sentence):
+    spec = Spec("toy.wrong", State, letters.constants)
+    with pytest.raises(LabError, match=sentence):
+        spec.messages(path, source=ends[0], dest=ends[1])
+
+
+def test_telling_that_fails_is_one_sentence():
+    spec = Spec("toy.wrong", counter.state, counter.constants)
+    spec.inits, spec.actions = counter.inits, counter.actions
+    spec.events = lambda before, after, c, step: 1 / 0
+    walk = along(spec.bind(), "count()")
+    with pytest.raises(LabError, match=r"toy.wrong: telling what count\(\) did failed"):
+        sequence_diagram(walk)
+
+
+# --- The sequence diagram ------------------------------------------------------------------------
+
+
+def is_inside(svg):
+    """Does every text lie within the picture?"""
+    _, _, width, height = map(float, ElementTree.fromstring(svg).get("viewBox").split())
+    return all(
+        left >= 0 and right <= width and top >= 0 and bottom <= height
+        for left, top, right, bottom, _ in boxes(svg)
+    )
+
+
+def overlapping(svg):
+    """Pairs of texts that lie on each other."""
+    return [
+        (one[4], other[4])
+        for one, other in combinations(boxes(svg), 2)
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+
+
+def test_the_diagram_says_what_became_of_each_message():
+    walk = along(request_reply.bind(), *LOST_REPLY)
+    svg = sequence_diagram(walk)
+    written = texts(svg)
+    assert written.count("request: number 1") == 2
+    assert written.count("reply: number 1") == 2
+    assert "lost" in written
+    assert {"client 1", "server", "✗ crashes", "↻ is back", "▶ 7"} <= set(written)
+    assert "✗ executed at most once" in " ".join(written)
+    assert "reply: number 1 is lost from server to client 1" in described(svg)
+    walk.go_to(4)
+    assert "3 more steps ahead on this branch." in texts(sequence_diagram(walk))
+    walk.first()
+    assert "Nothing has happened yet." in texts(sequence_diagram(walk))
+
+
+def test_rows_name_the_states_that_they_lead_to():
+    walk = scenario("kip_101_weak_isr_two_replicas")
+    rows = ElementTree.fromstring(sequence_diagram(walk)).iterfind(f".//{SVG}g[@class]")
+    assert [int(each.get("data-depth")) for each in rows] == list(range(2, 13))
+
+
+def test_of_a_long_walk_the_last_rows_are_drawn():
+    walk = random_walk(load("kafka.async_isr").bind(max_version="none"), 45)
+    assert walk.moment.depth == 46
+    written = texts(sequence_diagram(walk))
+    assert "states 1 to 16 are above, not shown" in written
+    assert "17" in written
+    assert "16" not in written
+    assert "states 1 to 36 are above, not shown" in texts(sequence_diagram(walk, most_rows=10))
+
+
+DIAGRAMS = [
+    *[(load(name), {}) for name in spec_names()],
+    (load("kafka.unclean_leader_election"), {"replicas": 5, "producers": 3}),
+    (load("kafka.kip_320"), {"replicas": 7, "max_leader_epoch": 9, "log_size": 8}),
+    (request_reply, {"clients": 2, "requests": 2}),
+    (letters, {"servers": 3}),
+]
+
+
+@pytest.mark.parametrize(("spec", "constants"), DIAGRAMS)
+def test_diagrams_of_random_walks_are_readable(spec, constants):
+    walk = random_walk(spec.bind(**constants), 35, seed=5)
+    for depth in range(1, len(walk.path) + 1, 7):
+        walk.go_to(depth)
+        svg = sequence_diagram(walk)
+        assert is_inside(svg)
+        assert overlapping(svg) == []
+        assert not any(each.get("id") for each in ElementTree.fromstring(svg).iter())
+
+
+# --- Light and dark ------------------------------------------------------------------------------
+
+THEMES = [palette.names(), palette.DARK]
+
+
+@pytest.mark.parametrize("colors", THEMES, ids=["light", "dark"])
+def test_text_has_the_contrast_that_wcag_asks_for_in_both_themes(colors):
+    for paper in ("paper", "panel", "changed", "here"):
+        for tone in ("ink", "muted", "accent", "good", "bad", "warning"):
+            assert contrast(colors[tone], colors[paper]) >= 4.5, (tone, paper)
+    shades = [colors[f"shade-{k}"] for k in range(len(palette.SHADES))]
+    assert all(contrast(colors["ink"], shade) >= 4.5 for shade in shades)
+    assert all(contrast(one, other) > 1.1 for one, other in pairwise(shades))
+    assert contrast(colors["bad"], colors["bad-paper"]) >= 4.5
+    for tag in ("accent", "bad"):
+        assert contrast(colors["paper"], colors[tag]) >= 4.5
+
+
+def test_every_colour_has_a_name_of_its_own_and_a_dark_one():
+    light = palette.names()
+    assert set(light) == set(palette.DARK)
+    assert len(set(light.values())) == len(light), "one rule could not tell them apart"
+    constants = {
+        value
+        for name, value in vars(palette).items()
+        if name.isupper() and isinstance(value, str) and value.startswith("#")
+    }
+    assert constants | set(palette.SHADES) == set(light.values())
+
+
+def colors_of(svg):
+    return {
+        each.get(part)
+        for each in ElementTree.fromstring(svg).iter()
+        for part in ("fill", "stroke")
+        if each.get(part) not in (None, "none", "transparent")
+    }
+
+
+def test_the_pictures_use_no_other_colours():
+    walk = scenario("talk_46_56_found_scenario")
+    for svg in (sequence_diagram(walk), walk.model.spec.draw(walk.model, walk.row)):
+        assert colors_of(svg) <= set(palette.names().values())
