@@ -10,6 +10,7 @@ from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.sequence import sequence_diagram
+from protocol_lab.drawing.strip import invariants_strip, tracks
 from protocol_lab.stepping.events import (
     AT_ONCE,
     CRASH,
@@ -282,3 +283,43 @@ def test_the_pictures_use_no_other_colours():
     walk = scenario("talk_46_56_found_scenario")
     for svg in (sequence_diagram(walk), walk.model.spec.draw(walk.model, walk.row)):
         assert colors_of(svg) <= set(palette.names().values())
+
+
+# --- Invariants over time ------------------------------------------------------------------------
+
+
+def test_the_strip_has_a_cell_for_every_state_and_tells_the_first_failure():
+    walk = scenario("kip_320_first_try_weak_isr")
+    names = ["weak_isr", "strong_isr", "leader_in_isr"]
+    found = {each.name: each for each in tracks(walk, names)}
+    assert {name: each.first_failure for name, each in found.items()} == {
+        "weak_isr": 12,
+        "strong_isr": None,
+        "leader_in_isr": 1,
+    }
+    for depth in (1, 6, 12):
+        walk.go_to(depth)
+        svg = invariants_strip(walk, names)
+        written = texts(svg)
+        assert (written.count("✓"), written.count("✗")) == (3 * 12 - 2, 2)
+        assert "✗ first fails in state 12" in written
+        assert is_inside(svg)
+        assert overlapping(svg) == []
+    assert "weak isr first fails in state 12: " in described(svg)
+    assert "strong isr holds in all 12 states." in described(svg)
+
+
+def test_the_strip_has_the_slides_and_what_can_not_be_judged():
+    svg = invariants_strip(scenario("talk_46_56_found_scenario"))
+    assert {"46", "47", "56", "slide"} <= set(texts(svg))
+    walk = random_walk(load("kafka.async_isr").bind(), 6)
+    svg = invariants_strip(walk, ["high_watermark_never_falls"])
+    assert texts(svg).count("–") == 1
+    assert "No invariant is watched." in texts(invariants_strip(walk, []))
+
+
+def test_of_a_long_branch_the_strip_shows_the_part_around_here():
+    walk = random_walk(load("kafka.async_isr").bind(max_version="none"), 59)
+    for depth, part in ((1, "1 to 40"), (60, "21 to 60"), (30, "11 to 50")):
+        walk.go_to(depth)
+        assert f"states {part} of 60" in texts(invariants_strip(walk))
