@@ -10,6 +10,7 @@ They work on uint64 arrays (rows, words per row) and release the GIL.
 
 import ast
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,10 @@ class Kernels:
         return self._build("check", functions, _check_source(self.model, functions, fails))
 
     def _build(self, name: str, functions: dict[str, Callable], source: str) -> Callable:
+        with _lock:
+            return self._loaded_or_built(name, functions, source)
+
+    def _loaded_or_built(self, name: str, functions: dict[str, Callable], source: str) -> Callable:
         began = time.perf_counter()
         key = compiling.source_hash(
             list(functions.values()),
@@ -100,6 +105,8 @@ class Kernels:
 
 
 _loaded: dict[str, Callable] = {}
+_lock = threading.Lock()
+"""A search in the background and a learner's own may both want a kernel; one compiles at a time."""
 
 _WORDS, _NUMBERS = types.uint64[:, ::1], types.int64[::1]
 _SIGNATURES = {

@@ -20,8 +20,8 @@ from protocol_lab.exploring import fingerprint as table
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import Question, add_trace, properties_to_compile
-from protocol_lab.stepping.attempts import initial, successors
+from protocol_lab.exploring.search import GOAL, Question, add_trace, properties_to_compile
+from protocol_lab.stepping.attempts import successors
 
 _CHUNK = 1024
 """States expanded at a time: their successors fit into the processor's cache."""
@@ -50,6 +50,7 @@ class NativeSearch:
         self.extra_constraint = (
             kernels.check_predicate(question.constraint) if question.constraint else None
         )
+        self.check_goal = kernels.check_predicate(question.goal) if question.goal else None
         self.check_steps = (
             kernels.check_steps([each.function for each in spec.step_invariants])
             if question.step_invariants
@@ -75,7 +76,7 @@ class NativeSearch:
     def _candidates(self, room: int) -> None:
         self.out = np.empty((room, self.model.words), np.uint64)
         self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
-        self.failed, self.failed_steps = np.zeros(room, np.int64), np.zeros(room, np.int64)
+        self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
         self.inside = np.ones(room, np.uint8)
         self.verdicts = np.zeros(room, np.uint8)
         self.degree_of = np.zeros(_CHUNK, np.int64)
@@ -137,8 +138,8 @@ class NativeSearch:
         return event
 
     def _start(self) -> _Event | None:
-        """Enter the initial states, which the uncompiled functions give."""
-        rows = [each.row for each in _or_undecided(lambda: list(initial(self.model)))]
+        """Enter the states to begin with; the uncompiled functions give the initial ones."""
+        rows = _or_undecided(lambda: self.question.first_rows(self.model))
         self.result.per_depth.append(0)
         event = None
         for at in range(0, len(rows), _CHUNK):
@@ -205,7 +206,9 @@ class NativeSearch:
 
     def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
         """Store, check and count candidates [0, count); the first event ends the search."""
-        self._apply_constraints(count)
+        self.inside[:count] = 1
+        if before is not None or self.question.starts is None:
+            self._apply_constraints(count)
         self._make_room(count)
         before_stored = self.stored
         handled, stored = table.insert(
@@ -230,7 +233,6 @@ class NativeSearch:
         return event
 
     def _apply_constraints(self, count: int) -> None:
-        self.inside[:count] = 1
         bits = self._bits(self.model.spec.constraints)
         for check, enabled in ((self.check, bits), (self.extra_constraint, 1)):
             if check is None or not enabled:
@@ -252,6 +254,13 @@ class NativeSearch:
                 self.out, count, wanted, self.constants, enabled, self.failed,
                 self.store, self.parent_of,
             )  # fmt: skip
+        self.reached[:count] = 0
+        if self.check_goal is not None:
+            self.check_goal(
+                self.out, count, wanted, self.constants, 1, self.reached,
+                self.store, self.parent_of,
+            )  # fmt: skip
+            self.reached[:count] = wanted & (self.reached[:count] == 0)
         self.failed_steps[:count] = 0
         if self.check_steps is not None and before is not None:
             wanted[:] = 1
@@ -267,11 +276,14 @@ class NativeSearch:
         return self._first_event(count)
 
     def _first_event(self, count: int) -> _Event | None:
-        broken = np.flatnonzero(self.failed[:count] & self.invariants | self.failed_steps[:count])
+        broken = np.flatnonzero(
+            self.failed[:count] & self.invariants | self.failed_steps[:count] | self.reached[:count]
+        )
         event = None
         if len(broken):
             at = int(broken[0])
-            name = next(name for name in self.question.names if self._broken(name, count)[at])
+            named = (name for name in self.question.names if self._broken(name, count)[at])
+            name = next(named, GOAL)
             event = _Event(name, at, self.out[at].tobytes(), int(self.parent_of[at]))
         if not self.question.to_the_end:
             return event

@@ -38,12 +38,13 @@ def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[...
 def _from_text(model: Model, text: str) -> Callable[..., bool]:
     try:
         ast.parse(text.strip(), mode="eval")
-    except SyntaxError as error:
+    except (SyntaxError, ValueError) as error:
+        cause = getattr(error, "msg", error)
         raise LabError(
-            f"{text!r} is no Python expression ({error.msg}); write one over s and c, such as"
+            f"{text!r} is no Python expression ({cause}); write one over s and c, such as"
             ' "s.next_record_id <= 1".'
         ) from None
-    source = f"def predicate(s, c):\n    return bool({text.strip()})\n"
+    source = f"def predicate(s, c):\n    return bool(\n{text.strip()}\n)\n"  # may end in a comment
     scope = names_in_scope(model)
     exec(compile(source, "<condition>", "exec"), scope)
     function = scope["predicate"]

@@ -11,8 +11,8 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import Question, add_trace
-from protocol_lab.stepping.attempts import Attempt, evaluate, evaluate_step, initial, successors
+from protocol_lab.exploring.search import GOAL, Question, add_trace
+from protocol_lab.stepping.attempts import Attempt, evaluate, evaluate_step, successors
 
 
 class PythonSearch:
@@ -46,15 +46,15 @@ class PythonSearch:
 
     def _search(self, began: float) -> str | None:
         bound = f"more than {self.question.max_states:,} distinct states (max_states)"
-        for each in initial(self.model):
-            if not self._take_in(None, each, "init"):
+        for row in self.question.first_rows(self.model):
+            if not self._take_in(None, row, "init"):
                 return bound
         while self.frontier:
             row = self.frontier.popleft()
             any_step = False
             for each in self._successors(row):
                 any_step = True
-                if not self._take_in(row, each, each.action.name):
+                if not self._take_in(row, each.row, each.action.name, each.witnesses):
                     return bound
             if self.question.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
@@ -71,14 +71,14 @@ class PythonSearch:
         except CapacityExceeded as error:
             raise CapacityExceeded(str(error)) from None
 
-    def _take_in(self, before: bytes | None, each: Attempt, action: str) -> bool:
+    def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
-        row = each.row
-        inside = row in self.depth or self._inside(row)
+        chosen = before is None and self.question.starts is not None
+        inside = chosen or row in self.depth or self._inside(row)
         new = inside and row not in self.depth
         if new and len(self.depth) >= self.question.max_states:
             return False
-        self.result.per_action[action] += each.witnesses
+        self.result.per_action[action] += witnesses
         if new:
             self.parent[row] = before
             self.depth[row] = 1 if before is None else self.depth[before] + 1
@@ -91,6 +91,9 @@ class PythonSearch:
             for invariant in self.question.invariants:
                 if evaluate(self.model, row, invariant.function):
                     self._violated(invariant.name, row, before, counted=new)
+            goal = self.question.goal
+            if goal and goal(view(self.model.layout, row), self.model.constants):
+                self._violated(GOAL, row, before)
         if before is not None:
             for invariant in self.question.step_invariants:
                 if evaluate_step(self.model, before, row, invariant.function):

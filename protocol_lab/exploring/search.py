@@ -7,10 +7,13 @@ from typing import Any
 from protocol_lab.declaring.spec import Model, Property, Spec
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import evaluate, evaluate_step, successors
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, initial, successors
 from protocol_lab.stepping.steps import initial_text, steps_between
 
 UNBOUNDED = 2**62
+
+GOAL = "goal"
+"""What is "violated" where a search has reached its goal."""
 
 
 @dataclass
@@ -19,7 +22,9 @@ class Question:
 
     constraint: a function (s, c), true inside. to_the_end: go on after a violation and
     count the violating states. progress(result, frontier, seconds) is called often; stopped() may
-    end the search. memory_bytes: None for half of the machine's.
+    end the search. memory_bytes: None for half of the machine's. starts: the states to begin with,
+    which are expanded wherever they are; None for the initial ones. goal: a function (s, c); where
+    it is true the search ends, with GOAL for what was violated and the way there as its trace.
     """
 
     invariants: list[Property]
@@ -31,11 +36,17 @@ class Question:
     memory_bytes: int | None = None
     progress: Callable[[Result, int, float], None] | None = None
     stopped: Callable[[], bool] | None = None
+    starts: list[bytes] | None = None
+    goal: Callable[..., Any] | None = None
 
     @property
     def names(self) -> list[str]:
         """The invariants by name, in the order in which the first violated one is reported."""
         return [each.name for each in self.invariants + self.step_invariants]
+
+    def first_rows(self, model: Model) -> list[bytes]:
+        """The states that the search begins with. Raises CapacityExceeded."""
+        return self.starts or [each.row for each in initial(model)]
 
 
 def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:

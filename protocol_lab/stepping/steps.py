@@ -192,9 +192,9 @@ def initial_texts(model: Model) -> list[str]:
 
 
 def initial_text(model: Model, row: bytes) -> str | None:
-    """The line init(...) that chooses this initial state; None if there is only one."""
+    """The line init(...) that chooses this initial state; None if it is the only one, or none."""
     starts = list(initial(model))
-    if len(starts) == 1:
+    chosen = next((each for each in starts if each.row == row), None)
+    if chosen is None or len(starts) == 1:
         return None
-    chosen = next(each for each in starts if each.row == row)
     return step_of(model, bytes(model.layout.size), chosen.action, chosen.args).text
