@@ -1,0 +1,562 @@
+"""How near a violation is, finding a state, and working in the background.
+
+The oracle is a plain breadth-first search over the uncompiled functions.
+"""
+
+import random
+import threading
+
+import pytest
+
+from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
+from protocol_lab.declaring.views import view
+from protocol_lab.exploring import kernels
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.find import FOUND, UNDECIDED, UNREACHABLE, find_state
+from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.nearness import (
+    ALL_STATES,
+    EXACT,
+    FROM_HERE,
+    MORE,
+    NEVER,
+    UNKNOWN,
+    Distance,
+    Nearness,
+)
+from protocol_lab.exploring.python_engine import PythonSearch
+from protocol_lab.exploring.search import GOAL, Question
+from protocol_lab.stepper.background import Background
+from protocol_lab.stepping.attempts import (
+    attempts,
+    evaluate,
+    evaluate_step,
+    initial,
+    successors,
+)
+from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from tests import request_reply
+from tests.toy_specs import CounterConstants, counter, letters
+
+# --- The oracle ------------------------------------------------------------------------------
+
+
+def is_inside(model, row) -> bool:
+    return not any(evaluate(model, row, each.function) for each in model.spec.constraints)
+
+
+def breaks(model, names, before, row) -> bool:
+    """Is a state, or the step that led to it, a violation?"""
+    states, steps = model.choose(names)
+    return any(evaluate(model, row, each.function) for each in states) or (
+        before is not None
+        and any(evaluate_step(model, before, row, each.function) for each in steps)
+    )
+
+
+def steps_to_a_violation(model, names, row) -> int | None:
+    """Breadth first from a state that breaks nothing; the state itself is always expanded."""
+    level, seen, depth = [row], {row}, 0
+    while level:
+        ahead, depth = [], depth + 1
+        for before in level:
+            for each in successors(model, before):
+                if breaks(model, names, before, each.row):
+                    return depth
+                if each.row not in seen and is_inside(model, each.row):
+                    seen.add(each.row)
+                    ahead.append(each.row)
+        level = ahead
+    return None
+
+
+def expected(model, names, row) -> tuple[Distance, list[Distance]]:
+    after = []
+    for each in successors(model, row):
+        if breaks(model, names, row, each.row):
+            after.append(Distance(EXACT))
+        elif not is_inside(model, each.row):
+            after.append(Distance(UNKNOWN))
+        else:
+            steps = steps_to_a_violation(model, names, each.row)
+            after.append(Distance(NEVER) if steps is None else Distance(EXACT, steps))
+    if breaks(model, names, None, row):
+        return Distance(EXACT), after
+    steps = steps_to_a_violation(model, names, row)
+    if steps is not None:
+        return Distance(EXACT, steps), after
+    unknown = not is_inside(model, row) and Distance(UNKNOWN) in after
+    return Distance(UNKNOWN if unknown else NEVER), after
+
+
+def sampled(model, count, seed=1) -> list[bytes]:
+    """States met by a random walk that also leaves the constraint, each once."""
+    chance, rows, row = random.Random(seed), [], next(initial(model)).row
+    while len(rows) < count:
+        rows.append(row)
+        ahead = [each.row for each in successors(model, row)]
+        restart = not ahead or chance.random() < 0.05
+        row = next(initial(model)).row if restart else chance.choice(ahead)
+    return list(dict.fromkeys(rows))
+
+
+def by_search(model, names=None, **bounds) -> Nearness:
+    """One that never looks at all states first."""
+    near = Nearness(model, names, seconds=60, **bounds)
+    near.too_large = "for this test"
+    return near
+
+
+# --- A small spec with all that matters: a constraint, and steps that break something ----------
+
+
+class PlaneState(Struct):
+    x: Int8
+    y: Int8
+
+
+plane = Spec("toy.plane", PlaneState, CounterConstants, "A point that moves about.")
+
+
+@plane.init
+def origin(s: PlaneState, c: CounterConstants):
+    return TAKEN
+
+
+@plane.action
+def right(s: PlaneState, c: CounterConstants, by: Range(1, 2)):
+    s.x += by
+    return TAKEN
+
+
+@plane.action
+def up(s: PlaneState, c: CounterConstants):
+    if s.x % 2 == 1:
+        return "only from an even x"
+    s.y += 1
+    return TAKEN
+
+
+@plane.action
+def back(s: PlaneState, c: CounterConstants):
+    if s.x == 0:
+        return "at the left end"
+    s.x = 0
+    return TAKEN
+
+
+@plane.constraint
+def near_the_origin(s: PlaneState, c: CounterConstants):
+    return HOLDS if s.x <= c.limit and s.y <= c.limit else "too far away"
+
+
+@plane.invariant
+def not_there(s: PlaneState, c: CounterConstants):
+    return "it is there" if s.x == 3 and s.y == 3 else HOLDS
+
+
+@plane.invariant(by_default=False)
+def not_beyond(s: PlaneState, c: CounterConstants):
+    return "it is beyond" if s.y > c.limit and s.x == 2 else HOLDS
+
+
+@plane.invariant(by_default=False)
+def never_negative(s: PlaneState, c: CounterConstants):
+    return "it is negative" if s.x < 0 else HOLDS
+
+
+@plane.step_invariant(by_default=False)
+def no_long_way_back(before: PlaneState, after: PlaneState, c: CounterConstants):
+    return "a long way back" if before.x - after.x >= 4 and before.y == 2 else HOLDS
+
+
+MODELS = [
+    (plane.bind(limit=5), ["not_there"]),
+    (plane.bind(limit=5), ["not_beyond"]),
+    (plane.bind(limit=5), ["never_negative"]),
+    (plane.bind(limit=5), ["no_long_way_back"]),
+    (plane.bind(limit=5), ["not_there", "no_long_way_back"]),
+    (letters.bind(servers=2, values=2), ["few_letters"]),
+    (letters.bind(servers=3, values=1, starts=1), ["few_letters", "values_grow"]),
+    (request_reply.spec.bind(), None),
+    (request_reply.spec.bind(remembers="in_memory"), None),
+]
+
+
+@pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
+@pytest.mark.parametrize(("model", "names"), MODELS)
+def test_every_distance_is_that_of_a_plain_search(model, names, way):
+    near = by_search(model, names) if way == FROM_HERE else Nearness(model, names)
+    assert near.prepare() == (way == ALL_STATES)
+    for row in sampled(model, 25):
+        answer = near.ask(row)
+        assert (answer.here, answer.after) == expected(model, names, row)
+        # The search from here goes on where the map knows nothing: from outside the constraint.
+        assert answer.how == way or not is_inside(model, row)
+
+
+def test_more_than_64_first_steps():
+    class WideState(Struct):
+        n: Int8
+        m: Int8
+
+    wide = Spec("toy.wide", WideState, CounterConstants)
+
+    @wide.init
+    def start(s: WideState, c: CounterConstants):
+        return TAKEN
+
+    @wide.action
+    def jump(s: WideState, c: CounterConstants, to: Range(1, 100)):
+        if s.n != 0:
+            return "it has jumped"
+        s.n = to
+        return TAKEN
+
+    @wide.action
+    def climb(s: WideState, c: CounterConstants):
+        if s.n == 0 or s.n == 77 or s.m == s.n:
+            return "no further"
+        s.m += 1
+        return TAKEN
+
+    @wide.invariant
+    def low(s: WideState, c: CounterConstants):
+        return "too high" if s.m > 0 and s.m == s.n else HOLDS
+
+    model = wide.bind()
+    row = next(initial(model)).row
+    for near in (by_search(model), Nearness(model)):
+        answer = near.ask(row)
+        assert answer.here == Distance(EXACT, 2)
+        assert answer.after == [
+            Distance(NEVER) if to == 77 else Distance(EXACT, to) for to in range(1, 101)
+        ]
+
+
+# --- Bounds ----------------------------------------------------------------------------------
+
+
+def test_a_bound_is_told_and_never_wrong():
+    model = plane.bind(limit=99)
+    row = next(initial(model)).row
+    exact, after = expected(model, ["not_there"], row)
+    for states in (1, 2, 3, 5, 9, 1_000):
+        answer = by_search(model, ["not_there"], max_states=states).ask(row)
+        for said, true in zip([answer.here, *answer.after], [exact, *after], strict=True):
+            assert said == true or (said.kind == MORE and said.steps < true.steps)
+    assert answer.here == exact
+
+
+def test_out_of_time_is_more_than_and_the_next_question_goes_on():
+    model = letters.bind(servers=3, values=4, starts=1)
+    near = Nearness(model, ["logged_values_were_seen"], seconds=0)
+    answer = near.ask(next(initial(model)).row)
+    assert answer.here == Distance(MORE, 1)
+    assert {each.text for each in answer.after} == {"more than 0 steps"}
+
+
+@pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
+def test_what_does_not_fit_is_a_bound_and_no_exception(way):
+    model = counter.bind(limit=None, step=50)  # an Int8: 0, 50, 100, and no further
+    near = by_search(model, ["never_to_three"]) if way == FROM_HERE else Nearness(model, [])
+    rows = [next(initial(model)).row]
+    rows += [next(successors(model, rows[0])).row]
+    rows += [next(successors(model, rows[1])).row]
+    assert near.prepare() is False
+    assert way == FROM_HERE or "limit" in near.too_large
+    assert [near.ask(row).here.text for row in rows] == [
+        "more than 2 steps",
+        "more than 1 step",
+        "more than 0 steps",
+    ]
+
+
+def test_a_full_bag_bounds_what_lies_behind_it_only():
+    model = letters.bind(servers=3, slots=4, values=4, starts=1)
+    near, row = by_search(model, ["few_letters"]), next(initial(model)).row
+    assert near.ask(row).here == Distance(EXACT, 2)
+    model = letters.bind(servers=3, slots=1, starts=1)
+    answer = by_search(model, ["few_letters"]).ask(next(initial(model)).row)
+    assert answer.here == Distance(MORE, 0)
+
+
+def test_memory_is_bounded_and_a_full_graph_is_begun_anew():
+    model = letters.bind(servers=3, values=4, starts=1)
+    near = by_search(model, ["logged_values_were_seen"], max_states=20_000, memory_bytes=2**23)
+    for row in sampled(model, 12):
+        answer = near.ask(row)
+        assert answer.how == FROM_HERE
+        assert near.nbytes <= 2**23
+    near = Nearness(model, ["few_letters"], max_states=100)
+    assert not near.prepare()
+    assert near.too_large == "more than 100 states"
+    near = Nearness(model, ["few_letters"], memory_bytes=1000)
+    assert near.ask(next(initial(model)).row).here.kind in (EXACT, MORE)
+    assert near.too_large == "more than 0 MiB of memory"
+
+
+# --- Stopping, and asking from two threads -----------------------------------------------------
+
+
+def test_a_stopped_question_has_no_answer_and_the_next_one_has():
+    model = letters.bind(servers=3, values=3, starts=1)
+    row = next(initial(model)).row
+    near = Nearness(model, ["logged_values_were_seen"])
+    for polls in (0, 1, 2, 5, 20):
+        calls = iter([*[False] * polls, *[True] * 10_000])
+        assert near.ask(row, lambda calls=calls: next(calls)) is None
+    calls = iter([False, False, True])
+    assert near.prepare(lambda: next(calls)) is False
+    assert near.prepare() is True
+    assert near.ask(row).here == Distance(NEVER)
+    assert near.ask(row) is near.ask(row)
+
+
+def test_two_threads_may_ask_while_a_third_prepares():
+    model, names = plane.bind(limit=9), ["not_there", "no_long_way_back"]
+    near, rows = Nearness(model, names), sampled(plane.bind(limit=9), 20)
+    answers: dict[int, list] = {1: [], 2: []}
+
+    def ask(who: int) -> None:
+        for row in rows if who == 1 else rows[::-1]:
+            answers[who].append(near.ask(row))
+
+    threads = [threading.Thread(target=ask, args=(who,)) for who in answers]
+    threads.append(threading.Thread(target=near.prepare))
+    for each in threads:
+        each.start()
+    explore(model, progress=False)  # the learner's own search in the foreground
+    for each in threads:
+        each.join()
+    wanted = [expected(model, names, row) for row in rows]
+    assert [(each.here, each.after) for each in answers[1]] == wanted
+    assert [(each.here, each.after) for each in answers[2]] == wanted[::-1]
+
+
+def test_an_unknown_invariant_gets_one_sentence():
+    with pytest.raises(LabError, match="has no invariant 'no_such'"):
+        Nearness(plane.bind(), ["no_such"])
+
+
+def test_texts():
+    texts = [Distance(EXACT), Distance(EXACT, 1), Distance(EXACT, 5), Distance(MORE, 9)]
+    assert [each.text for each in texts] == ["here", "1 step", "5 steps", "more than 9 steps"]
+    assert Distance(NEVER).text == "none can be reached"
+    assert Distance(UNKNOWN).text == "outside the constraint"
+
+
+def the_talks_loss():
+    """The walk of slides 46-56."""
+    folder = scenarios_of("kafka.unclean_leader_election")
+    return play(read_scenario(next(each for each in folder if "found_scenario" in each.name)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
+def test_the_talks_loss_comes_one_step_nearer_with_every_step(way):
+    walk = the_talks_loss()
+    near = by_search(walk.model) if way == FROM_HERE else Nearness(walk.model)
+    near.prepare()
+    distances = [near.ask(moment.row).here for moment in walk.path]
+    assert distances == [Distance(EXACT, left) for left in range(len(walk.path) - 1, -1, -1)]
+
+
+# --- Find me a state ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", [NativeSearch, PythonSearch])
+def test_both_engines_begin_where_they_are_told_and_end_at_the_goal(engine):
+    model = plane.bind(limit=5)
+    row = sampled(model, 8)[-1]
+    question = Question([], [], starts=[row], goal=lambda s, c: s.y == 4 and s.x == 1)
+    result = engine(model, question).run()
+    assert (result.violated, result.trace_rows[0]) == (GOAL, row)
+    shown = view(model.layout, result.trace_rows[-1])
+    assert (shown.x, shown.y) == (1, 4)
+    again = PythonSearch(model, question).run()
+    assert result.trace_rows == again.trace_rows
+    assert (result.per_depth, result.per_action) == (again.per_depth, again.per_action)
+    everything = engine(model, Question([], [], starts=[row])).run()
+    assert everything.exhaustive
+
+
+def test_the_shortest_path_from_here():
+    model = plane.bind(limit=5)
+    row = next(initial(model)).row
+    found = find_state(model, row, "s.x == 3 and s.y == 3")
+    assert (found.verdict, len(found.steps)) == (FOUND, 5)
+    assert found.rows[0] == row
+    assert found.text.startswith("5 steps to the nearest such state;")
+    there = found.rows[-1]
+    here = find_state(model, there, "s.x == 3 and s.y == 3  # already")
+    assert (here.verdict, here.steps, here.rows) == (FOUND, [], [there])
+    assert find_state(model, there, "s.y < 3").verdict == UNREACHABLE
+    assert find_state(model, None, lambda s, c: s.y == 6).verdict == FOUND  # checked, outside
+    assert find_state(model, None, "s.y == 7").verdict == UNREACHABLE
+    outside = find_state(model, None, "s.y == 6").rows[-1]
+    assert len(find_state(model, outside, "s.y == 7").steps) == 1  # where one stands is left
+
+
+def test_a_search_for_a_state_tells_its_bounds_and_its_progress():
+    model = letters.bind(servers=3, values=4, starts=1)
+    told = []
+    found = find_state(
+        model,
+        None,
+        "s.next_value == 100",
+        max_states=5_000,
+        progress=lambda states, depth: told.append((states, depth)),
+    )
+    assert found.verdict == UNDECIDED
+    assert "5,000" in found.reason
+    assert told
+    assert told == sorted(told)
+    assert find_state(model, None, "s.flag", stopped=lambda: True).reason == "stopped"
+    late = find_state(model, None, "s.next_value == 100", seconds=0)
+    assert late.reason == "more than 0 seconds"
+    cut = find_state(letters.bind(servers=3, slots=1), None, "s.next_value == 100")
+    assert (cut.verdict, "raise slots" in cut.text) == (UNDECIDED, True)
+
+
+def test_another_condition_compiles_only_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    model = plane.bind(limit=5)
+    find_state(model, None, "s.x == 1")
+    before = len(kernels.compilations)
+    find_state(model, None, "s.x == 2 and s.y >= 0")
+    assert len(kernels.compilations) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("s.x ==", "no Python expression"),
+        ("s.z == 1", "fails on the initial state"),
+        ("unknown == 1", "fails on the initial state"),
+        ("s.x == 1\0", "no Python expression"),
+        ("f'{s.x:03d}' == '001'", "can't be compiled"),
+        ("1 // (s.x - 2) == 9", "fails on a state that can be reached"),
+    ],
+)
+def test_a_wrong_condition_gets_one_sentence(condition, words):
+    with pytest.raises(LabError, match=words) as error:
+        find_state(plane.bind(limit=5), None, condition)
+    assert "\n" not in str(error.value)
+
+
+# --- The background ----------------------------------------------------------------------------
+
+
+def direct(function) -> None:
+    function()
+
+
+def test_no_thread_before_the_first_job():
+    before = threading.active_count()
+    background = Background(direct)
+    assert threading.active_count() == before
+    background.close()
+
+
+def test_the_latest_job_wins():
+    background, results, finished = Background(direct), [], threading.Event()
+    running, seen_stopped = threading.Event(), threading.Event()
+
+    def slow(stopped):
+        running.set()
+        while not stopped():
+            pass
+        seen_stopped.set()
+        return "stale"
+
+    background.submit("near", slow, results.append)
+    assert running.wait(10)
+    for k in range(5):
+        background.submit("near", lambda _, k=k: k, results.append)
+    background.submit("near", lambda _: "last", lambda said: (results.append(said), finished.set()))
+    assert finished.wait(10)
+    assert seen_stopped.is_set()
+    assert results[-1] == "last"
+    assert "stale" not in results
+    background.close()
+
+
+def test_a_result_that_was_overtaken_before_it_was_delivered_is_dropped():
+    posted, ready, results = [], threading.Semaphore(0), []
+    background = Background(lambda function: (posted.append(function), ready.release()))
+    background.submit("near", lambda _: "stale", results.append)
+    assert ready.acquire(timeout=10)
+    background.submit("near", lambda _: "fresh", results.append)
+    assert ready.acquire(timeout=10)
+    assert background.is_busy("near")
+    for each in posted:
+        each()
+    assert results == ["fresh"]
+    assert not background.is_busy("near")
+    background.close()
+
+
+def test_keys_run_side_by_side():
+    background, both = Background(direct), threading.Barrier(3, timeout=10)
+    for key in ("near", "find"):
+        background.submit(key, lambda _: both.wait(), lambda _: None)
+    both.wait()
+    background.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [(LabError("Do this."), "Do this."), (ValueError("x"), "That did not work (ValueError: x).")],
+)
+def test_an_error_is_a_result(error, sentence):
+    background, results, finished = Background(direct), [], threading.Event()
+
+    def fail(stopped):
+        raise error
+
+    background.submit("find", fail, lambda said: (results.append(said), finished.set()))
+    assert finished.wait(10)
+    assert isinstance(results[0], LabError)
+    assert str(results[0]) == sentence
+    background.close()
+
+
+def test_closing_stops_the_running_job_and_ends_the_threads():
+    background, running, results = Background(direct), threading.Event(), []
+    threads = set(threading.enumerate())
+
+    def slow(stopped):
+        running.set()
+        while not stopped():
+            pass
+
+    background.submit("near", slow, results.append)
+    (thread,) = set(threading.enumerate()) - threads
+    assert thread.daemon
+    assert running.wait(10)
+    background.close()
+    thread.join(10)
+    assert not thread.is_alive()
+    background.submit("near", lambda _: 1, results.append)
+    assert results == []
+
+
+def test_a_closed_event_loop_ends_the_work_quietly():
+    def closed(function):
+        raise RuntimeError("Event loop is closed")
+
+    background, threads = Background(closed), set(threading.enumerate())
+    background.submit("near", lambda _: 1, lambda _: None)
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_the_first_steps_are_in_the_order_of_the_attempts():
+    model = plane.bind(limit=5)
+    row = next(initial(model)).row
+    answer = Nearness(model, ["not_there"]).ask(row)
+    taken = [each for each in attempts(model, row) if each.taken]
+    assert len(answer.after) == len(taken)
+    assert answer.note.startswith("All ")
