@@ -10,6 +10,7 @@ from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.sequence import sequence_diagram
+from protocol_lab.drawing.state_graph import TooManyStates, around, reachable
 from protocol_lab.drawing.strip import invariants_strip, tracks
 from protocol_lab.stepping.events import (
     AT_ONCE,
@@ -323,3 +324,58 @@ def test_of_a_long_branch_the_strip_shows_the_part_around_here():
     for depth, part in ((1, "1 to 40"), (60, "21 to 60"), (30, "11 to 50")):
         walk.go_to(depth)
         assert f"states {part} of 60" in texts(invariants_strip(walk))
+
+
+# --- The state graph around here -----------------------------------------------------------------
+
+
+def graph_nodes(svg):
+    root = ElementTree.fromstring(svg)
+    return [each for each in root.iter(f"{SVG}g") if each.get("class") == "node"]
+
+
+def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
+    walk = along(request_reply.bind(), *LOST_REPLY[:2])
+    svg = around(walk.model, walk.row, 1, visited=[each.row for each in walk.path])
+    written = texts(svg)
+    assert written.count("▶ you are here") == 1
+    steps = {each.action.name for each in walk.attempts() if each.taken}
+    for step in steps:
+        assert step.replace("_", " ") in written, step
+    assert len(graph_nodes(svg)) == 1 + len({each.row for each in walk.attempts() if each.taken})
+
+
+def test_states_that_were_visited_are_marked_with_their_numbers():
+    swap = "swap_preferred_leader(replica={})"
+    walk = along(load("kafka.unclean_leader_election").bind(), swap.format(2), swap.format(3))
+    svg = around(walk.model, walk.row, 1, visited=[each.row for each in walk.path])
+    written = texts(svg)
+    assert {"visited: state 1", "visited: state 2"} <= set(written)
+    assert "visited: state 3" not in written, "that is here"
+    assert colors_of(svg) <= set(palette.names().values())
+
+
+def test_the_depth_is_chosen_so_that_the_graph_stays_readable():
+    model = load("kafka.kip_320").bind()
+    row = random_walk(model, 5, seed=2).row
+    shown = len(graph_nodes(around(model, row)))
+    sizes = [len(reachable(model, row, depth).rows) for depth in (1, 2, 3, 4, 5)]
+    assert shown == max(each for each in sizes if each <= 250)
+    assert len(graph_nodes(around(model, row, limit=30))) == max(x for x in sizes if x <= 30)
+    with pytest.raises(TooManyStates, match="more than 250 states here"):
+        around(model, row, 9)
+    with pytest.raises(TooManyStates, match="more than 3 states here"):
+        around(model, row, limit=3)
+
+
+def test_a_graph_that_nobody_wants_any_more_is_given_up():
+    model = load("kafka.kip_320").bind()
+    asked = iter([False] * 5 + [True])
+    assert around(model, random_walk(model, 5).row, stopped=lambda: next(asked)) is None
+
+
+@pytest.mark.parametrize("name", ["kafka.unclean_leader_election", "kafka.async_isr"])
+def test_graphviz_draws_the_surroundings_of_every_state_of_a_walk(name):
+    walk = random_walk(load(name).bind(), 6, seed=2)
+    for moment in walk.path:
+        assert graph_nodes(around(walk.model, moment.row, limit=60))

@@ -5,8 +5,8 @@ drawn: beyond a few hundred states one sentence says what to do instead.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree
@@ -18,14 +18,16 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import plain, view
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.drawing.wording import spec_title
+from protocol_lab.drawing.wording import spec_title, words
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import evaluate, initial, successors
+from protocol_lab.stepping.steps import step_of
 
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
 MOST_LINES = 5
 MARGIN, SIZE, LINE = 14, 11, 15
+STEP_WIDTH = 130
 LINE_STYLES = (
     (palette.INK, "solid"),
     (palette.ACCENT, "dashed"),
@@ -44,7 +46,9 @@ class StateGraph:
 
     depths[k]: steps from the start to state k. edges: (from, to) -> the names of the actions that
     lead there. `starts` are the states the search began with. `more` holds the states whose steps
-    were not followed, because the depth was bounded.
+    were not followed, because the depth was bounded. For the drawing around a state of a walk:
+    `here` is that state, `labels` the steps that lead from it, and `visited` the numbers that
+    states have in the walk.
     """
 
     model: Model
@@ -53,6 +57,57 @@ class StateGraph:
     edges: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     starts: set[int] = field(default_factory=set)
     more: set[int] = field(default_factory=set)
+    here: int | None = None
+    labels: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    visited: dict[int, list[int]] = field(default_factory=dict)
+
+
+class TooManyStates(LabError):
+    """More states than can be drawn; `graph` has all those up to `depth` steps, and some more."""
+
+    def __init__(self, message: str, graph: StateGraph, depth: int):
+        super().__init__(message)
+        self.graph, self.depth = graph, depth
+
+
+def around(
+    model: Model,
+    row: bytes,
+    depth: int | None = None,
+    *,
+    visited: Sequence[bytes] = (),
+    label: Callable[[Model, bytes], str] | None = None,
+    invariants: Iterable[str] | None = None,
+    limit: int = LIMIT,
+    stopped: Callable[[], bool] | None = None,
+) -> str | None:
+    """The states around one of a walk, as SVG text, with the steps that lead from it.
+
+    depth: at most that many steps away (None: as many as stay within `limit` states). visited: the
+    states of the walk, whose numbers are written on them. label, invariants: as in `state_graph`.
+    stopped: asked between states; None is returned if it says so. Raises TooManyStates, or
+    LabError if there is no Graphviz.
+    """
+    try:
+        try:
+            graph = reachable(model, row, depth, limit=limit, stopped=stopped)
+        except TooManyStates as error:
+            if depth is not None or error.depth == 0:
+                raise
+            graph, depth = _up_to(error.graph, error.depth), error.depth
+    except _Stopped:
+        return None
+    graph.here = 0
+    numbers = {each: k for k, each in enumerate(graph.rows)}
+    for k, each in enumerate(visited, 1):
+        if each in numbers:
+            graph.visited.setdefault(numbers[each], []).append(k)
+    for each in successors(model, row):
+        if each.row in numbers:
+            step = step_of(model, row, each.action, each.args).text
+            graph.labels.setdefault((0, numbers[each.row]), []).append(step)
+    title = f"{spec_title(model.spec.name)}: {_extent(row, depth)}"
+    return draw_graph(graph, label, invariants=invariants, title=title)
 
 
 def state_graph(
@@ -87,10 +142,22 @@ def _extent(start: bytes | None, depth: int | None) -> str:
     return "all states from this one" if depth is None else f"up to {steps} from this state"
 
 
+class _Stopped(Exception):
+    """Whoever asked for a graph does not want it any more."""
+
+
 def reachable(
-    model: Model, start: bytes | None = None, depth: int | None = None, *, limit: int = LIMIT
+    model: Model,
+    start: bytes | None = None,
+    depth: int | None = None,
+    *,
+    limit: int = LIMIT,
+    stopped: Callable[[], bool] | None = None,
 ) -> StateGraph:
-    """Search breadth first, uncompiled. States outside the spec's constraints are left out."""
+    """Search breadth first, uncompiled. States outside the spec's constraints are left out.
+
+    Raises TooManyStates if there are more than `limit`.
+    """
     graph = StateGraph(model)
     numbers: dict[bytes, int] = {}
     waiting: deque[int] = deque()
@@ -98,7 +165,7 @@ def reachable(
     def number_of(row: bytes, steps: int) -> int:
         if row not in numbers:
             if len(numbers) == limit:
-                raise LabError(_too_many(limit, depth))
+                raise TooManyStates(_too_many(limit, depth), graph, max(0, steps - 1))
             numbers[row] = len(numbers)
             graph.rows.append(row)
             graph.depths.append(steps)
@@ -108,6 +175,8 @@ def reachable(
     for row in [each.row for each in initial(model)] if start is None else [start]:
         graph.starts.add(number_of(row, 0))
     while waiting:
+        if stopped is not None and stopped():
+            raise _Stopped
         source = waiting.popleft()
         for each in successors(model, graph.rows[source]):
             if _is_outside(model, each.row):
@@ -120,6 +189,16 @@ def reachable(
             if each.action.name not in names:
                 names.append(each.action.name)
     return graph
+
+
+def _up_to(graph: StateGraph, depth: int) -> StateGraph:
+    """The part of a graph up to a depth, where no state is expanded any more."""
+    count = sum(each <= depth for each in graph.depths)  # breadth first: these come first
+    inner = {pair: names for pair, names in graph.edges.items() if graph.depths[pair[0]] < depth}
+    last = {k for k in range(count) if graph.depths[k] == depth}
+    return replace(
+        graph, rows=graph.rows[:count], depths=graph.depths[:count], edges=inner, more=last
+    )
 
 
 def draw_graph(
@@ -145,8 +224,13 @@ def draw_graph(
             "nodesep": "0.12",
             "pad": str(PAD / 72),
         },
-        node_attr={"fontname": "Arial", "fontsize": str(SIZE), "color": palette.MUTED},
-        edge_attr={"fontname": "Arial", "fontsize": "9"},
+        node_attr={
+            "fontname": "Arial",
+            "fontsize": str(SIZE),
+            "fontcolor": palette.INK,
+            "color": palette.MUTED,
+        },
+        edge_attr={"fontname": "Arial", "fontsize": "9", "fontcolor": palette.INK},
     )
     _add_states(dot, graph, label, broken)
     for (source, target), names in drawn.items():
@@ -156,14 +240,30 @@ def draw_graph(
         dot.edge(
             str(source),
             str(target),
-            label=kind if len(drawn) <= MOST_LABELLED_EDGES else "",
-            edgetooltip=kind,
+            label=_edge_label(graph, (source, target), kind, len(drawn)),
+            edgetooltip="\n".join(graph.labels.get((source, target), [kind])),
             color=color if forward else f"{color}66",
             style=style,
             constraint="true" if forward else "false",
             arrowsize="0.55" if forward else "0.4",
         )
     return _framed(graph, _render(dot), styles, broken, title, len(graph.edges) - len(drawn))
+
+
+def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int) -> str:
+    """The steps on a line from here, else the actions' names where they have room."""
+    if graph.here is None:
+        return kind if edges <= MOST_LABELLED_EDGES else ""
+    steps = [
+        line for step in graph.labels.get(pair, []) for line in wrap(_readable(step), STEP_WIDTH, 9)
+    ]
+    return graphviz.escape("\n".join(steps)).replace("\n", "\\n")
+
+
+def _readable(step: str) -> str:
+    """A step's text in words, with places to break it."""
+    name, _, rest = step.partition("(")
+    return f"{words(name)} ({rest}" if rest != ")" else words(name)
 
 
 def changes_label(model: Model, row: bytes, base: bytes) -> str:
@@ -244,8 +344,12 @@ def _add_states(
 def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str, str]:
     """How a state looks: the shape says what the words say too."""
     style = {"shape": "box", "style": "rounded,filled", "fillcolor": palette.PAPER}
+    if graph.here is not None and k != graph.here and k in graph.visited:
+        text = f"visited: {_numbers('state', graph.visited[k])}\n{text}".strip()
+        style |= {"fillcolor": palette.HERE, "color": palette.ACCENT, "penwidth": "1.6"}
     if k in graph.starts:
-        text = f"start\n{text}".strip()
+        start = "start" if graph.here is None else "▶ you are here"
+        text = f"{start}\n{text}".strip()
         style |= {"peripheries": "2", "color": palette.ACCENT, "penwidth": "1.6"}
     if k in graph.more:
         text += "\n…"
@@ -271,13 +375,21 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     }
 
 
+def _numbers(noun: str, numbers: list[int]) -> str:
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
 def _render(dot: graphviz.Digraph) -> ElementTree.Element:
+    """Draw with curved lines; with straight ones where Graphviz finds no way for a curve."""
     runtime.use_dot()
-    try:
-        svg = dot.pipe(format="svg", encoding="utf-8", quiet=True)
-    except graphviz.CalledProcessError as error:
-        raise LabError(f"Graphviz can't draw this graph: {error.stderr.strip()}.") from None
-    return ElementTree.fromstring(svg)
+    for splines in dict.fromkeys((dot.graph_attr["splines"], "line")):
+        dot.graph_attr["splines"] = splines
+        try:
+            return ElementTree.fromstring(dot.pipe(format="svg", encoding="utf-8", quiet=True))
+        except graphviz.CalledProcessError as error:
+            # Graphviz's last words say what went wrong; warnings come before them.
+            reason = error.stderr.strip().rpartition("\n")[2]
+    raise LabError(f"Graphviz can't draw this graph: {reason}.")
 
 
 def _framed(
@@ -300,7 +412,8 @@ def _framed(
         svg.text(MARGIN, y, line, fill=palette.MUTED)
     left, y = (width - own_width) / 2, _draw_legend(svg, styles, y + 18, width) + 18
     for steps, x in _columns(graph, drawn).items():
-        name = "start" if steps == 0 else f"{steps} step{'' if steps == 1 else 's'}"
+        start = "start" if graph.here is None else "here"
+        name = start if steps == 0 else f"{steps} step{'' if steps == 1 else 's'}"
         svg.text(left + x, y - 4, name, size=SIZE, fill=palette.MUTED, text_anchor="middle")
     for element in drawn.iter():
         element.attrib.pop("id", None)  # several graphs may stand on one page
