@@ -146,7 +146,7 @@ class _Search:
 @njit(nogil=True, cache=True)
 def spread(
     part, begins, degrees, targets, flags, active, seen, arriving, ahead_of, hit, cut, ahead, filled
-):
+) -> tuple[int, int]:
     """Send the active labels that arrived at the states of `part` over their steps.
 
     They are erased in `arriving` and, where they are new, entered into `seen` and `ahead_of`; a

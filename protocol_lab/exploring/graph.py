@@ -306,7 +306,7 @@ def connect(found, parent_of, positions, begin, end, targets, used, begins, degr
 
 
 @njit(nogil=True, cache=True)
-def refilled(table, where):
+def refilled(table, where) -> tuple[np.ndarray, np.ndarray]:
     """The hash table, four times as large."""
     larger = np.zeros(4 * table.shape[0], np.uint64)
     positions = np.empty(4 * table.shape[0], np.int32)
@@ -322,7 +322,7 @@ def refilled(table, where):
 
 
 @njit(nogil=True, cache=True)
-def find(prints, table, where):
+def find(prints, table, where) -> np.ndarray:
     """The positions of these fingerprints in a hash table; -1 for one that is not there."""
     mask = np.int64(table.shape[0] - 1)
     found = np.empty(prints.shape[0], np.int32)
