@@ -9,8 +9,10 @@ import pytest
 from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.comparison import compare_branches, comparison, draw_comparison
 from protocol_lab.drawing.sequence import sequence_diagram
 from protocol_lab.drawing.state_graph import TooManyStates, around, reachable
+from protocol_lab.drawing.state_table import state_columns, state_table
 from protocol_lab.drawing.strip import invariants_strip, tracks
 from protocol_lab.stepping.events import (
     AT_ONCE,
@@ -379,3 +381,111 @@ def test_graphviz_draws_the_surroundings_of_every_state_of_a_walk(name):
     walk = random_walk(load(name).bind(), 6, seed=2)
     for moment in walk.path:
         assert graph_nodes(around(walk.model, moment.row, limit=60))
+
+
+# --- The state in columns, and against any other -------------------------------------------------
+
+
+def spoken(pieces):
+    return "".join(each.spoken for each in pieces)
+
+
+def test_what_every_replica_has_stands_in_columns():
+    walk = scenario("talk_46_56_found_scenario")
+    (columns,), lines = state_columns(walk.model, walk.row, walk.start.row)
+    assert columns.heads == ["replica 1", "replica 2", "replica 3"]
+    rows = {name: [spoken(each) for each in cells] for name, cells in columns.rows}
+    assert rows["replica_states.is_shutdown"] == ["no → yes", "no", "no"]
+    assert rows["replica_states.local_log"][1] == (
+        "[(leader_epoch 1, producer 1), +(leader_epoch 2, producer 2)]"
+    )
+    texts = {each.name: spoken(each.value) for each in lines}
+    assert texts["zk_state.leader_epoch"] == "1 → 4"
+    assert texts["inflight_producers"] == "{} → {1, 2}"
+
+
+def test_columns_are_as_many_as_there_are_nodes_also_inside_structures():
+    columns, _ = state_columns(*_first(request_reply.bind(clients=1)))
+    assert [each.heads for each in columns] == [["client 1"]]
+    assert "server.account" in [name for name, _ in columns[0].rows]
+    columns, _ = state_columns(*_first(load("kafka.kip_320").bind(replicas=5)))
+    assert len(columns[0].heads) == 5
+
+
+def _first(model):
+    return model, Walk.begin(model, next(iter(initial_texts(model)), None)).row
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_any_state_can_be_the_base(name):
+    walk = random_walk(load(name).bind(), 25, seed=4)
+    rows = [each.row for each in walk.path]
+    for one, other in [(rows[0], rows[-1]), (rows[-1], rows[0]), (rows[-1], rows[-1])]:
+        table = state_table(walk.model, one, other)
+        columns, lines = state_columns(walk.model, one, other)
+        marked = [each.differs for each in lines]
+        marked += [
+            any(p.mark for p in cell) for each in columns for _, row in each.rows for cell in row
+        ]
+        assert any(marked) == any(each.differs for each in table) == (one != other)
+
+
+# --- Two walks side by side ----------------------------------------------------------------------
+
+
+def forked():
+    walk = scenario("talk_46_56_found_scenario")
+    walk.go_to(13)
+    walk.fork("other")
+    walk.take("unstable_replica_dies_when_leader()")
+    walk.take("elect_new_leader(replica=3)")
+    return walk
+
+
+def test_branches_are_followed_from_their_fork():
+    found = compare_branches(forked(), "main", "other", 2)
+    assert (found.fork, found.step, found.last) == (13, 2, 3)
+    assert (found.left.depth, found.right.depth) == (15, 15)
+    kinds = [tuple(each and each.kind for each in pair) for pair in found.steps]
+    assert kinds == [("shared", "shared")] * 12 + [
+        ("only here", "elsewhere"),
+        ("elsewhere", "only here"),
+        ("only here", None),
+    ]
+    assert [each.name for each in found.differences] == ["zk_state", "replica_states[3]"]
+    assert "leader none → 3" in spoken(found.differences[0].value)
+
+
+def test_the_shorter_side_stays_at_its_end_and_the_fork_is_equal():
+    walk = forked()
+    end = compare_branches(walk, "main", "other")
+    assert (end.step, end.left.depth, end.right.depth) == (3, 16, 15)
+    start = compare_branches(walk, "main", "other", 0)
+    assert start.differences == []
+    assert start.to_json()["equal"]
+    assert compare_branches(walk, "main", "main").last == 0
+
+
+def test_two_walks_are_compared_as_two_branches_are():
+    model = request_reply.bind()
+    mine, shortest = along(model, *LOST_REPLY), along(model, *LOST_REPLY[:1], "crash()")
+    found = comparison(model, mine.path, shortest.path, 1, names=("yours", "the shortest"))
+    assert found.fork == 2
+    assert [each.kind for each in found.steps[1]] == ["only here", "elsewhere"]
+    data = found.to_json()
+    assert [each["name"] for each in data["sides"]] == ["yours", "the shortest"]
+    assert all(each["picture"].startswith("<svg") for each in data["sides"])
+    svg = draw_comparison(found)
+    assert is_inside(svg)
+    assert "What differs (yours → the shortest)" in texts(svg)
+    assert "The first 2 states are common." in described(svg)
+
+
+def test_wrong_comparisons_are_one_sentence():
+    walk = forked()
+    with pytest.raises(LabError, match="no branch 'x'; there are main, other"):
+        compare_branches(walk, "main", "x")
+    with pytest.raises(LabError, match="needs two walks"):
+        comparison(walk.model, [], walk.path)
+    with pytest.raises(LabError, match="states of different models"):
+        comparison(walk.model, walk.path, random_walk(request_reply.bind(), 2).path)

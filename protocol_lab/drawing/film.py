@@ -64,13 +64,23 @@ def _caption(svg: Svg, x: float, y: float, number: int, lines: list[str]) -> Non
 
 def _place(svg: Svg, picture: ElementTree.Element, x: float, y: float, cell: float) -> float:
     """Put a picture into the strip, no larger than it is; returns its height there."""
+    height = place(svg, picture, x, y, cell)
+    width = float(picture.get("width", 0))
+    svg.rect(x, y, width, height, rx=8, fill="none", stroke=palette.LINE)
+    return height
+
+
+def place(svg: Svg, picture: ElementTree.Element, x: float, y: float, most: float) -> float:
+    """Put a picture into another, at most this wide and no larger than it is; returns its height.
+
+    The picture's own `x`, `y`, `width` and `height` are set to where it stands.
+    """
     own_width, own_height = (float(part) for part in picture.get("viewBox", "").split()[2:])
-    scale = min(1.0, cell / own_width)
+    scale = min(1.0, most / own_width)
     places = {"x": x, "y": y, "width": own_width * scale, "height": own_height * scale}
     for name, value in places.items():
         picture.set(name, f"{value:g}")
     picture.attrib.pop("style", None)
     ElementTree.register_namespace("", _NAMESPACE)
     svg.raw(ElementTree.tostring(picture, encoding="unicode"))
-    svg.rect(*places.values(), rx=8, fill="none", stroke=palette.LINE)
     return own_height * scale

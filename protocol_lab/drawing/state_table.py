@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout
+from protocol_lab.declaring.channels import lifeline
+from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import plain_value
 from protocol_lab.drawing import palette
@@ -62,6 +63,67 @@ def state_table(model: Model, row: bytes, previous: bytes | None = None) -> list
         else:
             lines.append(Line(name, _pieces(layout, value, old)))
     return lines
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The variables that every node of one kind has: a row a variable, a cell a node."""
+
+    heads: list[str]
+    rows: list[tuple[str, list[list[Piece]]]]
+
+
+def state_columns(
+    model: Model, row: bytes, base: bytes | None = None
+) -> tuple[list[Columns], list[Line]]:
+    """A state as one table for each kind of node, and the lines of all that belongs to no node.
+
+    Structures are split into their fields. `base` is any other state of the model, to mark the
+    differences to it.
+    """
+    tables: dict[Node, list[tuple[str, list[list[Piece]]]]] = {}
+    lines: list[Line] = []
+    old = row if base is None else base
+    for name, declared in model.spec.state.field_types.items():
+        layout, at = model.layout.fields[name], model.layout.offsets[name]
+        values = plain_value(layout, row, at), plain_value(layout, old, at)
+        _split(model, name, declared, layout, *values, tables, lines)
+    columns = [
+        Columns(
+            [lifeline(kind, node) for node in range(1, getattr(model.constants, kind.count) + 1)],
+            rows,
+        )
+        for kind, rows in tables.items()
+    ]
+    return columns, lines
+
+
+def _split(
+    model: Model, name: str, declared: Any, layout: Any, value: Any, old: Any, tables: dict, lines
+) -> None:
+    """Put a variable into its table or among the lines, a structure field by field."""
+    if isinstance(declared, Per):
+        nodes = range(1, getattr(model.constants, declared.node.count) + 1)
+        pairs = [(value[node], old[node]) for node in nodes]
+        tables.setdefault(declared.node, []).extend(_cells(name, layout.item, pairs))
+    elif isinstance(layout, StructLayout) and layout.kind == "struct":
+        for key, part in layout.fields.items():
+            field_type = declared.field_types[key]
+            _split(model, f"{name}.{key}", field_type, part, value[key], old[key], tables, lines)
+    else:
+        lines.append(Line(name, _pieces(layout, value, old)))
+
+
+def _cells(
+    name: str, layout: Any, pairs: list[tuple[Any, Any]]
+) -> list[tuple[str, list[list[Piece]]]]:
+    if isinstance(layout, StructLayout) and layout.kind == "struct":
+        return [
+            row
+            for key, part in layout.fields.items()
+            for row in _cells(f"{name}.{key}", part, [(one[key], two[key]) for one, two in pairs])
+        ]
+    return [(name, [_pieces(layout, one, two) for one, two in pairs])]
 
 
 def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
