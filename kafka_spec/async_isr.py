@@ -235,6 +235,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_async_isr,
+    original="AsyncIsr",
     lifelines=(CONTROLLER, Replica),
     events=async_isr_events,
 )

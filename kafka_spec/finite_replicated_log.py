@@ -43,7 +43,14 @@ class State(Struct):
     logs: Per(Replica, Log)
 
 
-spec = Spec("kafka.finite_replicated_log", State, Constants, __doc__, draw=draw_logs)
+spec = Spec(
+    "kafka.finite_replicated_log",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_logs,
+    original="FiniteReplicatedLog",
+)
 
 
 @spec.init

@@ -26,7 +26,9 @@ class State(Struct):
     next_id: Int16
 
 
-spec = Spec("kafka.id_sequence", State, Constants, __doc__, draw=draw_id_sequence)
+spec = Spec(
+    "kafka.id_sequence", State, Constants, __doc__, draw=draw_id_sequence, original="IdSequence"
+)
 
 
 @spec.init

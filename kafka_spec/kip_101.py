@@ -92,6 +92,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_replication,
+    original="Kip101",
     lifelines=(CONTROLLER, Replica),
     events=replication_events,
 )

@@ -78,6 +78,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_replication,
+    original="Kip279",
     lifelines=(CONTROLLER, Replica),
     events=replication_events,
 )

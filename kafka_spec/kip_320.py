@@ -168,6 +168,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_replication,
+    original="Kip320",
     lifelines=(CONTROLLER, Replica),
     events=replication_events,
 )

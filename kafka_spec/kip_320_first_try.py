@@ -170,6 +170,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_replication,
+    original="Kip320FirstTry",
     lifelines=(CONTROLLER, Replica),
     events=replication_events,
 )

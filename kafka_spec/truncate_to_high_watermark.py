@@ -66,6 +66,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_replication,
+    original="KafkaTruncateToHighWatermark",
     lifelines=(CONTROLLER, Replica),
     events=replication_events,
 )

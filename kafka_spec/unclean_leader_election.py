@@ -551,6 +551,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_unclean_leader_election,
+    original="UncleanLeaderElectionSafety",
     lifelines=(ZOOKEEPER, Replica, Producer),
     events=unclean_election_events,
 )

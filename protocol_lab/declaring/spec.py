@@ -95,7 +95,9 @@ class Situation:
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
-    `meaning` is the module's docstring. `draw`, set by the spec's package, turns a state into SVG.
+    `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
+    what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
+    package, turns a state into SVG.
     For the sequence diagram: `lifelines` names who takes part, each a name or a kind of node (none:
     all kinds that actions and messages name), and `events`, a function of (before, after, c, step),
     gives what happened in a step as Arrows and Notes; None where the declared messages and the
@@ -117,6 +119,7 @@ class Spec:
     lifelines: tuple[str | Node, ...] = ()
     events: Callable[..., list | None] | None = None
     channels: list[Channel] = field(default_factory=list)
+    original: str = ""
 
     def init(self, function: Callable) -> Callable:
         """Register how a zeroed state is filled; its parameters give several initial states."""

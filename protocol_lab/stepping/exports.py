@@ -1,25 +1,42 @@
-"""A walk in other formats: Python that replays it, JSON, Mermaid and sequencediagram.org text."""
+"""A walk's steps so far in other formats, as text; `drawing.exports` adds the pictures.
+
+Python that replays them, JSON (which `read_json` reads again), Mermaid and sequencediagram.org.
+"""
 
 import json
 from collections.abc import Callable
+from typing import NamedTuple
 
+from protocol_lab import catalog
 from protocol_lab.declaring.constants import show
 from protocol_lab.declaring.layout import Node
+from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import plain, view
-from protocol_lab.stepping.scenarios import scenario_text
+from protocol_lab.errors import LabError
+from protocol_lab.stepping.scenarios import bound_model, scenario_text
 from protocol_lab.stepping.steps import Step, as_json, initial_text
 from protocol_lab.stepping.walk import Walk
 
 
 def to_python(walk: Walk) -> str:
-    """A program that takes the same steps and prints the state at the end."""
+    """A program that takes the same steps and prints the state at the end.
+
+    A spec that no package has, because it was written in a notebook's cell, is called `spec`.
+    """
+    spec = walk.model.spec
     constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
     start = initial_text(walk.model, walk.start.row)
+    if spec.name in catalog.spec_names():
+        loading = ["from protocol_lab.catalog import load"]
+        model = f"load({spec.name!r}).bind({constants})"
+    else:
+        loading = [f"# `spec` is the one of the cell that declares {spec.name}; run that first."]
+        model = f"spec.bind({constants})"
     lines = [
-        "from protocol_lab.catalog import load",
+        *loading,
         "from protocol_lab.stepping.walk import Walk",
         "",
-        f"model = load({walk.model.spec.name!r}).bind({constants})",
+        f"model = {model}",
         f"walk = Walk.begin(model, {start!r})" if start else "walk = Walk.begin(model)",
         *(f"walk.take({step.text!r})" for step in walk.steps),
         "print(walk.state)",
@@ -28,13 +45,14 @@ def to_python(walk: Walk) -> str:
 
 
 def to_json(walk: Walk) -> str:
-    """Spec, constants, steps and the state after each of them."""
+    """Spec, constants, steps and the state after each of them; the first caption is the start's."""
     moments = walk.moment.path()
     return json.dumps(
         {
             "spec": walk.model.spec.name,
             "constants": show(walk.model.constants),
             "initial": initial_text(walk.model, walk.start.row),
+            "caption": walk.start.caption,
             "steps": [
                 {**moment.step.to_json(), "text": moment.step.text, "caption": moment.caption}
                 for moment in moments[1:]
@@ -43,6 +61,39 @@ def to_json(walk: Walk) -> str:
         },
         indent=1,
     )
+
+
+def read_json(text: str, model: Model | None = None) -> Walk:
+    """The walk that `to_json` wrote, standing at its end; every state is compared.
+
+    `model` brings a spec that is in no package: its spec is used, with the constants of the JSON.
+    Raises LabError for text that is no such JSON, and for steps that now lead elsewhere.
+    """
+    try:
+        found = json.loads(text)
+        name, constants = str(found["spec"]), dict(found["constants"])
+        start = found["initial"] and str(found["initial"])
+        taken = [(None, str(found["caption"]))]
+        taken += [(str(step["text"]), str(step["caption"])) for step in found["steps"]]
+        moments = list(zip(taken, found["states"], strict=True))
+    except json.JSONDecodeError as error:
+        raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
+    except (KeyError, TypeError, ValueError):
+        raise LabError(
+            "This JSON is no walk: it needs spec, constants, initial, caption, steps and the state"
+            " after each of them, as the export writes them."
+        ) from None
+    walk = Walk.begin(bound_model(name, constants, model), start)
+    for (step, caption), state in moments:
+        if step:
+            walk.take(step)
+        walk.moment.caption = caption
+        if json.loads(json.dumps(as_json(plain(walk.state)))) != state:
+            raise LabError(
+                f"State {walk.moment.depth} of the JSON is not the one that its steps lead to:"
+                " the spec or the file was changed since."
+            )
+    return walk
 
 
 def to_mermaid(walk: Walk) -> str:
@@ -71,14 +122,21 @@ def to_sequencediagram(walk: Walk) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, tuple[str, Callable[[Walk], str]]] = {
-    "scenario": (".txt", scenario_text),
-    "python": (".py", to_python),
-    "json": (".json", to_json),
-    "mermaid": (".mmd", to_mermaid),
-    "sequencediagram.org": (".seq", to_sequencediagram),
+class Format(NamedTuple):
+    """A file's ending, and the function that writes its content: bytes if it is no text."""
+
+    ending: str
+    write: Callable[[Walk], str | bytes]
+
+
+FORMATS: dict[str, Format] = {
+    "scenario": Format(".txt", scenario_text),
+    "python": Format(".py", to_python),
+    "json": Format(".json", to_json),
+    "mermaid": Format(".mmd", to_mermaid),
+    "sequencediagram.org": Format(".seq", to_sequencediagram),
 }
-"""Every format by name: the file ending and the function that writes it."""
+"""The formats that are text, by name."""
 
 
 def _participants(walk: Walk) -> list[str]:

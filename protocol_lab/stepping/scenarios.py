@@ -12,8 +12,11 @@ The first line names the spec and its constants; the comment lines after it are 
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from protocol_lab.catalog import load, package_folder
 from protocol_lab.declaring.constants import show_text
@@ -55,18 +58,48 @@ class Scenario:
     def title(self) -> str:
         return self.description[0] if self.description else self.name
 
-    def model(self) -> Model:
-        """The spec with the scenario's constants. Raises LabError."""
-        return load(self.spec_name).bind(**self.constants)
+    def model(self, given: Model | None = None) -> Model:
+        """The spec with the scenario's constants; `given` brings a spec that no package has.
+
+        Raises LabError naming the first line, where both stand.
+        """
+        with _naming(self, None):
+            return bound_model(self.spec_name, self.constants, given)
+
+
+def bound_model(spec_name: str, constants: Mapping[str, Any], given: Model | None = None) -> Model:
+    """The spec of this name with these constants: that of `given` if it is called so.
+
+    This is how a spec that was written in a notebook's cell is found. Raises LabError.
+    """
+    if given is not None and given.spec.name == spec_name:
+        return given.spec.bind(**constants)
+    return load(spec_name).bind(**constants)
 
 
 def read_scenario(path: str | Path) -> Scenario:
     """Parse a file. Raises LabError naming the file and line that is malformed."""
     path = Path(path)
     try:
-        return parse_scenario(path.read_text(), path.stem)
+        return parse_scenario(path.read_text(encoding="utf-8"), path.stem)
     except (OSError, UnicodeDecodeError):
         raise LabError(f"The scenario file {path} can't be read; check its name.") from None
+
+
+def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
+    """Write the walk's steps so far to a scenario file, which `read_scenario` reads again.
+
+    Returns its path. Raises LabError if it can't be written.
+    """
+    path = Path(path)
+    try:
+        path.write_text(scenario_text(walk, description), encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise LabError(
+            f"The scenario file {path} can't be written ({reason}); choose another place."
+        ) from None
+    return path
 
 
 def scenarios_of(spec_name: str) -> list[Path]:
@@ -118,21 +151,30 @@ def _line(code: str, caption: str, number: int, name: str) -> Line:
     return Line(kind, text.strip(), caption, number)
 
 
-def play(scenario: Scenario) -> Walk:
+def play(scenario: Scenario, model: Model | None = None) -> Walk:
     """Take all steps and check all claims; the walk stands at the end, captions included.
 
-    Raises LabError naming the line that does not hold.
+    `model` is needed for a spec that is in no package: its spec is used, with the scenario's
+    constants. Raises LabError naming the line that does not hold.
     """
-    starts = [line for line in scenario.lines if line.kind == "init"]
-    walk = Walk.begin(scenario.model(), starts[0].text if starts else None)
-    if starts:
-        walk.start.caption = starts[0].caption
+    bound = scenario.model(model)
+    start = next((line for line in scenario.lines if line.kind == "init"), None)
+    with _naming(scenario, start):
+        walk = Walk.begin(bound, start.text if start else None)
+    walk.start.caption = start.caption if start else ""
     for line in scenario.lines:
-        try:
+        with _naming(scenario, line):
             _follow(line, walk)
-        except LabError as error:
-            raise LabError(f"{scenario.name}, line {line.number}: {error}") from None
     return walk
+
+
+@contextmanager
+def _naming(scenario: Scenario, line: Line | None) -> Iterator[None]:
+    """Say in which line of the scenario something went wrong."""
+    try:
+        yield
+    except LabError as error:
+        raise LabError(f"{scenario.name}, line {line.number if line else 1}: {error}") from None
 
 
 def _follow(line: Line, walk: Walk) -> None:
@@ -179,10 +221,14 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
         if walk_or_result.violated != "deadlock":
             claims.append(f"!violates {walk_or_result.violated}")
     header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
-    start = initial_text(walk.model, walk.start.row)
-    steps = [
-        f"{moment.step}" + (f"    # {moment.caption}" if moment.caption else "")
-        for moment in walk.moment.path()[1:]
-    ]
+    start = initial_text(walk.model, walk.start.row) or ("init()" if walk.start.caption else None)
+    steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
+    if start:
+        steps.insert(0, _captioned(start, walk.start.caption))
     described = [f"# {line}" for line in lines]
-    return "\n".join([header, *described, *([start] if start else []), *steps, *claims]) + "\n"
+    return "\n".join([header, *described, *steps, *claims]) + "\n"
+
+
+def _captioned(code: str, caption: str) -> str:
+    """A line with its caption, which can't go on in the next line."""
+    return f"{code}    # {' '.join(caption.split())}" if caption.strip() else code

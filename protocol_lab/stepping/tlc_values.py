@@ -1,0 +1,244 @@
+"""Does a state of ours agree with one that TLC printed? Decided by the declared types alone.
+
+Names agree if they do without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
+number that its model value has (`Names`); whatever stands in a node's place and is none of the
+nodes is NONE. A record agrees field by field, in the fields that both have, so that either side
+may carry more; what is no record in a record's place, as -1 or Nil, is an empty slot. The order of
+a sequence counts only where TLC has one too.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, permutations, product
+from typing import Any
+
+from protocol_lab.declaring.layout import (
+    Array,
+    Bag,
+    Boolean,
+    Integer,
+    Named,
+    Node,
+    NodeSet,
+    Per,
+    Seq,
+    Struct,
+)
+from protocol_lab.stepping.tlc_output import Atom, Function, PrintedTrace, Sequence, SetOf, Value
+
+_NOTHING = re.compile(r"(no|none|nil|null|nobody|empty|undefined)$", re.IGNORECASE)
+_MOST_NUMBERINGS = 5040
+
+
+def same_name(ours: str, theirs: str) -> bool:
+    """Is `leader_epoch` their `leaderEpoch`?"""
+    return ours.replace("_", "").lower() == theirs.replace("_", "").lower()
+
+
+def variables_of(state: type[Struct], names: Iterable[str]) -> dict[str, str]:
+    """Which of TLC's variables are which fields of the state; those that are none are left out."""
+    pairs = ((ours, theirs) for theirs in names for ours in state.field_types)
+    return {theirs: ours for ours, theirs in pairs if same_name(ours, theirs)}
+
+
+# --- What a trace tells of the model -----------------------------------------------------------
+
+
+@dataclass
+class Places:
+    """The names in a trace by where they stand, and the sizes of what has a fixed size there.
+
+    The key of `atoms` is the constant that counts the nodes, or the path of a number's place.
+    `sizes` are the constants that the trace tells: how many nodes, how long the arrays. `domains`
+    are the nodes where they are known to be all, and `largest` is the largest number.
+    """
+
+    atoms: dict[str, list[Atom | int]] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    domains: dict[str, set[Atom | int]] = field(default_factory=dict)
+    largest: int = 0
+
+    @classmethod
+    def of(cls, trace: PrintedTrace, state: type[Struct]) -> "Places":
+        """Look through all states."""
+        places = cls()
+        for printed in trace.states:
+            known = variables_of(state, printed.variables)
+            for theirs, ours in known.items():
+                places._look(state.field_types[ours], printed.variables[theirs], ours)
+        return places
+
+    def _look(self, declared: Any, value: Value, path: str) -> None:
+        match declared, value:
+            case (Node(count), Atom() | int()):
+                self._note(count, value)
+            case (NodeSet(Node(count)), SetOf(items)):
+                for each in items:
+                    self._note(count, each)
+            case (Integer(), Atom()):
+                self._note(path, value)
+            case (Integer(), int()):
+                self.largest = max(self.largest, value)
+            case (Per(Node(count), item), Function() | Sequence()):
+                pairs = pairs_of(value)
+                self.domains[count] = {key for key, _ in pairs}
+                self.sizes[count] = len(pairs)
+                for key, each in pairs:
+                    self._note(count, key)
+                    self._look(item, each, path)
+            case (Array(item, size), Function() | Sequence()):
+                pairs = pairs_of(value)
+                if isinstance(size, str) and size.isidentifier():
+                    self.sizes[size] = len(pairs)
+                for _, each in pairs:
+                    self._look(item, each, path)
+            case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()):
+                for each in items_of(value):
+                    self._look(item, each, path)
+            case (type(), Function()):
+                for ours, each in fields_of(declared, value):
+                    self._look(declared.field_types[ours], each, f"{path}.{ours}")
+
+    def _note(self, key: str, value: Atom | int) -> None:
+        atoms = self.atoms.setdefault(key, [])
+        if value not in atoms:
+            atoms.append(value)
+
+    def nodes(self, count: str) -> list[Atom | int]:
+        """The nodes that this constant counts: without what stands for NONE."""
+        domain = self.domains.get(count)
+        if domain is not None:
+            return [each for each in self.atoms[count] if each in domain]
+        return [each for each in self.atoms.get(count, []) if not _is_nothing(each)]
+
+    def groups(self) -> list[list[Atom | int]]:
+        """The names that are numbered together: those of one place, or of places that share one."""
+        groups: list[list[Atom | int]] = []
+        for key in self.atoms:
+            own = self.nodes(key)
+            shared = [group for group in groups if set(group) & set(own)]
+            merged = list(dict.fromkeys(each for group in [*shared, own] for each in group))
+            groups = [group for group in groups if group not in shared] + [merged]
+        return [group for group in groups if group]
+
+    def numberings(self) -> Iterator[dict[Atom | int, int]]:
+        """Numbers for the names: first by the digits at their ends, else by the alphabet.
+
+        Then every other way, up to some thousands.
+        """
+        groups = self.groups()
+        whole = list(self.domains.values())
+        first = [_natural_numbers(group, set(group) in whole) for group in groups]
+        yield _merged(first)
+        others = product(
+            *(
+                [dict(zip(group, numbers)) for numbers in permutations(sorted(each.values()))]
+                for group, each in zip(groups, first)
+                if len(group) <= 7
+            )
+        )
+        for chosen in islice(others, 1, _MOST_NUMBERINGS):
+            yield _merged([*first, *chosen])
+
+
+def _merged(groups: Iterable[dict[Atom | int, int]]) -> dict[Atom | int, int]:
+    return {name: number for group in groups for name, number in group.items()}
+
+
+def _natural_numbers(names: list[Atom | int], whole: bool) -> dict[Atom | int, int]:
+    """By the digits at the ends of the names, which tell the order where these are all nodes."""
+    ends = {name: re.search(r"\d+$", str(name)) for name in names}
+    if not all(ends.values()):
+        return {name: k for k, name in enumerate(sorted(names, key=str), 1)}
+    numbers = {name: int(found.group()) for name, found in ends.items()}
+    if whole or len(set(numbers.values())) < len(names) or 0 in numbers.values():
+        return {name: k for k, name in enumerate(sorted(names, key=numbers.get), 1)}
+    return numbers
+
+
+def _is_nothing(value: Atom | int) -> bool:
+    return value < 0 if isinstance(value, int) else bool(_NOTHING.match(value.name))
+
+
+# --- Agreement -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """The number of every node's name; any other name is NONE, which is 0."""
+
+    numbers: dict[Atom | int, int]
+
+    def agree(self, declared: Any, ours: Any, theirs: Value) -> bool:
+        """Does a plain value of ours agree with TLC's, in a place of this declared type?"""
+        match declared, theirs:
+            case (Boolean(), bool()):
+                return bool(ours) == theirs
+            case (Integer(), int()):
+                return ours == int(theirs)
+            case (Integer() | Node(), Atom() | int()):
+                return ours == self.numbers.get(theirs, 0)
+            case (NodeSet(), SetOf(items)):
+                return ours == {self.numbers.get(each, 0) for each in items}
+            case (Named(), Atom(name)):
+                return same_name(ours, name)
+            case (Per(_, item), Function() | Sequence()):
+                keyed = [(self.numbers.get(key, 0), each) for key, each in pairs_of(theirs)]
+                return all(k in ours and self.agree(item, ours[k], each) for k, each in keyed)
+            case (Array(item, _), Function() | Sequence()):
+                first = 1 if isinstance(theirs, Sequence) else 0
+                slots = {first + k: mine for k, mine in enumerate(ours)}
+                return all(
+                    key in slots and self.agree(item, slots[key], each)
+                    for key, each in pairs_of(theirs)
+                )
+            case (Seq(item, _), Sequence(items)):
+                return len(ours) == len(items) and all(
+                    self.agree(item, mine, each) for mine, each in zip(ours, items)
+                )
+            case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()):
+                return self._agree_in_some_order(item, ours, items_of(theirs))
+            case (type(), Function()):
+                pairs = fields_of(declared, theirs)
+                types = declared.field_types
+                return bool(pairs) and all(
+                    self.agree(types[name], ours[name], each) for name, each in pairs
+                )
+            case (type(), Atom() | int()):
+                return _is_blank(ours)
+        return False
+
+    def _agree_in_some_order(self, item: Any, ours: list, theirs: list[Value]) -> bool:
+        rest = list(ours)
+        for each in theirs:
+            found = next((k for k, mine in enumerate(rest) if self.agree(item, mine, each)), None)
+            if found is None:
+                return False
+            del rest[found]
+        return not rest
+
+
+def pairs_of(value: Function | Sequence) -> list[tuple[Value, Value]]:
+    """Arguments and values of a function; a sequence is one of 1, 2, ..."""
+    return list(enumerate(value.items, 1)) if isinstance(value, Sequence) else list(value.pairs)
+
+
+def items_of(value: SetOf | Sequence | Function) -> list[Value]:
+    """What a collection holds; of a bag, which is a function to counts, every item that often."""
+    if isinstance(value, Function):
+        counts = ((item, count if isinstance(count, int) else 1) for item, count in value.pairs)
+        return [item for item, count in counts for _ in range(count)]
+    return list(value.items)
+
+
+def fields_of(declared: type[Struct], value: Function) -> list[tuple[str, Value]]:
+    """TLC's values of the fields that both sides have, by our names."""
+    pairs = ((ours, key, each) for key, each in value.pairs for ours in declared.field_types)
+    return [(ours, each) for ours, key, each in pairs if same_name(ours, str(key))]
+
+
+def _is_blank(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_blank(each) for each in value.values())
+    return not value
