@@ -6,13 +6,15 @@ A spec writes a NamedTuple whose fields are annotated with `Limits`::
         replicas: Annotated[int, Limits(1, 7, "brokers with a copy", classes=(3, 5, 7))] = 3
         max_epoch: Annotated[int, Limits(0, 99, "bound on elections", may_be_none=True)] = NO_LIMIT
 
+For a first try plain types do: `nodes: int = 3` is any number from 0, `lossy: bool = True` a flag.
+
 Actions read them as `c.replicas`: always a plain integer. A limit that is switched off is the
 integer `NO_LIMIT`, so that `x < c.max_epoch` stays a plain comparison, compiled or not.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from protocol_lab.errors import LabError
 
@@ -46,13 +48,29 @@ def flag(meaning: str) -> Limits:
     return choice("false", "true", meaning=meaning)
 
 
+class NoConstants(NamedTuple):
+    """The constants of a spec that has none."""
+
+
 def limits_of(constants: type) -> dict[str, Limits]:
-    """The Limits of every constant, in declaration order."""
+    """The Limits of every constant, in declaration order. Raises LabError."""
+    if not (issubclass(constants, tuple) and hasattr(constants, "_fields")):
+        raise LabError(
+            f"Write the constants as a named tuple: class {constants.__name__}(NamedTuple)."
+        )
     hints = get_type_hints(constants, include_extras=True)
-    return {
-        name: next(a for a in get_args(hints[name]) if isinstance(a, Limits))
-        for name in constants._fields
-    }
+    return {name: _limits(name, hints[name]) for name in constants._fields}
+
+
+def _limits(name: str, hint: Any) -> Limits:
+    for each in get_args(hint):
+        if isinstance(each, Limits):
+            return each
+    if hint is bool:
+        return flag("")
+    if hint is int:
+        return Limits(0, NO_LIMIT - 1, "")
+    raise LabError(f"The constant {name} is a number: write `{name}: int = 2`, or Limits with it.")
 
 
 def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
@@ -66,9 +84,12 @@ def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
         if name not in limits:
             known = ", ".join(limits)
             raise LabError(f"{spec_name} has no constant {name!r}; it has: {known}.")
-    bound = dict(constants._field_defaults)
+    bound = {name: int(value) for name, value in constants._field_defaults.items()}
     for name, value in values.items():
         bound[name] = _parsed(name, value, limits[name])
+    for name in limits:
+        if name not in bound:
+            raise LabError(f"{spec_name}: {name} has no default; write bind({name}=...).")
     for name, value in bound.items():
         _check(name, value, limits[name], bound)
     return constants(**bound)
@@ -93,12 +114,11 @@ def as_text(value: int | str | bool | None) -> str:
 
 
 def capacities(constants: Any) -> dict[str, int]:
-    """The constants that the layout depends on, rounded up to their classes."""
-    sizes = {}
-    for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True):
-        if limits.classes:
-            sizes[name] = next((size for size in limits.classes if size >= value), value)
-    return sizes
+    """The constants that a layout may depend on, rounded up to their classes if they have some."""
+    return {
+        name: next((size for size in limits.classes if size >= value), value)
+        for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
+    }
 
 
 def _shown(value: int, limits: Limits) -> int | str | bool | None:

@@ -30,6 +30,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from protocol_lab.errors import LabError
+
 NONE = 0
 """No node: no leader, nobody voted for."""
 
@@ -119,7 +121,14 @@ class Struct:
     field_types: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls.field_types = {**cls.field_types, **inspect.get_annotations(cls)}
+        declared = inspect.get_annotations(cls)
+        for name in declared:
+            if name in vars(cls):
+                raise LabError(
+                    f"{cls.__name__}.{name}: a field has a type and no value; every field begins as"
+                    " 0, and @spec.init sets what is not."
+                )
+        cls.field_types = {**cls.field_types, **declared}
 
     def __init__(self, **values: Any) -> None:
         unknown = set(values) - set(self.field_types)
@@ -221,6 +230,8 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             return IntegerLayout("int8", kind="named", names=names)
         case NodeSet(of):
             highest_bit = evaluate_size(of.count, sizes)
+            if highest_bit > 31:
+                raise LabError(f"A set holds up to 31 nodes; {of.count} is {highest_bit}.")
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
             return IntegerLayout(code, kind="nodes")
         case Array(item, size):
@@ -235,7 +246,10 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
         case type() if issubclass(declared, Struct):
             parts = {name: _resolve(part, sizes) for name, part in declared.field_types.items()}
             return _packed(declared, parts)
-    raise TypeError(f"{declared!r} is not a field type of protocol_lab.declaring.layout")
+    raise LabError(
+        f"{getattr(declared, '__name__', declared)} is no type of a field: use Int8, Bool, a Node,"
+        " NodeSet, Per, Array, Seq, Bag, or a class that is a Struct."
+    )
 
 
 def _counted(count: str, item: Any, size: str | int, sizes: Mapping[str, int], kind: str) -> Any:
@@ -256,5 +270,15 @@ def _packed(declared: type, parts: dict, kind: str = "struct", constant: str = "
 
 
 def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
-    """A size written as a number, a constant's name or sums and products of both."""
-    return int(eval(compile(ast.parse(str(size), mode="eval"), "<size>", "eval"), {}, dict(sizes)))
+    """A size written as a number, a constant's name or sums and products of both.
+
+    Raises LabError for anything else.
+    """
+    try:
+        tree = ast.parse(str(size), mode="eval")
+        return int(eval(compile(tree, "<size>", "eval"), {}, dict(sizes)))
+    except (NameError, SyntaxError, TypeError):
+        known = ", ".join(sizes) or "none"
+        raise LabError(
+            f"The size or bound {size!r} needs numbers and names of constants; there are: {known}."
+        ) from None

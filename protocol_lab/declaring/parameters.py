@@ -19,6 +19,7 @@ from typing import Any
 
 from protocol_lab.declaring.layout import Node, evaluate_size
 from protocol_lab.declaring.nodes import nodes_up_to, submasks
+from protocol_lab.errors import LabError
 
 Bound = int | str | Callable[..., int]
 
@@ -52,13 +53,21 @@ Domain = Node | Range | Subset | Member
 
 
 def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
-    """The domains of a function's parameters after the first `skip`."""
+    """The domains of a function's parameters after the first `skip`. Raises LabError."""
     found = {}
-    for parameter in list(inspect.signature(function).parameters.values())[skip:]:
+    parameters = list(inspect.signature(function).parameters.values())
+    if len(parameters) < skip:
+        raise LabError(f"{function.__name__} has to take the state and the constants: (s, c, ...).")
+    for parameter in parameters[skip:]:
         if not isinstance(parameter.annotation, Domain):
-            raise TypeError(
-                f"{function.__name__}: parameter {parameter.name} needs a domain as annotation"
-                " (a Node, Range, Subset or Member)"
+            raise LabError(
+                f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
+                " be: a Node, Range, Subset or Member, as in `lost: Subset(Server)`."
+            )
+        if parameter.default is not parameter.empty:
+            raise LabError(
+                f"{function.__name__}: leave out the default of {parameter.name}; all values that"
+                " its annotation admits are tried."
             )
         found[parameter.name] = parameter.annotation
     return found
@@ -102,9 +111,14 @@ def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
 
 
 def follow(state: Any, path: str) -> Any:
-    """What stands at a dotted path of a state."""
+    """What stands at a dotted path of a state. Raises LabError if it is no container."""
     for name in path.split("."):
-        state = getattr(state, name)
+        try:
+            state = getattr(state, name)
+        except AttributeError as error:
+            raise LabError(f"Member({path!r}): {error}.") from None
+    if getattr(state, "_layout", None) is None or not hasattr(state, "items"):
+        raise LabError(f"Member({path!r}): this is no Seq or Bag.")
     return state
 
 

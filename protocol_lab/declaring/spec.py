@@ -12,12 +12,15 @@ is true or false:
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
 
-The same function objects serve the stepper, the explorers and the simulator.
+The same function objects serve the stepper, the explorers and the simulator. Who registers another
+function of a name replaces the one before, in its place: so a notebook's cell can be edited and
+run again.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import signature
+from typing import Any, Protocol
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
@@ -91,6 +94,13 @@ class Situation:
         return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
 
 
+class _Declared(Protocol):
+    """What a spec registers: a function with its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
 @dataclass
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
@@ -106,7 +116,7 @@ class Spec:
 
     name: str
     state: type[Struct]
-    constants: type
+    constants: type = constants_module.NoConstants
     meaning: str = ""
     actions: list[Action] = field(default_factory=list)
     inits: list[Action] = field(default_factory=list)
@@ -123,7 +133,7 @@ class Spec:
 
     def init(self, function: Callable) -> Callable:
         """Register how a zeroed state is filled; its parameters give several initial states."""
-        self.inits.append(Action(function, domains_of(function, skip=2)))
+        self._put(self.inits, Action(function, domains_of(function, skip=2)), "an initial state")
         return function
 
     def action(
@@ -132,28 +142,31 @@ class Spec:
         """Register an action, as a decorator or called with a shared function."""
 
         def register(function: Callable) -> Callable:
-            self.actions.append(Action(function, domains_of(function, skip=2), witnesses))
+            added = Action(function, domains_of(function, skip=2), witnesses)
+            self._put(self.actions, added, "an action")
             return function
 
         return register(function) if function else register
 
     def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
         """Register an invariant; one that is not `by_default` is checked only when named."""
-        return self._register(self.invariants, function, by_default)
+        return self._register(self.invariants, function, by_default, "an invariant")
 
     def step_invariant(
         self, function: Callable | None = None, *, by_default: bool = True
     ) -> Callable:
         """Register a property of (before, after, c)."""
-        return self._register(self.step_invariants, function, by_default)
+        return self._register(
+            self.step_invariants, function, by_default, "a step invariant", "(before, after, c)"
+        )
 
     def sometimes(self, function: Callable) -> Callable:
         """Register a state that must be reachable, so that a vacuous model is noticed."""
-        return self._register(self.sometimes_properties, function, True)
+        return self._register(self.sometimes_properties, function, True, "a sometimes property")
 
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
-        return self._register(self.constraints, function, True)
+        return self._register(self.constraints, function, True, "a constraint")
 
     def messages(
         self,
@@ -170,28 +183,65 @@ class Spec:
         away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish
         as they are sent. Raises LabError if there are no such messages.
         """
-        self.channels.append(
-            channel(self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost)
-        )
+        declared = channel(self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost)
+        self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
     def situation(self, function: Callable) -> Callable:
         """Register a state worth finding, for a learner to pick: (s, c) to true or false."""
-        self.situations.append(Situation(function))
+        self._put(self.situations, Situation(function), "a situation")
         return function
 
-    @staticmethod
-    def _register(properties: list[Property], function: Callable | None, by_default: bool):
+    def _register(
+        self,
+        properties: list[Property],
+        function: Callable | None,
+        by_default: bool,
+        kind: str,
+        parameters: str = "(s, c)",
+    ):
         def register(function: Callable) -> Callable:
-            properties.append(Property(function, by_default))
+            found = signature(function).parameters
+            if len(found) != parameters.count(",") + 1:
+                raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
+            self._put(properties, Property(function, by_default), kind)
             return function
 
         return register(function) if function else register
 
+    def _put(self, registered: list, added: _Declared, kind: str) -> None:
+        """Append to one of the lists, or replace what has the same name there."""
+        kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
+        kinds += [self.sometimes_properties, self.constraints, self.situations]
+        for other in kinds:
+            if other is not registered and any(each.name == added.name for each in other):
+                raise LabError(
+                    f"{self.name} has something else of the name {added.name!r} already: give"
+                    f" {kind} another name."
+                )
+        for k, each in enumerate(registered):
+            if each.name == added.name:
+                registered[k] = added
+                return
+        registered.append(added)
+
     def bind(self, **values: Any) -> "Model":
         """This spec with constants: what can be stepped and explored. Raises LabError."""
+        if not self.inits:
+            raise LabError(
+                f"{self.name} has no initial state: write a function (s, c) with @spec.init above"
+                " it that fills the state and returns TAKEN."
+            )
+        self.state, self.constants = self._newest(self.state), self._newest(self.constants)
         bound = constants_module.bind(self.constants, values, self.name)
         layout = resolve(self.state, constants_module.capacities(bound))
         return Model(self, bound, layout)
+
+    def _newest(self, declared: type) -> type:
+        """The class as its cell declares it now: it may have been edited and run again."""
+        if declared.__module__ != "__main__":
+            return declared
+        found = self.inits[0].function.__globals__.get(declared.__name__)
+        return found if isinstance(found, type) else declared
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,8 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     if not isinstance(layout, IntegerLayout):
         data[at : at + layout.size] = encode(layout, value)
         return
+    if isinstance(value, str | list | tuple | dict | set):
+        raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
     number = int(value)
     if not layout.low <= number <= layout.high:
         bound = f"set or lower {layout.constant}" if layout.constant else "declare it wider"

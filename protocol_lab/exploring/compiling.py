@@ -134,7 +134,10 @@ class Compiler:
     def constructor(self, declared: type[Struct], fields: tuple[str, ...]) -> Any:
         """A compiled function that makes a record of a Struct class with these fields set."""
         if declared not in self._structs:
-            raise LabError(f"{declared.__name__} is no part of this spec's state.")
+            name = declared.__name__
+            if name in [each.__name__ for each in self._structs]:
+                raise LabError(f"{name} was declared again: run the cell of the state again, too.")
+            raise LabError(f"{name} is no part of this spec's state.")
         record = records.numba_type(self._structs[declared])
         return records.make_constructor(record, fields)
 

@@ -7,6 +7,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import ProgressBar
+from protocol_lab.exploring.rehearsal import rehearse
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import UNBOUNDED, Question
 
@@ -49,6 +50,7 @@ def explore(
         int(memory_gib * 2**30) if memory_gib else None,
         stopped=stopped,
     )
+    rehearse(model, chosen + chosen_steps)
     with ProgressBar(model.spec.name, shown=progress) as bar:
         question.progress = bar.update
         return _search_class(engine)(model, question, **engine_options).run()

@@ -51,6 +51,11 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
             " why it can't happen, as a string."
         )
     if reason != TAKEN:
+        if after != row:
+            raise LabError(
+                f"{model.spec.name}: {action.name} changed the state and then refused"
+                f' ("{reason}"); put all guards before the first change.'
+            )
         return Attempt(action, args, reason, None)
     return Attempt(
         action, args, TAKEN, bytes(after), witnesses=_witnesses(model, row, action, args)
