@@ -6,6 +6,7 @@ here knows any protocol; nothing depends on the browser's fonts, styles or ids, 
 pictures fit on one page, in light and dark themes, and in files.
 """
 
+from protocol_lab.drawing.changes import drawing_of
 from protocol_lab.drawing.cluster import (
     Bar,
     Card,
@@ -33,5 +34,6 @@ __all__ = [
     "Text",
     "Value",
     "draw_cluster",
+    "drawing_of",
     "film_strip",
 ]

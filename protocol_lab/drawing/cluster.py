@@ -123,8 +123,8 @@ class Cluster:
     one run keep their shape.
     """
 
-    title: str
-    lanes: list[Lane]
+    title: str = ""
+    lanes: list[Lane] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
     line: Flag | None = None
     cards: list[Card] = field(default_factory=list)

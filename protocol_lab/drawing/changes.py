@@ -1,0 +1,136 @@
+"""Drawings with few words: describe one state, and the differences to another are found.
+
+    def describe(s, c):
+        return Cluster(lanes=[...])
+
+    spec.draw = drawing_of(describe)
+
+A description of the previous state is made by the same function. What stands at the same place in
+both and differs is marked: texts with what they were, records as new, changed, truncated or
+committed just now, messages as new.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+from protocol_lab.declaring.spec import HOLDS, Model
+from protocol_lab.declaring.views import view
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
+from protocol_lab.drawing.layout import draw_cluster
+
+
+def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
+    """What `spec.draw` is to be, from a function (s, c) that describes a state.
+
+    The title and the alarms (the default invariants that are broken) are added.
+    """
+
+    def draw(
+        model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
+    ) -> str:
+        s, c = view(model.layout, row), model.constants
+        cluster = describe(s, c)
+        if previous is not None:
+            cluster = with_changes(cluster, describe(view(model.layout, previous), c))
+        alarms = [
+            f"{each.name} is broken: {reason}"
+            for each in model.spec.invariants
+            if each.by_default and (reason := each.function(s, c)) != HOLDS
+        ]
+        name = title or cluster.title or model.spec.name.replace("_", " ")
+        return draw_cluster(
+            replace(
+                cluster,
+                title=name,
+                show_title=title is not None,
+                alarms=[*cluster.alarms, *alarms],
+            )
+        )
+
+    return draw
+
+
+def with_changes(now: Cluster, before: Cluster) -> Cluster:
+    """The picture of now with its differences to the one before marked."""
+    return replace(
+        now,
+        lanes=[_lane(*pair) for pair in _pairs(now.lanes, before.lanes)],
+        bars=[_bar(*pair) for pair in _pairs(now.bars, before.bars)],
+        cards=[_card(*pair) for pair in _pairs(now.cards, before.cards)],
+        messages=[_messages(*pair) for pair in _pairs(now.messages, before.messages)],
+    )
+
+
+def _pairs(now: Sequence, before: Sequence) -> list[tuple[Any, Any]]:
+    """Each part of now with the one at its place before, or None."""
+    return list(zip_longest(now, before[: len(now)]))
+
+
+def _text(now: Text, before: Text | None) -> Text:
+    if before is None or now.was is not None or not before.text or now.text in ("", before.text):
+        return now
+    return replace(now, was=before.text)
+
+
+def _lane(now: Lane, before: Lane | None) -> Lane:
+    if before is None:
+        return now
+    lines = [
+        [_text(*pair) for pair in _pairs(line, old or [])]
+        for line, old in _pairs(now.lines, before.lines)
+    ]
+    return replace(now, lines=lines, entries=_entries(now.entries, before.entries))
+
+
+def _entries(now: list[Entry], before: list[Entry]) -> list[Entry]:
+    old = {each.offset: each for each in before if each.is_here}
+    here = {each.offset for each in now}
+    gone = [
+        replace(each, mark="truncated", gone=f"{each.label} {each.short}".strip())
+        for offset, each in old.items()
+        if offset not in here
+    ]
+    return [_entry(each, old.get(each.offset)) for each in now] + gone
+
+
+def _entry(now: Entry, before: Entry | None) -> Entry:
+    if now.mark:
+        return now
+    if before is None:
+        return replace(now, mark="new")
+    if (now.label, now.detail) != (before.label, before.detail):
+        return replace(now, mark="changed", gone=f"{before.label} {before.short}".strip())
+    return replace(now, mark="committed") if now.committed and not before.committed else now
+
+
+def _bar(now: Bar, before: Bar | None) -> Bar:
+    if before is None:
+        return now
+    values = [
+        value if old is None else replace(value, value=_text(value.value, old.value))
+        for value, old in _pairs(now.values, before.values)
+    ]
+    return replace(now, values=values)
+
+
+def _card(now: Card, before: Card | None) -> Card:
+    lines = [_text(*pair) for pair in _pairs(now.lines, before.lines if before else [])]
+    return replace(now, lines=lines)
+
+
+def _messages(now: Messages, before: Messages | None) -> Messages:
+    known = list(before.items) if before else list(now.items)
+    items = []
+    for each in now.items:
+        if each in known:
+            known.remove(each)
+            items.append(each)
+        else:
+            items.append(each if each.mark else _as_new(each))
+    return replace(now, items=items)
+
+
+def _as_new(message: Message) -> Message:
+    return replace(message, mark="new")
