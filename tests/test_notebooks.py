@@ -30,7 +30,8 @@ FIRST = "00_start_here"
 
 def _marks(path: Path) -> list[pytest.MarkDecorator]:
     name = name_of(path)
-    spark = [pytest.mark.spark] if name.startswith("spark/") else []
+    uses_spark = any("local_session()" in cell.source for cell in code_cells(read(path)))
+    spark = [pytest.mark.spark] if uses_spark else []
     return spark if name == FIRST else [*spark, pytest.mark.slow]
 
 
