@@ -8,7 +8,7 @@ from typing import Any
 from protocol_lab.declaring.sources import source_lines
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.stepping.explaining import Explainer, Explanation, frame_of
+from protocol_lab.stepping.explaining import Explainer, Explanation, at_best, frame_of
 from protocol_lab.stepping.tracing import CannotFollow, Run, Source
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
@@ -66,7 +66,9 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
 
     def watch(statement: ast.If, outcome: bool) -> None:
         explainer = Explainer(action.domains)
-        because = explainer.explanation(explainer.decided(statement.test, frame, outcome))
+        because = at_best(
+            lambda: explainer.explanation(explainer.decided(statement.test, frame, outcome))
+        )
         text = ast.unparse(statement.test)
         guards[statement] = Guard(statement.test.lineno, text, outcome, because)
 
@@ -102,7 +104,9 @@ def _states(source: Source, run: Run) -> dict[int, str]:
         if statement is run.ran[-1]:
             state = RETURNED
         for number in range(statement.lineno, _last_line(statement) + 1):
-            states[number] = state
+            # Of an `if` and its return on one line, what happened is shown.
+            if states.get(number, SKIPPED) == SKIPPED or state == RETURNED:
+                states[number] = state
     return states
 
 

@@ -31,6 +31,7 @@ from protocol_lab.stepping.attempts import Attempt
 from protocol_lab.stepping.phrasing import (
     called,
     inlined,
+    is_constants,
     is_long,
     is_of_spec,
     is_struct,
@@ -83,22 +84,22 @@ def why_refused(model: Model, row: bytes, attempt: Attempt) -> Explanation:
     """The values that made this attempt in this state a refusal; none if it was none."""
     if attempt.taken or attempt.over_capacity:
         return Explanation()
-    return _without_fail(lambda: refusal(model, row, attempt))
+    return at_best(lambda: refusal(model, row, attempt))
 
 
 def why_broken(model: Model, row: bytes, broken: Property) -> Explanation:
     """The witness and the values that break an invariant in a state."""
     states = [view(model.layout, row)]
-    return _without_fail(lambda: failure(model, states, broken.function))
+    return at_best(lambda: failure(model, states, broken.function))
 
 
 def why_step_broken(model: Model, before: bytes, after: bytes, broken: Property) -> Explanation:
     """The same for a step invariant on a transition."""
     states = [view(model.layout, before), view(model.layout, after)]
-    return _without_fail(lambda: failure(model, states, broken.function))
+    return at_best(lambda: failure(model, states, broken.function))
 
 
-def _without_fail(explain: Callable[[], Explanation]) -> Explanation:
+def at_best(explain: Callable[[], Explanation]) -> Explanation:
     """An explanation is an extra: where none can be had, the reason has to do."""
     try:
         return explain()
@@ -134,11 +135,15 @@ def frame_of(function: Callable, model: Model, row: bytearray, args: dict[str, A
 
 
 class Found(NamedTuple):
-    """An operand; `given` if it is but a parameter, whose value the learner has chosen."""
+    """An operand; `given` if it is but a parameter, whose value the learner has chosen.
+
+    `fixed` tells a constant of the model.
+    """
 
     text: str
     value: str
     given: bool = False
+    fixed: bool = False
 
 
 Group = list[Found]
@@ -191,7 +196,14 @@ class Explainer:
         for each in (ended, *(each for each, _ in around)):
             block = frame.source.parents[each][1]
             groups += self._passed_in(block[: block.index(each)], frame, truth)
+        for each, _ in around:
+            if isinstance(each, ast.For):
+                groups += self._drawn_from(each.iter, frame)
         return groups
+
+    def _drawn_from(self, iterable: ast.expr, frame: Frame) -> list[Group]:
+        """What the element that decided was one of: it would not matter outside of that."""
+        return _one([found for found in self.operands(iterable, frame) if not found.fixed])
 
     def _note_where(self, frame: Frame, names: Iterable[str]) -> None:
         for name in names:
@@ -296,7 +308,10 @@ class Explainer:
         for _ in inside.elements(node.generators):
             if bool(inside.evaluate(node.elt)) == truth:
                 self._note_where(inside, names)
-                return self.decided(node.elt, inside, truth)
+                groups = self.decided(node.elt, inside, truth)
+                for each in reversed(node.generators):
+                    groups += self._drawn_from(each.iter, inside)
+                return groups
         return []
 
     def _together(
@@ -349,7 +364,8 @@ class Explainer:
             case ast.Name(id=name):
                 return self._name(name, frame, kind)
             case ast.Attribute() | ast.Subscript():
-                return [Found(text_of(node, frame), read(node, frame))]
+                fixed = is_constants(frame.evaluate(node.value))
+                return [Found(text_of(node, frame), read(node, frame), fixed=fixed)]
             case ast.Compare(left=left, comparators=[right]):
                 other = kind_of(left, frame, self.domains) or kind_of(right, frame, self.domains)
                 return self._all([left, right], frame, other)

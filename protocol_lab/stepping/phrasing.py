@@ -158,9 +158,8 @@ def called(node: ast.Call, frame: Frame) -> Any:
 
 def is_of_spec(function: Any) -> bool:
     """Is it a plain function of a spec or of a notebook, and no helper of the kit?"""
-    return isinstance(function, types.FunctionType) and not function.__module__.startswith(
-        "protocol_lab."
-    )
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.FunctionType) and not module.startswith("protocol_lab.")
 
 
 def inlined(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
