@@ -15,6 +15,7 @@ from protocol_lab.declaring.views import plain_value
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.drawing.wording import spec_title
+from protocol_lab.stepping.phrasing import number_text
 
 _WIDTH, _MARGIN, _LINE = 720, 12, 17
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
@@ -129,7 +130,7 @@ def _cells(
 def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
     match layout:
         case IntegerLayout():
-            text, was = _number(layout, value), _number(layout, old)
+            text, was = number_text(layout, value), number_text(layout, old)
             return [Piece(text) if text == was else Piece(text, CHANGED, was)]
         case ArrayLayout(item, _, per_node):
             keys = list(value) if per_node else range(_in_use(item, value, old))
@@ -212,17 +213,6 @@ def _merged(pieces: list[Piece]) -> list[Piece]:
         else:
             merged.append(piece)
     return merged
-
-
-def _number(layout: IntegerLayout, value: Any) -> str:
-    match layout.kind:
-        case "nodes":
-            return "{" + ", ".join(str(node) for node in sorted(value)) + "}"
-        case "bool":
-            return "yes" if value else "no"
-        case "node" if value == 0:
-            return "none"
-    return str(value)
 
 
 def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) -> str:

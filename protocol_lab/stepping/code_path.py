@@ -8,7 +8,8 @@ from typing import Any
 from protocol_lab.declaring.sources import source_lines
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.stepping.explaining import Explainer, Explanation, at_best, frame_of
+from protocol_lab.stepping.deciding import Deciding
+from protocol_lab.stepping.explaining import Explanation, at_best, explanation, frame_of
 from protocol_lab.stepping.tracing import CannotFollow, Run, Source
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
@@ -65,9 +66,9 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
     guards: dict[ast.If, Guard] = {}
 
     def watch(statement: ast.If, outcome: bool) -> None:
-        explainer = Explainer(action.domains)
+        deciding = Deciding(action.domains)
         because = at_best(
-            lambda: explainer.explanation(explainer.decided(statement.test, frame, outcome))
+            lambda: explanation(deciding, deciding.decided(statement.test, frame, outcome))
         )
         text = ast.unparse(statement.test)
         guards[statement] = Guard(statement.test.lineno, text, outcome, because)

@@ -156,7 +156,7 @@ def called(node: ast.Call, frame: Frame) -> Any:
     return frame.look_up(node.func.id)
 
 
-def is_of_spec(function: Any) -> bool:
+def is_of_protocol(function: Any) -> bool:
     """Is it a plain function of a spec or of a notebook, and no helper of the kit?"""
     module = getattr(function, "__module__", None) or ""
     return isinstance(function, types.FunctionType) and not module.startswith("protocol_lab.")
@@ -165,7 +165,7 @@ def is_of_spec(function: Any) -> bool:
 def inlined(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
     """The expression that the called function returns, if that is all it does, and its frame."""
     function = called(node, frame)
-    if not is_of_spec(function):
+    if not is_of_protocol(function):
         return None
     try:
         inside = frame.called(function, node)
