@@ -1,0 +1,275 @@
+"""A spec from notebook cells: the notebook's figures, and what typical mistakes are told."""
+
+import importlib.util
+import linecache
+import re
+
+import pytest
+
+from protocol_lab import LabError
+from protocol_lab.exercises import Exercise
+from protocol_lab.exploring.explore import explore
+from protocol_lab.stepping.walk import Walk
+from tests.notebook_outputs import FOLDER, code_cells, read
+
+NOTEBOOK = FOLDER / "your_own" / "01_primary_backup.ipynb"
+
+
+class Cells:
+    """Cells as a kernel runs them: in one scope, their sources known to linecache only."""
+
+    def __init__(self):
+        self.scope = {"__name__": "__main__"}
+        self.names = []
+
+    def run(self, source: str) -> None:
+        name = f"<cell {id(self)} {len(self.names)}>"
+        self.names.append(name)
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        exec(compile(source, name, "exec"), self.scope)
+
+    @property
+    def spec(self):
+        return self.scope["spec"]
+
+
+@pytest.fixture
+def cells():
+    made = Cells()
+    yield made
+    for name in made.names:
+        linecache.cache.pop(name, None)
+
+
+def exercises_of_the_notebook():
+    path = NOTEBOOK.with_name("exercises.py")
+    found = importlib.util.spec_from_file_location("exercises", path)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+EXERCISES = exercises_of_the_notebook()
+SOURCES = {cell.id: cell.source for cell in code_cells(read(NOTEBOOK))}
+KEPT = {cell.id: str(cell.outputs) for cell in code_cells(read(NOTEBOOK))}
+
+
+def declared(cells, before: str = ""):
+    """The notebook's spec as it is declared by the cells before this one (by all of them)."""
+    cells.scope.clear()
+    cells.scope.update(__name__="__main__", exercises=EXERCISES, source=lambda *_: None)
+    for name, source in SOURCES.items():
+        if name == before:
+            break
+        if re.search(r"^@spec|^spec\b|^class |^def |^from typing", source, re.MULTILINE):
+            cells.run(source.replace("import exercises\n", "").replace("step(two)", ""))
+    return cells.spec
+
+
+def engines_agree(model, native: bool):
+    results = [explore(model, engine="python", progress=False)]
+    if native:
+        results.append(explore(model, progress=False))
+        for name in ("per_depth", "per_action", "verdict", "never_reached", "trace"):
+            assert getattr(results[0], name) == getattr(results[1], name), name
+    return results[0]
+
+
+@pytest.mark.parametrize("native", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_story_of_the_notebook(cells, native):
+    stages = ("own-explore-1", "own-explore-2", "own-explore-3", "own-explore-4", "own-explore-5")
+    sizes = [{"servers": 2}, {"servers": 2}, {"servers": 3}, {"servers": 3, "writes": 2}, {}]
+    outcomes = {}
+    for stage, constants in zip(stages, sizes, strict=True):
+        model = declared(cells, before=stage).bind(**constants)
+        found = outcomes[stage] = engines_agree(model, native)
+        assert f"{found.distinct:,} distinct states, {found.generated:,} gen" in KEPT[stage]
+        for step in found.trace or ():
+            assert step.text in KEPT[stage]
+    assert [len(found.trace or ()) for found in outcomes.values()] == [4, 0, 5, 0, 6]
+    assert outcomes["own-explore-2"].never_reached == ["answered_after_take_over"]
+    assert outcomes["own-explore-4"].never_reached == []
+
+
+def test_every_state_of_a_loss_is_drawn_with_what_changed(cells):
+    spec = declared(cells)
+    walk = Walk.along(explore(spec.bind(), engine="python", progress=False))
+    pictures = [
+        spec.draw(walk.model, each.row, each.previous and each.previous.row) for each in walk.path
+    ]
+    assert "acknowledged_is_kept is broken" in pictures[-1]
+    assert "acknowledged_is_kept is broken" not in pictures[-2]
+    assert any("was backup" in each for each in pictures)
+    assert any(">new<" in each for each in pictures)
+
+
+@pytest.mark.slow
+def test_the_worked_answers_are_right_and_what_the_notebook_has_is_not(cells):
+    spec = declared(cells)
+    assert EXERCISES.come_back_safely.check(spec).passed is False
+    spec.action(EXERCISES.restart)
+    back = EXERCISES.come_back_safely.check(spec)
+    assert back.passed, back.text
+    spec.actions[:] = [each for each in spec.actions if each.name != "restart"]
+    spec.sometimes_properties[:] = spec.sometimes_properties[:1]
+    assert EXERCISES.answer_when_it_is_safe.check(spec).passed
+    missing = EXERCISES.come_back_safely.check(spec)
+    assert "has no action `restart`" in missing.text
+    cells.run(SOURCES["own-fix-1-code"])
+    feedback = EXERCISES.answer_when_it_is_safe.check(spec)
+    assert "never reached: answered_after_take_over" in feedback.text
+
+
+def test_whatever_is_answered_the_check_answers_in_a_sentence():
+    tasks = [each for each in vars(EXERCISES).values() if isinstance(each, Exercise)]
+    assert len(tasks) == 2
+    for task in tasks:
+        assert task.title in task._repr_markdown_()
+        for nonsense in (None, ..., "no idea", object, lambda: 1):
+            assert task.check(nonsense).passed is False
+
+
+# --- Cells that are run again ----------------------------------------------------------------
+
+HEAD = """
+from typing import NamedTuple
+from protocol_lab import *
+from protocol_lab import HOLDS, TAKEN
+
+Server = Node("servers")
+
+class Constants(NamedTuple):
+    servers: int = 2
+
+class Note(Struct):
+    text: Int8
+
+class State(Struct):
+    n: Int8
+    notes: Bag(Note, 4)
+    log: Per(Server, Seq(Int8, 2))
+"""
+SPEC = 'spec = Spec("own.trial", State, Constants)\n'
+INIT = """
+@spec.init
+def start(s, c):
+    return TAKEN
+"""
+GO = """
+@spec.action
+def go(s, c, server: Server):
+    if s.n >= 3:
+        return "enough"
+    s.n += 1
+    return TAKEN
+"""
+FINE = """
+@spec.invariant
+def fine(s, c):
+    return HOLDS if s.n <= 3 else "too many"
+"""
+
+
+def tried(cells, *sources, engine="python", **constants):
+    for source in sources:
+        cells.run(source)
+    return explore(cells.spec.bind(**constants), engine=engine, progress=False)
+
+
+def test_a_cell_that_is_run_again_replaces_what_it_declared(cells):
+    once = tried(cells, HEAD, SPEC, INIT, GO, FINE)
+    again = tried(cells, GO, INIT, FINE)
+    assert (again.distinct, again.generated) == (once.distinct, once.generated) == (4, 7)
+    edited = tried(cells, GO.replace("3", "5"), FINE.replace("3", "4"))
+    assert (edited.violated, edited.violation_reason) == ("fine", "too many")
+    assert [each.name for each in cells.spec.actions] == ["go"]
+
+
+def test_an_action_keeps_its_place_when_it_is_replaced(cells):
+    other = GO.replace("def go", "def other")
+    tried(cells, HEAD, SPEC, INIT, GO, other, GO)
+    assert [each.name for each in cells.spec.actions] == ["go", "other"]
+
+
+def test_edited_constants_and_fields_count_without_the_cells_after_them(cells):
+    tried(cells, HEAD, SPEC, INIT, GO)
+    longer = HEAD.replace("    n: Int8", "    n: Int8\n    more: Int8")
+    cells.run(longer.replace("servers: int = 2", "servers: int = 3\n    lossy: bool = True"))
+    assert tried(cells, GO.replace("s.n += 1", "s.n += 1\n    s.more = c.lossy")).generated == 10
+    assert tried(cells, lossy=False, servers=1).generated == 4
+
+
+def test_a_struct_that_was_declared_again_asks_for_the_cell_of_the_state(cells):
+    uses = GO.replace("s.n += 1", "add(s.notes, Note(text=1))\n    s.n += 1")
+    tried(cells, HEAD, SPEC, INIT, uses)
+    with pytest.raises(LabError, match="Note was declared again: run the cell of the state again"):
+        tried(cells, "class Note(Struct):\n    text: Int8\n", engine="native")
+
+
+def test_a_spec_needs_no_constants(cells):
+    head = HEAD.replace("    log: Per(Server, Seq(Int8, 2))\n", "")
+    spec = SPEC.replace(", Constants", "")
+    assert tried(cells, head, spec, INIT, GO.replace(", server: Server", "")).distinct == 4
+
+
+# --- Mistakes --------------------------------------------------------------------------------
+
+MISTAKES = {
+    "no TAKEN": ((GO, "    return TAKEN\n", ""), "go returned None; return TAKEN"),
+    "True": ((GO, "return TAKEN", "return True"), "go returned True; return TAKEN"),
+    "no TAKEN at first": ((INIT, "return TAKEN", "s.n = 1"), "start returned None; return TAKEN"),
+    "field read": ((GO, "s.n >= 3", "s.m >= 3"), "state has no field 'm'; it has: n, notes, log"),
+    "field stored": ((GO, "s.n += 1", "s.m = 1"), "state has no field 'm'; it has: n, notes, log"),
+    "rare field": (
+        (GO, "s.n += 1", "s.n += 1\n    if s.n == 3:\n        s.m = 1"),
+        "state has no field 'm'",
+    ),
+    "constant": ((GO, "s.n >= 3", "s.n >= c.server"), "no attribute 'server'"),
+    "no annotation": ((GO, "server: Server", "server"), "what the parameter server may be"),
+    "int": ((GO, "server: Server", "server: int"), "what the parameter server may be"),
+    "default": ((GO, "server: Server", "server: Server = []"), "leave out the default of server"),
+    "no s and c": ((GO, "(s, c, server: Server)", "()"), "go has to take the state and the const"),
+    "list stored": ((GO, "s.n += 1", "s.n = [1]"), "state.n holds a number; [1] can't be stored"),
+    "list's append": ((GO, "s.n += 1", "s.log[1].append(1)"), "log[1] has no field 'append'"),
+    "late guard": (
+        (GO, "    if s.n >= 3:", "    s.n += 1\n    if s.n >= 3:"),
+        'go changed the state and then refused ("enough"); put all guards before',
+    ),
+    "slot": ((GO, "s.n += 1", "s.log[s.n + 2] = 0\n    s.n += 1"), "state.log has no slot 3"),
+    "message's field": ((GO, "s.n += 1", "add(s.notes, Note(txt=1))"), "Note has no field txt"),
+    "no such bag": ((GO, "server: Server", "m: Member('letters')"), "Member('letters'): state has"),
+    "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): this is no Seq or Bag"),
+    "range": ((GO, "server: Server", "k: Range(0, 'slots')"), "The size or bound 'slots' needs"),
+    "type of a field": ((HEAD, "n: Int8", "n: int"), "int is no type of a field: use Int8"),
+    "value of a field": ((HEAD, "n: Int8", "n: Int8 = 3"), "State.n: a field has a type and no v"),
+    "size": ((HEAD, "Seq(Int8, 2)", "Seq(Int8, 'slots')"), "'slots' needs numbers and names of"),
+    "node": ((HEAD, 'Node("servers")', 'Node("server")'), "'server' needs numbers and names of"),
+    "plain constants": ((HEAD, "(NamedTuple)", ""), "class Constants(NamedTuple)"),
+    "no default": ((HEAD, "servers: int = 2", "servers: int"), "servers has no default; write b"),
+    "text constant": ((HEAD, "int = 2", "str = 'a'"), "The constant servers is a number"),
+    "no init": ((INIT, INIT, "\n"), "own.trial has no initial state: write a function (s, c) wit"),
+    "init refuses": ((INIT, "TAKEN", "'no'"), "every function with @spec.init refuses"),
+    "bool": ((FINE, 'HOLDS if s.n <= 3 else "too many"', "s.n <= 3"), "fine returned True; retu"),
+    "nothing": ((FINE, "return HOLDS if", "'' if"), "fine returned None; return HOLDS"),
+    "no c": ((FINE, "(s, c)", "(s)"), "fine: an invariant is a function of (s, c)"),
+    "two of a name": ((FINE, "def fine", "def go"), "something else of the name 'go' already"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_a_mistake_is_told_in_one_sentence(cells, engine, mistake):
+    (where, old, new), sentence = MISTAKES[mistake]
+    assert old in where
+    parts = [
+        part.replace(old, new) if part is where else part for part in (HEAD, SPEC, INIT, GO, FINE)
+    ]
+    with pytest.raises(LabError) as error:
+        tried(cells, *parts, engine=engine)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_constant_is_told_the_known_ones(cells):
+    with pytest.raises(LabError, match="has no constant 'nodes'; it has: servers"):
+        tried(cells, HEAD, SPEC, INIT, GO, nodes=3)
