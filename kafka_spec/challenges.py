@@ -142,8 +142,8 @@ CHALLENGES = [
             " before all of the ISR had it. Who leads next must not have it.",
             "swap_preferred_leader and preferred_leader_election move the leadership while"
             " everybody is alive: to another replica, which writes, and back again.",
-            "The replica that is elected in the end is out of the ISR from the beginning. In between"
-            " it copies the message of the later epoch, and after that it is too slow to drop it.",
+            "The replica that is elected in the end is out of the ISR from the beginning. In"
+            " between it copies the message of the later epoch, and is then too slow to drop it.",
         ],
     ),
 ]

@@ -24,6 +24,7 @@ from typing import Any
 
 from protocol_lab.declaring.constants import show, show_text
 from protocol_lab.declaring.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.drawing.wording import first_line
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
@@ -281,9 +282,55 @@ def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
         raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(names)}.")
     old = spec.actions[names.index(name)]
     expect_parameters(function, "s", "c", *old.domains)
+    if function.__name__ != name and function.__name__ in names:
+        raise LabError(f"{function.__name__} is another action's name: call your function {name}.")
     actions = list(spec.actions)
     actions[names.index(name)] = Action(function, old.domains)
     return replace(spec, actions=actions)
+
+
+def repair(
+    model: Model,
+    replacing: str,
+    function: Callable[..., str],
+    *,
+    invariants: Iterable[str] | None = None,
+    must_reach: Iterable[Callable[..., str]] = (),
+) -> Feedback:
+    """Judge a learner's version of one action: does the protocol hold, and still do its job?
+
+    Everything is explored. Safe: the invariants (None: the default ones) hold, or a shortest trace
+    shows how one breaks. Alive: the action happens, and all of the spec's `sometimes` properties,
+    and those of `must_reach` (functions of the same form), can still be reached. So a fix that
+    forbids too much is told what it prevents, and one that differs from the original and works
+    passes. Raises LabError for a function that can't stand in the action's place.
+    """
+    spec = with_action(model.spec, replacing, function)
+    wanted = [*spec.sometimes_properties, *map(Property, must_reach)]
+    changed = replace(spec, sometimes_properties=wanted).bind(**show(model.constants))
+    found = run(changed, invariants=invariants)
+    checked = " and ".join(found.invariants)
+    if found.violated:
+        steps = len(found.trace)
+        return wrong(
+            f"{found.violated} breaks after {steps} steps: {found.violation_reason}.", found
+        )
+    if not found.exhaustive:
+        return wrong(f"That is undecided: {found.undecided_reason}.")
+    lost = [each for each in wanted if each.name in found.never_reached]
+    idle = not found.per_action[function.__name__]
+    if lost or idle:
+        prevented = [f"{replacing} never happens"] if idle else []
+        prevented += [f"never: {first_line(each.doc).rstrip('.').lower()}" for each in lost]
+        return wrong(
+            f"{checked}: safe in all {found.distinct:,} states, but your protocol does too little"
+            f" ({'; '.join(prevented)}). Whoever forbids everything is safe and useless."
+        )
+    return right(
+        f"{checked}: safe in all {found.distinct:,} states (depth {found.depth}), and progress is"
+        f" not broken: {replacing} happens, and all {len(wanted)} states that must be reachable"
+        " are."
+    )
 
 
 def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:

@@ -33,6 +33,7 @@ from protocol_lab.exercises import (
     against_par,
     exercise,
     expect_parameters,
+    repair,
     right,
     run,
     take_steps,
@@ -87,8 +88,11 @@ def lose_a_record(answer) -> Feedback:
 # --- The smallest configuration --------------------------------------------------------------
 
 
+BOTH = ("weak_isr", "strong_isr")
+
+
 def _checked_isr(model: Model) -> Result:
-    return run(model, invariants=["weak_isr", "strong_isr"])
+    return run(model, invariants=BOTH)
 
 
 @exercise(
@@ -166,22 +170,8 @@ def where_to_truncate(answer) -> Feedback:
         become_follower_and_truncate_to(s, follower, request, end_offset)
         return TAKEN
 
-    spec = with_action(kip_101.spec, "become_follower_truncate_kip_101", become_follower)
-    return _holds(spec.bind(replicas=2, max_leader_epoch=2), "Both invariants hold")
-
-
-def _holds(model: Model, praise: str) -> Feedback:
-    """The judgement of a repaired protocol: it has to hold, and still has to do something."""
-    found = _checked_isr(model)
-    if found.violated:
-        return wrong(f"{found.violated} breaks: {found.violation_reason}.", found)
-    if found.never_reached:
-        never = ", ".join(each.replace("_", " ") for each in found.never_reached)
-        return wrong(
-            "Both invariants hold, but your protocol does too little: in none of"
-            f" {found.distinct:,} states it is true that {never}."
-        )
-    return right(f"{praise} in all {found.distinct:,} states, depth {found.depth}.")
+    model = kip_101.spec.bind(replicas=2, max_leader_epoch=2)
+    return repair(model, "become_follower_truncate_kip_101", become_follower, invariants=BOTH)
 
 
 # --- Fences ----------------------------------------------------------------------------------
@@ -216,8 +206,7 @@ def fence_the_fetch(answer) -> Feedback:
     Here is KIP-320's fetch without its fence. Add the guard that is missing. The check puts your
     action into KIP-320 and explores three replicas.
     """
-    spec = with_action(kip_320.spec, "fenced_follower_fetch", answer)
-    return _holds(spec.bind(), "Both invariants hold")
+    return repair(kip_320.spec.bind(), "fenced_follower_fetch", answer, invariants=BOTH)
 
 
 def unfenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Replica):

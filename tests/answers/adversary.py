@@ -1,0 +1,225 @@
+"""Answers to the exercises of notebooks/kafka/05_be_the_adversary: wrong, and other right ones.
+
+The first wrong answer of each changes nothing, the second forbids everything, the others are half
+right.
+"""
+
+from kafka_spec.async_isr import write_isr
+from kafka_spec.finite_replicated_log import has_offset
+from kafka_spec.kip_320 import is_following_leader_epoch
+from kafka_spec.replication_core import is_following, is_true_leader, presumes_leadership
+from kafka_spec.unclean_leader_election import (
+    common_prefix,
+    has_no_leader,
+    has_reached_high_watermark,
+    is_alive,
+    is_in_isr,
+    is_leader,
+    lead,
+    leo,
+    log_of,
+)
+from protocol_lab import TAKEN, is_subset, members
+
+# --- refuse_an_old_request -------------------------------------------------------------------
+
+
+def accept_all(s, c, message):
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+def accept_none(s, c, message):
+    return "no"
+
+
+def accept_smaller(s, c, message):
+    if not is_subset(message.isr, s.controller_state.isr):
+        return "the request adds somebody"
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+def accept_the_last_two(s, c, message):
+    if message.version + 1 < s.controller_state.version:
+        return "the request is too old"
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+def ask_the_leader(s, c, message):
+    if message.version != s.leader_state.version:
+        return "the leader has given the request up"
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+def accept_smaller_or_present(s, c, message):
+    present = message.version == s.controller_state.version
+    if not present and not is_subset(message.isr, s.controller_state.isr):
+        return "the request is old, and adds somebody"
+    write_isr(s, message.isr)
+    return TAKEN
+
+
+# --- fence_the_commit ------------------------------------------------------------------------
+
+
+def commit_with_any(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the replica has committed its whole log"
+    if not all(
+        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
+        for follower in members(s.replica_state[leader].isr)
+    ):
+        return "a member of the ISR does not follow, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_nothing(s, c, leader):
+    return "better safe than sorry"
+
+
+def commit_as_true_leader(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not is_true_leader(s, leader):
+        return "the controller knows another leader"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the replica has committed its whole log"
+    if not all(
+        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
+        for follower in members(s.replica_state[leader].isr)
+    ):
+        return "a member of the ISR does not follow, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_own_records(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the replica has committed its whole log"
+    if s.replica_log[leader].records[hw].epoch != s.replica_state[leader].leader_epoch:
+        return "the record is of an earlier epoch"
+    if not all(
+        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
+        for follower in members(s.replica_state[leader].isr)
+    ):
+        return "a member of the ISR does not follow, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_with_everybody(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not all(
+        is_following_leader_epoch(s, leader, each) and has_offset(s.replica_log[each], hw)
+        for each in range(1, c.replicas + 1)
+    ):
+        return "somebody is in another epoch, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_with_none_older(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the replica has committed its whole log"
+    for follower in members(s.replica_state[leader].isr):
+        if not is_following(s, follower, leader) or not has_offset(s.replica_log[follower], hw):
+            return "a member of the ISR does not follow, or has nothing at that offset"
+        if s.replica_state[follower].leader_epoch < s.replica_state[leader].leader_epoch:
+            return "a member of the ISR is in an older epoch"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+# --- tame_the_load_balancer ------------------------------------------------------------------
+
+
+def move_as_before(s, c):
+    preferred = s.zk_state.preferred_leader
+    if has_no_leader(s) or is_leader(s, preferred):
+        return "there is nothing to move"
+    if not is_in_isr(s, preferred) or not is_alive(s, preferred):
+        return "the preferred replica is not alive and in sync"
+    lead(s, c, preferred)
+    return TAKEN
+
+
+def never_move(s, c):
+    return "leadership stays where it is"
+
+
+def move_to_what_is_committed(s, c):
+    preferred = s.zk_state.preferred_leader
+    if has_no_leader(s) or is_leader(s, preferred):
+        return "there is nothing to move"
+    if not is_in_isr(s, preferred) or not is_alive(s, preferred):
+        return "the preferred replica is not alive and in sync"
+    if not has_reached_high_watermark(s, preferred):
+        return "the preferred replica lacks what is committed"
+    lead(s, c, preferred)
+    return TAKEN
+
+
+def move_to_a_long_log(s, c):
+    preferred = s.zk_state.preferred_leader
+    if has_no_leader(s) or is_leader(s, preferred):
+        return "there is nothing to move"
+    if not is_in_isr(s, preferred) or not is_alive(s, preferred):
+        return "the preferred replica is not alive and in sync"
+    if leo(s, preferred) < leo(s, s.zk_state.leader):
+        return "the preferred replica lags"
+    lead(s, c, preferred)
+    return TAKEN
+
+
+def move_to_an_equal_log(s, c):
+    preferred = s.zk_state.preferred_leader
+    if has_no_leader(s) or is_leader(s, preferred):
+        return "there is nothing to move"
+    if not is_in_isr(s, preferred) or not is_alive(s, preferred):
+        return "the preferred replica is not alive and in sync"
+    shared = common_prefix(log_of(s, preferred), log_of(s, s.zk_state.leader))
+    if shared < leo(s, preferred):
+        return "the preferred replica has something that the leader has not"
+    lead(s, c, preferred)
+    return TAKEN
+
+
+WRONG = {
+    "refuse_an_old_request": [
+        (accept_all, "valid_high_watermark breaks after 6 steps"),
+        (accept_none, "controller_handle_request never happens"),
+        (accept_smaller, "never: a version of the isr has a member that the version before"),
+        (accept_the_last_two, "valid_high_watermark breaks after 6 steps"),
+        (ask_the_leader, "valid_high_watermark breaks after 6 steps"),
+    ],
+    "fence_the_commit": [
+        (commit_with_any, "weak_isr breaks after 12 steps"),
+        (commit_nothing, "never: a leader commits a record that another replica holds"),
+        (commit_as_true_leader, "weak_isr breaks after 12 steps"),
+        (commit_own_records, "weak_isr breaks after 13 steps"),
+        (commit_with_everybody, "never: a leader commits a record that a slow replica lacks"),
+    ],
+    "tame_the_load_balancer": [
+        (move_as_before, "committed_messages_never_lost breaks after 15 steps"),
+        (never_move, "preferred_leader_election never happens"),
+        (move_to_what_is_committed, "committed_messages_never_lost breaks after 15 steps"),
+    ],
+}
+
+OTHER_RIGHT = {
+    "refuse_an_old_request": [accept_smaller_or_present],
+    "fence_the_commit": [commit_with_none_older],
+    "tame_the_load_balancer": [move_to_an_equal_log, move_to_a_long_log],
+}
