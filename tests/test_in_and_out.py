@@ -1,17 +1,23 @@
 """What comes in and goes out: TLC's traces, links, scenarios, JSON and programs."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.declaring.constants import show
+from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
+from protocol_lab.drawing.exports import FORMATS, to_animated_svg, to_gif
+from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.exports import read_json, to_json, to_python
 from protocol_lab.stepping.links import PREFIX, link_text, read_link
@@ -322,6 +328,65 @@ def test_a_walk_is_saved_and_read(tmp_path):
     assert along(play(scenario)) == along(talk())
     with pytest.raises(LabError, match="can't be written"):
         save_scenario(talk(), tmp_path / "no folder" / "mine.txt")
+
+
+# --- Pictures --------------------------------------------------------------------------------
+
+
+def part_of_the_talk() -> Walk:
+    walk = talk()
+    walk.go_to(4)
+    return walk
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_holds_the_steps_up_to_here(name):
+    walk = part_of_the_talk()
+    content = FORMATS[name].write(walk)
+    assert isinstance(content, bytes) == (name == "gif")
+    if FORMATS[name].ending.endswith(".svg"):
+        ElementTree.fromstring(content)
+    if name in ("film strip", "animated svg"):
+        shown = ElementTree.fromstring(content).findtext("{*}desc")
+        assert [caption(walk.model, each) in shown for each in walk.path] == [True] * 4 + [
+            False
+        ] * (len(walk.path) - 4)
+
+
+def test_a_gif_has_a_frame_for_each_moment():
+    gif = Image.open(io.BytesIO(to_gif(part_of_the_talk())))
+    assert (gif.n_frames, gif.info["loop"], gif.info["duration"]) == (4, 0, 4000)
+    frames = []
+    for k in range(4):
+        gif.seek(k)
+        frames.append(gif.convert("RGB").tobytes())
+    assert len(set(frames)) == 4
+
+
+def test_what_can_not_be_animated_is_told_in_one_sentence():
+    with pytest.raises(LabError, match=f"up to {MOST_FRAMES} moments, and there are 101"):
+        animated_svg(["<svg/>"] * 101, [""] * 101)
+    with pytest.raises(LabError, match="a caption for each picture"):
+        animated_gif([], [])
+
+
+@pytest.mark.browser
+def test_an_animation_shows_one_frame_after_the_other(browser, tmp_path):
+    path = tmp_path / "film.svg"
+    path.write_text(to_animated_svg(part_of_the_talk()))
+    seen = """() => [...document.documentElement.children].filter(each => each.tagName == "g")
+        .flatMap((g, k) => getComputedStyle(g).visibility == "visible" ? [k] : [])"""
+    film = """at => document.getAnimations().forEach(each => {
+        each.pause(); each.currentTime = at;
+    })"""
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    for k in range(8):
+        page.evaluate(film, 4000 * k + 2000)
+        assert page.evaluate(seen) == [k % 4]
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(seen) == [3]
+    page.close()
 
 
 # --- Whatever is pasted ------------------------------------------------------------------------

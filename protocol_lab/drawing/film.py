@@ -38,26 +38,26 @@ def film_strip(
         if k % columns == 0:
             y = below
             caption_height = _LINE * max(
-                len(_caption_lines(text, cell)) for _, text in frames[k : k + columns]
+                len(caption_lines(text, cell)) for _, text in frames[k : k + columns]
             )
         x = _MARGIN + (k % columns) * (cell + _GAP)
-        _caption(svg, x, y, k + 1, _caption_lines(caption, cell))
+        put_caption(svg, x, y, str(k + 1), caption_lines(caption, cell))
         height = _place(svg, picture, x, y + caption_height + 8, cell)
         below = max(below, y + caption_height + 8 + height + _GAP)
     described = " ".join(f"{k}. {caption}" for k, caption in enumerate(captions, 1))
     return svg.document(width, below - _GAP + _MARGIN, title, described)
 
 
-def _caption_lines(caption: str, cell: float) -> list[str]:
-    return wrap(caption, cell - 34, 13) or [""]
+def caption_lines(caption: str, width: float) -> list[str]:
+    """The caption in lines that fit beside its badge."""
+    return wrap(caption, width - 34, 13) or [""]
 
 
-def _caption(svg: Svg, x: float, y: float, number: int, lines: list[str]) -> None:
-    badge = max(22.0, text_width(str(number), 12, bold=True) + 10)
+def put_caption(svg: Svg, x: float, y: float, number: str, lines: list[str]) -> None:
+    """A badge with the number, and the lines of a caption beside it."""
+    badge = max(22.0, text_width(number, 12, bold=True) + 10)
     svg.rect(x, y, badge, 20, rx=10, fill=palette.ACCENT)
-    svg.text(
-        x + badge / 2, y + 14.5, str(number), bold=True, fill=palette.PAPER, text_anchor="middle"
-    )
+    svg.text(x + badge / 2, y + 14.5, number, bold=True, fill=palette.PAPER, text_anchor="middle")
     for k, line in enumerate(lines):
         svg.text(x + badge + 8, y + 15 + k * _LINE, line, size=13)
 

@@ -1,0 +1,141 @@
+"""Pictures with captions one after the other, for a talk: as an animated SVG or as a GIF.
+
+The SVG needs no script and no player: CSS inside it shows one frame after the other, in a browser
+and where a page or a slide includes it as an image. The pointer over it makes it wait. Where
+motion is not wanted, and in programs that don't know CSS, the last frame stands still.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+from zlib import crc32
+
+from protocol_lab.drawing.film import caption_lines, place, put_caption
+from protocol_lab.drawing.svg import Svg
+from protocol_lab.errors import LabError
+
+SECONDS = 4.0
+"""How long a frame stands unless told otherwise."""
+
+MOST_FRAMES = 100
+"""Longer ones nobody watches, and they take long to make."""
+
+_MARGIN, _LINE, _BADGE, _GIF_COLORS = 14, 18, 60, 64
+
+
+def animated_svg(
+    pictures: Sequence[str],
+    captions: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    title: str = "A scenario, step by step",
+) -> str:
+    """The pictures (SVG texts), each `seconds` long, with number and caption, as one SVG.
+
+    Raises LabError for more than MOST_FRAMES, or if there is not one caption for each picture.
+    """
+    film = _Film.of(pictures, captions)
+    name = f"lab-film-{crc32(''.join([*pictures, *captions, str(seconds)]).encode()):08x}"
+    count = len(pictures)
+    svg = Svg()
+    svg.raw(f"<style>{_css(name, count, seconds)}</style>")
+    for k in range(count):
+        hidden = "" if k == count - 1 else ' visibility="hidden"'
+        delay = f"{(k - count) * seconds:g}s"
+        svg.raw(f'<g class="{name}" style="animation-delay: {delay}"{hidden}>')
+        film.put(svg, k)
+        svg.raw("</g>")
+    described = " ".join(f"{k}. {caption}" for k, caption in enumerate(captions, 1))
+    return svg.document(film.width, film.height, title, described)
+
+
+def animated_gif(
+    pictures: Sequence[str], captions: Sequence[str], *, seconds: float = SECONDS
+) -> bytes:
+    """The same as a GIF that repeats, for slides that take no SVG.
+
+    Raises LabError as `animated_svg` does.
+    """
+    # Only who asks for a GIF waits for these to load.
+    import resvg_py
+    from matplotlib import get_data_path
+    from PIL import Image
+
+    fonts = Path(get_data_path()) / "fonts" / "ttf"
+    film, frames = _Film.of(pictures, captions), []
+    for k in range(len(pictures)):
+        svg = Svg()
+        film.put(svg, k)
+        png = resvg_py.svg_to_bytes(
+            svg_string=svg.document(film.width, film.height, "", "").replace(
+                'font-weight="650"',
+                'font-weight="700"',  # it knows whole hundreds only
+            ),
+            background="white",  # behind the paper's round corners
+            skip_system_fonts=True,  # the same picture on every machine
+            font_files=[str(fonts / name) for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")],
+            sans_serif_family="DejaVu Sans",
+        )
+        frame = Image.open(BytesIO(png)).convert("RGB")
+        frames.append(frame.quantize(_GIF_COLORS, dither=Image.Dither.NONE))
+    data = BytesIO()
+    first, *others = frames
+    first.save(
+        data,
+        format="GIF",
+        save_all=True,
+        append_images=others,
+        duration=round(seconds * 1000),
+        loop=0,
+    )
+    return data.getvalue()
+
+
+@dataclass(frozen=True)
+class _Film:
+    """All frames, and the size that suffices for each of them."""
+
+    pictures: list[str]
+    captions: list[str]
+    width: float
+    height: float
+    top: float
+
+    @classmethod
+    def of(cls, pictures: Sequence[str], captions: Sequence[str]) -> "_Film":
+        if len(pictures) != len(captions) or not pictures:
+            raise LabError(
+                f"An animation needs a caption for each picture; there are {len(pictures)} pictures"
+                f" and {len(captions)} captions."
+            )
+        if len(pictures) > MOST_FRAMES:
+            raise LabError(
+                f"An animation shows up to {MOST_FRAMES} moments, and there are {len(pictures)}:"
+                " go back to an earlier one."
+            )
+        boxes = [ElementTree.fromstring(each).get("viewBox", "").split() for each in pictures]
+        width = max(float(box[2]) for box in boxes)
+        lines = max(len(caption_lines(each, width - _BADGE)) for each in captions)
+        top = _MARGIN + _LINE * max(lines, 2)
+        height = top + max(float(box[3]) for box in boxes) + _MARGIN
+        return cls(list(pictures), list(captions), width + 2 * _MARGIN, height, top)
+
+    def put(self, svg: Svg, k: int) -> None:
+        """Draw the frame of this number, counted from 0."""
+        most = self.width - 2 * _MARGIN
+        lines = caption_lines(self.captions[k], most - _BADGE)
+        put_caption(svg, _MARGIN, _MARGIN - 4, f"{k + 1} of {len(self.pictures)}", lines)
+        place(svg, ElementTree.fromstring(self.pictures[k]), _MARGIN, self.top, most)
+
+
+def _css(name: str, count: int, seconds: float) -> str:
+    """Every frame is seen in one part of the film's time; its delay says in which."""
+    return (
+        f"@keyframes {name}{{0%{{visibility:visible}}{100 / count:.4f}%,100%"
+        f"{{visibility:{'visible' if count == 1 else 'hidden'}}}}}"
+        f".{name}{{animation:{name} {count * seconds:g}s step-end infinite}}"
+        f"svg:hover>.{name}{{animation-play-state:paused}}"
+        f"@media (prefers-reduced-motion:reduce){{.{name}{{animation:none}}}}"
+    )
