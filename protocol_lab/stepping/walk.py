@@ -1,6 +1,8 @@
 """A walk through the states of a model: steps, undo and redo, and branches kept side by side."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from protocol_lab.declaring.spec import Model
@@ -154,6 +156,30 @@ class Walk:
         self.branch = name
         return name
 
+    def lay(self, name: str, steps: Iterable[str], caption: str = "") -> None:
+        """Lay a new branch with these steps ahead of the current moment, and stay there.
+
+        Moments that another branch has already are shared with it. Raises LabError for a name
+        that is taken, or a step that can't happen; then nothing was laid.
+        """
+        if name in self.branches:
+            raise LabError(f"There is a branch {name!r} already; choose another name.")
+        moment = self.moment
+        for text in steps:
+            each = find_step(self.model, moment.row, text)
+            taken = step_of(self.model, moment.row, each.action, each.args)
+            if not each.taken:
+                raise LabError(f"{taken.text} can't happen there: {each.reason}.")
+            known = self._known_after(moment, taken)
+            moment = known or Moment(each.row, taken, moment, caption, moment.depth + 1)
+        self.branches[name] = moment
+        self.branch = name
+
+    def new_name(self, wanted: str) -> str:
+        """This name, or with a number behind it if there is such a branch already."""
+        names = (wanted, *(f"{wanted} {k}" for k in range(2, len(self.branches) + 3)))
+        return next(name for name in names if name not in self.branches)
+
     def switch(self, name: str) -> None:
         """Stand at the end of another branch. Raises LabError for an unknown name."""
         if name not in self.branches:
@@ -189,6 +215,14 @@ class Walk:
         if position is None or position + 1 == len(path):
             return None
         return path[position + 1]
+
+    def _known_after(self, moment: Moment, step: Step) -> Moment | None:
+        """The moment that this step leads to, if it was taken here on some branch."""
+        for end in self.branches.values():
+            for before, after in pairwise(end.path()):
+                if before is moment and after.step.text == step.text:
+                    return after
+        return None
 
     def _new_name(self) -> str:
         return next(name for k in range(2, 10**6) if (name := f"branch {k}") not in self.branches)
