@@ -1,65 +1,17 @@
-"""A real JupyterLab and a real Chromium: `lab(cells)` opens a notebook in them.
+"""`lab(cells)` opens a notebook in a real JupyterLab and a real Chromium.
 
-Every server file (settings, runtime, IPython history) is in a temporary folder, so that nothing
-of the machine's own Jupyter is used or changed. Screenshots are kept under `screenshots`.
+Screenshots are kept in the folder SCREENSHOTS, if that is set.
 """
 
-import json
 import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
-import nbformat
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
-ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = {
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    "notebook-extension/tracker": {"windowingMode": "none"},
-}
-START_SECONDS, RUN_SECONDS = 60, 180
+from tests.browser.jupyterlab import jupyterlab, open_notebook
 
 expect.set_options(timeout=15_000)
-
-
-class Notebook:
-    """A notebook that is open in JupyterLab. `errors` are those that nothing on the page caught."""
-
-    def __init__(self, page: Page, screenshots: Path, name: str):
-        self.page, self.screenshots, self.name = page, screenshots, name
-        self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-
-    def run_all(self) -> None:
-        """Run all cells, and wait until the kernel has run them."""
-        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function(_ALL_CELLS_RAN, timeout=RUN_SECONDS * 1000)
-
-    def output(self, cell: int) -> Locator:
-        """The outputs of a cell, counted from 0."""
-        return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea")
-
-    def stepper(self, number: int = 0) -> Locator:
-        """A stepper on the page, counted from 0."""
-        return self.page.locator(".lab-stepper").nth(number)
-
-    def shoot(self, name: str, part: Locator | None = None) -> Path:
-        """Keep a screenshot of the page, or of a part of it."""
-        path = self.screenshots / f"{self.name}-{name}.png"
-        (part or self.page).screenshot(path=path)
-        return path
-
-
-_ALL_CELLS_RAN = """() => {
-  const content = window.jupyterapp.shell.currentWidget.content;
-  const code = content.widgets.filter(cell => cell.model.type === "code");
-  return code.every(cell => cell.model.executionState === "idle" && cell.model.executionCount);
-}"""
 
 
 @pytest.fixture(scope="session")
@@ -73,65 +25,9 @@ def screenshots(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def lab_server(tmp_path_factory):
-    """A JupyterLab without a token on a free port: its address and the folder that it serves."""
-    home = tmp_path_factory.mktemp("jupyter")
-    folder = home / "notebooks"
-    folder.mkdir()
-    for name, values in SETTINGS.items():
-        path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values))
-    port = _free_port()
-    with (home / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-                *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"),
-                *("--IdentityProvider.token=", "--expose-app-in-browser"),
-                f"--ServerApp.root_dir={folder}",
-            ],
-            env=_environment(home),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(address, server, home / "server.log")
-        yield address, folder
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def _environment(home: Path) -> dict[str, str]:
-    folders = {
-        "HOME": "home",
-        "IPYTHONDIR": "ipython",
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-    }
-    own = {name: str(home / folder) for name, folder in folders.items()}
-    return {**os.environ, **own, "PYTHONPATH": str(ROOT)}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urllib.request.urlopen(f"{address}/api/status", timeout=5)
-            return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+    """A JupyterLab for all tests: its address and the folder that it serves."""
+    with jupyterlab(tmp_path_factory.mktemp("jupyter")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -140,38 +36,15 @@ def lab(lab_server, browser, screenshots, request):
 
     Fails at the end if the page threw an error.
     """
-    address, folder = lab_server
-    opened: list[Notebook] = []
+    opened = []
 
-    def open_notebook(what: str | Path | list[str], width: int = 1440, height: int = 1000):
+    def open_one(what, **size):
         name = f"{request.node.name.strip(']').replace('[', '-')}{len(opened) or ''}"
-        (folder / f"{name}.ipynb").write_text(_notebook_text(what))
-        page = browser.new_page()
-        page.set_viewport_size({"width": width, "height": height})
-        opened.append(Notebook(page, screenshots, name))
-        page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb")
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
-        page.wait_for_function(_KERNEL_IS_READY, timeout=START_SECONDS * 1000)
+        opened.append(open_notebook(browser, lab_server, name, what, screenshots, **size))
         return opened[-1]
 
-    yield open_notebook
+    yield open_one
     for notebook in opened:
         notebook.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
         notebook.page.close()
         assert notebook.errors == []
-
-
-_KERNEL_IS_READY = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-  return kernel?.status === "idle";
-}"""
-
-
-def _notebook_text(what: str | Path | list[str]) -> str:
-    if isinstance(what, list):
-        notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source) for source in what],
-            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-        )
-        return nbformat.writes(notebook)
-    return Path(what).read_text()
