@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.challenges import challenges_of, shortest
 from protocol_lab.declaring.spec import Spec
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table
@@ -16,6 +18,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.board import board
+from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.stepping.exports import FORMATS
 from protocol_lab.stepping.scenarios import parse_scenario, read_scenario, scenarios_of
@@ -92,7 +95,8 @@ def test_every_action_appears_with_every_choice_in_every_state_of_a_walk(model):
             choice
             for each in shown["cannot"]
             for why in each["reasons"]
-            for choice in why["choices"]
+            for case in why["cases"]
+            for choice in case["choices"]
         ]
         assert offered == [walk.step_of(each).text for each in taken]
         assert len(refused) == len(tried) - len(taken)
@@ -228,7 +232,7 @@ def test_a_drawing_that_fails_costs_the_picture_and_nothing_else():
     broken.draw = lambda model, row, previous=None, title=None: 1 / 0
     stepper = step(broken.bind())
     assert "drawing this state failed with ZeroDivisionError" in stepper.view["notice"]
-    assert stepper.view["picture"].startswith("<svg")
+    assert stepper.view["panel"]["svg"].startswith("<svg")
     assert stepper.view["can"]
 
 
@@ -262,7 +266,7 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
         assert each["action"] in html
     assert "A replica picks a request" in html
     assert "<img" in strip(walk).data
-    assert "fenced_follower_fetch: " in static_text(walk)
+    assert "leader_write (replica 2; replica 3): the replica does not believe" in static_text(walk)
 
 
 # --- The widget's answers ----------------------------------------------------------------------
@@ -289,7 +293,15 @@ def test_take_undo_redo_first_last(walk):
         ({"command": "fork", "name": "main"}, "is a branch 'main' already"),
         ({"command": "load", "name": "nothing"}, "no scenario 'nothing'"),
         ({"command": "export", "format": "pdf"}, "no format 'pdf'"),
-        ({"command": "paste", "text": "not a scenario"}, "the first line must be"),
+        ({"command": "paste", "text": "not a scenario"}, "nothing that can be played"),
+        ({"command": "paste", "text": "lab1.abc"}, "link"),
+        ({"command": "open", "tab": "kitchen"}, "no tab 'kitchen'"),
+        ({"command": "choose", "depth": "deep"}, "can't be chosen"),
+        ({"command": "choose", "watched": []}, "can't be chosen"),
+        ({"command": "aim", "name": "leader_in_isr"}, "is not watched here"),
+        ({"command": "find", "condition": " "}, "Write a condition over s and c"),
+        ({"command": "hint"}, "This is no challenge"),
+        ({"command": "shortest"}, "This is no challenge"),
         ({"command": "paste", "text": "# spec: kafka.kip_999"}, "no spec 'kafka.kip_999'"),
         ({"command": "paste", "text": "# spec: kafka.kip_320\nfly()"}, "line 2: .*no action 'fly'"),
         ({"command": "paste", "text": TALK.replace("produce_message", "produce", 1)}, "line 3"),
@@ -299,10 +311,11 @@ def test_take_undo_redo_first_last(walk):
 )
 def test_what_goes_wrong_is_a_sentence_and_the_walk_stays(walk, message, sentence):
     stepper = Stepper(walk)
-    before = {**stepper.view, "notice": "", "answers": 0}
+    same = {"notice": "", "answers": 0, "number": 0}
+    before = stepper.view | same
     stepper._on_message(stepper, message)
     assert re.search(sentence, stepper.view["notice"])
-    assert {**stepper.view, "notice": "", "answers": 0} == before
+    assert stepper.view | same == before
     assert ask(stepper, "undo")["notice"] == ""
 
 
@@ -391,8 +404,8 @@ def test_a_cell_may_use_the_walk(walk):
 def test_several_initial_states_can_be_chosen_among():
     stepper = step(letters.bind(starts=2))
     assert stepper.view["starts"] == ["start(first=0)", "start(first=1)"]
-    view = ask(stepper, "restart", start="start(first=1)")
-    assert view["state"][0]["value"][0]["text"] == "1"
+    ask(stepper, "restart", start="start(first=1)")
+    assert stepper.walk.state.next_value == 1
     assert step("kafka.kip_320").view["starts"] == []
 
 
@@ -427,6 +440,203 @@ def test_a_scenario_file_can_be_replayed_by_its_path(tmp_path):
     path = tmp_path / "talk.txt"
     path.write_text(TALK)
     assert scenario(str(path)).title == replay(str(path)).view["scenario"]["title"]
+
+
+# --- The tabs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_has_something_to_show_at_the_start_and_later(talk, tab):
+    for command in ("first", "last", "undo"):
+        view = ask(talk, command)
+        view = ask(talk, "open", tab=tab)
+        assert (view["tab"], view["notice"]) == (tab, "")
+        assert len(json.dumps(view)) < 200_000
+
+
+def test_the_tab_and_what_was_chosen_in_it_are_remembered(talk):
+    ask(talk, "open", tab="state")
+    ask(talk, "choose", base="1")
+    ask(talk, "open", tab="code")
+    ask(talk, "redo")
+    view = ask(talk, "open", tab="state")
+    assert view["panel"]["base"] == "1"
+    names = [each["name"] for each in view["panel"]["lines"] if each["differs"]]
+    assert names == ["inflight_producers"]
+
+
+def test_the_state_is_compared_with_any_other(talk):
+    ask(talk, "open", tab="state")
+    ask(talk, "last")
+    assert ask(talk, "choose", base="16")["panel"]["base"] == "16"
+    marks = {piece["mark"] for line in talk.view["panel"]["lines"] for piece in line["value"]}
+    assert marks == {""}
+
+
+def test_the_code_shows_the_path_of_the_step_and_of_one_that_is_refused(talk):
+    ask(talk, "redo")
+    code = ask(talk, "open", tab="code")["panel"]
+    assert code["title"] == "produce_message(replica=1, producer=1)"
+    returned = [each["text"].strip() for each in code["lines"] if each["state"] == "returned"]
+    assert returned == ["return TAKEN"]
+    refused = ask(talk, "look", step="produce_message(replica=1, producer=1)")["panel"]
+    assert refused["refused"]
+    assert refused["values"] == "inflight_producers = {1}, producer = 1"
+    assert ask(talk, "undo")["panel"]["title"] == "No step was taken yet."
+
+
+def test_branches_are_compared_from_where_they_part(talk):
+    ask(talk, "go_to", branch="main", depth=11)
+    ask(talk, "take", step="leader_failure(replica=1)")
+    panel = ask(talk, "open", tab="compare")["panel"]
+    assert (panel["left"], panel["right"], panel["fork"]) == ("main", "branch 2", 11)
+    assert panel["equal"]
+    panel = ask(talk, "choose", at=1)["panel"]
+    assert {"zk_state", "committed_messages"} <= {each["name"] for each in panel["differences"]}
+
+
+def test_a_refusal_and_a_violation_show_the_values_that_decided(talk):
+    ask(talk, "redo")
+    cases = {
+        choice["step"]: case["values"]
+        for each in talk.view["cannot"]
+        for why in each["reasons"]
+        for case in why["cases"]
+        for choice in case["choices"]
+    }
+    assert cases["elect_new_leader(replica=2)"] == "zk_state.leader = 1"
+    broken = [each for each in ask(talk, "last")["invariants"] if not each["holds"]]
+    assert broken[0]["values"]
+
+
+# --- What is computed in the background --------------------------------------------------------
+
+
+def settled(stepper, trait):
+    """The trait's value once the background has answered."""
+    for _ in range(600):
+        value = getattr(stepper, trait)
+        if value and not value["working"]:
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"{trait} is still being computed: {value}")
+
+
+def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
+    ask(talk, "redo")
+    assert talk.near == talk.graph == {}
+    ask(talk, "shown")
+    assert settled(talk, "near")["number"] == talk.view["number"]
+
+
+def test_the_distance_falls_along_the_way_to_the_loss(talk):
+    ask(talk, "shown")
+    settled(talk, "near")
+    for depth in (14, 15):
+        ask(talk, "go_to", branch="main", depth=depth)
+        near = settled(talk, "near")
+        assert near["here"] == f"{16 - depth} step{'s' if depth < 15 else ''}"
+        ahead = next(
+            each["step"] for row in talk.view["can"] for each in row["choices"] if each["ahead"]
+        )
+        assert near["after"][ahead]["nearest"]
+    assert near["after"][ahead]["text"] == "here"
+
+
+def test_distances_are_hidden_on_request_and_in_challenges(talk):
+    ask(talk, "spoilers", shown=False)
+    ask(talk, "shown")
+    assert not talk.view["spoilers"]
+    assert talk.near == {}
+    assert not Stepper(challenges_of("kafka")[0]).view["spoilers"]
+
+
+def test_a_state_is_found_and_the_way_to_it_laid_ahead(walk):
+    stepper = Stepper(walk)
+    ask(stepper, "find", condition="size(s.quorum_state.isr) == 1")
+    assert settled(stepper, "find")["text"].startswith("2 steps to the nearest such state")
+    timeline = stepper.view["timeline"]
+    assert (timeline["depth"], timeline["length"]) == (3, 5)
+    assert timeline["branch"] == "to: size(s.quorum_state.isr) == 1"
+    ask(stepper, "last")
+    assert len(stepper.walk.state.quorum_state and stepper.walk.path) == 5
+
+
+def test_a_picked_situation_is_found(walk):
+    stepper = Stepper(walk)
+    picked = stepper.view["situations"][0]
+    ask(stepper, "find", situation=picked["name"])
+    assert "nearest such state" in settled(stepper, "find")["text"]
+    assert stepper.walk.branch.startswith("to: ")
+
+
+@pytest.mark.parametrize(
+    ("condition", "sentence"),
+    [
+        ("s.nonsense == 1", "nonsense"),
+        ("1 +", "is no Python expression"),
+        ("s.next_record_id > 99", "No such state can be reached"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_why(condition, sentence):
+    stepper = step("kafka.kip_320", replicas=2)
+    ask(stepper, "find", condition=condition)
+    assert sentence in settled(stepper, "find")["text"]
+    assert len(stepper.walk.branches) == 1
+
+
+def test_the_graph_around_here_is_drawn_in_the_background(walk):
+    stepper = Stepper(walk)
+    ask(stepper, "shown")
+    ask(stepper, "choose", depth=1)
+    ask(stepper, "open", tab="graph")
+    assert settled(stepper, "graph")["svg"].startswith("<svg")
+
+
+# --- Challenges --------------------------------------------------------------------------------
+
+
+def test_a_challenge_is_met_scored_and_replayed_beside_the_shortest_way():
+    challenge = challenges_of("kafka")[0]
+    stepper = Stepper(challenge)
+    ask(stepper, "shown")
+    for _ in range(600):
+        if stepper.view["challenge"]["par"] is not None:
+            break
+        time.sleep(0.05)
+    assert "shown once you have found one" in ask(stepper, "shortest")["notice"]
+    ask(stepper, "hint")
+    for _ in range(100):
+        if stepper.view["challenge"]["hints"]:
+            break
+        time.sleep(0.05)
+    assert stepper.view["challenge"]["hints"] == [challenge.hints[0]]
+    for each in shortest(challenge).steps[stepper.walk.moment.depth - 1 :]:
+        ask(stepper, "take", step=each.text)
+    shown = stepper.view["challenge"]
+    assert shown["solved"]
+    assert shown["points"] == 9  # par, with one hint
+    view = ask(stepper, "shortest")
+    assert (view["tab"], view["notice"]) == ("compare", "")
+    assert "the shortest way" in stepper.walk.branches
+
+
+# --- Laying a way ahead ------------------------------------------------------------------------
+
+
+def test_a_way_is_laid_ahead_of_here_and_shares_what_is_known(walk):
+    begun = walk.moment
+    walk.lay("two writes", ["leader_write(replica=1)", "leader_write(replica=1)"])
+    assert walk.moment is begun
+    assert (walk.branch, len(walk.path)) == ("two writes", 5)
+    walk.lay("one write", ["leader_write(replica=1)"])
+    assert walk.path[3] is walk.branches["two writes"].previous
+    with pytest.raises(LabError, match="is a branch 'one write' already"):
+        walk.lay("one write", [])
+    with pytest.raises(LabError, match="can't happen there"):
+        walk.lay("wrong", ["leader_write(replica=2)"])
+    assert list(walk.branches) == ["main", "two writes", "one write"]
+    assert walk.new_name("one write") == "one write 2"
 
 
 # --- Words -------------------------------------------------------------------------------------

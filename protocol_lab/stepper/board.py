@@ -1,6 +1,7 @@
-"""Everything that the stepper shows of a walk, as plain values for JSON: no widget, no HTML.
+"""What the stepper shows of a walk around its tabs, as plain values for JSON: no widget, no HTML.
 
-The board is computed from the walk alone, in Python; whoever shows it only draws.
+The board is computed from the walk alone, in Python; whoever shows it only draws. What stands in
+the tabs is in `panels`.
 """
 
 from collections.abc import Collection
@@ -8,34 +9,43 @@ from typing import Any
 
 from protocol_lab.declaring.parameters import Member, count_of, follow
 from protocol_lab.declaring.spec import Action
-from protocol_lab.drawing.pictures import caption, moment_picture
-from protocol_lab.drawing.state_table import draw_state_table, state_table
+from protocol_lab.drawing.pictures import caption
 from protocol_lab.drawing.wording import choice_text, constant_texts, first_line, spec_title, words
-from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import Attempt
+from protocol_lab.stepping.explaining import (
+    Explanation,
+    why_broken,
+    why_refused,
+    why_step_broken,
+)
 from protocol_lab.stepping.scenarios import split_caption
 from protocol_lab.stepping.walk import Moment, Standing, Walk
 
 
 def board(walk: Walk, watched: Collection[str] | None = None) -> dict[str, Any]:
-    """All of it. `watched` names the invariants whose violations count; None: the default ones.
-
-    A drawing that fails is replaced by the table of the state, with the reason in `notice`.
-    """
-    invariants = [_invariant(each, watched) for each in walk.standings()]
+    """All of it. `watched` names the invariants whose violations count; None: the default ones."""
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
         "constants": [
             {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
         ],
-        "invariants": invariants,
-        **_picture(walk),
-        "state": [_line(each) for each in state_table(walk.model, walk.row, _before(walk))],
+        "invariants": [_invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
         **_actions(walk),
         "timeline": _timeline(walk, watched),
     }
+
+
+def why_it_fails(walk: Walk, name: str) -> Explanation | str:
+    """The values for which an invariant fails in the state shown; empty where there are none."""
+    for each in walk.model.spec.invariants:
+        if each.name == name:
+            return why_broken(walk.model, walk.row, each)
+    for each in walk.model.spec.step_invariants:
+        if each.name == name and walk.moment.previous:
+            return why_step_broken(walk.model, walk.moment.previous.row, walk.row, each)
+    return ""
 
 
 def is_watched(standing: Standing, watched: Collection[str] | None) -> bool:
@@ -43,31 +53,12 @@ def is_watched(standing: Standing, watched: Collection[str] | None) -> bool:
     return standing.by_default if watched is None else standing.name in watched
 
 
-def _before(walk: Walk) -> bytes | None:
-    return walk.moment.previous and walk.moment.previous.row
-
-
-def _picture(walk: Walk) -> dict[str, str]:
-    try:
-        return {"picture": moment_picture(walk.model, walk.moment), "notice": ""}
-    except LabError as error:
-        table = draw_state_table(walk.model, walk.row, _before(walk))
-        return {"picture": table, "notice": str(error)}
-
-
-def _line(line: Any) -> dict[str, Any]:
-    return {
-        "name": line.name,
-        "differs": line.differs,
-        "value": [{"text": each.text, "mark": each.mark, "was": each.was} for each in line.value],
-    }
-
-
-def _invariant(standing: Standing, watched: Collection[str] | None) -> dict[str, Any]:
+def _invariant(walk: Walk, standing: Standing, watched: Collection[str] | None) -> dict[str, Any]:
     return {
         "name": words(standing.name),
         "holds": standing.holds,
         "reason": standing.reason,
+        "values": "" if standing.holds else str(why_it_fails(walk, standing.name)),
         "meaning": first_line(standing.meaning),
         "watched": is_watched(standing, watched),
     }
@@ -111,18 +102,24 @@ def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:
 
 
 def _reasons(walk: Walk, refused: list[Attempt]) -> list[dict[str, Any]]:
-    """One entry a reason, with the choices that it refuses."""
+    """One entry a reason; in it, one case for the choices whose values made the same guard fail."""
     by_reason: dict[str, list[Attempt]] = {}
     for each in refused:
         by_reason.setdefault(each.reason, []).append(each)
     return [
-        {
-            "reason": reason,
-            "over_capacity": same[0].over_capacity,
-            "choices": [choice_text(walk.model, walk.row, each.action, each.args) for each in same],
-        }
+        {"reason": reason, "over_capacity": same[0].over_capacity, "cases": _cases(walk, same)}
         for reason, same in by_reason.items()
     ]
+
+
+def _cases(walk: Walk, refused: list[Attempt]) -> list[dict[str, Any]]:
+    by_values: dict[str, list[dict[str, str]]] = {}
+    for each in refused:
+        values = str(why_refused(walk.model, walk.row, each))
+        label = choice_text(walk.model, walk.row, each.action, each.args)
+        choice = {"label": label, "step": walk.step_of(each).text}
+        by_values.setdefault(values, []).append(choice)
+    return [{"values": values, "choices": choices} for values, choices in by_values.items()]
 
 
 def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
@@ -132,7 +129,7 @@ def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
         if isinstance(domain, Member) and not count_of(follow(walk.state, domain.path)):
             reason = f"{words(domain.path).replace('.', ', ')}: there are none"
             break
-    return {"reason": reason, "over_capacity": False, "choices": []}
+    return {"reason": reason, "over_capacity": False, "cases": []}
 
 
 # --- The timeline ----------------------------------------------------------------------------

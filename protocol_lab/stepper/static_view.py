@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from protocol_lab.drawing import palette
+from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepping.walk import Walk
 
@@ -20,7 +21,7 @@ MOST_CHOICES = 4
 def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
     """Title, constants, invariants, picture, caption, and what can and can't happen."""
     shown = board(walk, watched)
-    left = _box("flex: 2 1 420px; min-width: 0", _picture(shown) + _caption(shown))
+    left = _box("flex: 2 1 420px; min-width: 0", _picture(walk, shown) + _caption(shown))
     right = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown))
     return _element(
         "div",
@@ -50,7 +51,7 @@ def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
     lines += ["What can't, and why:"]
     for each in shown["cannot"]:
         for why in each["reasons"]:
-            lines.append(f"  {each['action']}: {why['reason']}{_which(why)}")
+            lines.append(f"  {each['action']}{_which(why)}: {_why(why)}")
     return "\n".join(lines)
 
 
@@ -81,11 +82,13 @@ def _head(shown: dict[str, Any]) -> str:
 def _verdict(invariant: dict[str, Any]) -> str:
     if invariant["holds"]:
         return f"✓ {invariant['name']}"
-    return f"✗ {invariant['name']}: {invariant['reason']}"
+    values = f" ({invariant['values']})" if invariant["values"] else ""
+    return f"✗ {invariant['name']}: {invariant['reason']}{values}"
 
 
-def _picture(shown: dict[str, Any]) -> str:
-    return image_html(shown["picture"], f"{shown['title']}: {shown['caption']['text']}")
+def _picture(walk: Walk, shown: dict[str, Any]) -> str:
+    picture = panels.cluster(walk, panels.Options())["svg"]
+    return image_html(picture, f"{shown['title']}: {shown['caption']['text']}")
 
 
 def _caption(shown: dict[str, Any]) -> str:
@@ -127,12 +130,15 @@ def _cannot(shown: dict[str, Any]) -> str:
 
 
 def _why(why: dict[str, Any]) -> str:
-    return f"no room in the model: {why['reason']}" if why["over_capacity"] else why["reason"]
+    """The reason, with the values where they are the same for all choices."""
+    text = f"no room in the model: {why['reason']}" if why["over_capacity"] else why["reason"]
+    values = why["cases"][0]["values"] if len(why["cases"]) == 1 else ""
+    return f"{text} ({values})" if values else text
 
 
 def _which(why: dict[str, Any]) -> str:
-    choices = [each for each in why["choices"] if each]
-    if not choices:
+    choices = [choice["label"] for case in why["cases"] for choice in case["choices"]]
+    if not any(choices):
         return ""
     more = len(choices) - MOST_CHOICES
     listed = "; ".join(choices[:MOST_CHOICES]) + (f"; and {more} more" if more > 0 else "")

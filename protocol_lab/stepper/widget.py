@@ -1,12 +1,13 @@
-"""The stepper as a widget: it answers what the learner does with a new board.
+"""The stepper as a widget: it answers what the learner does with a new view.
 
-All computing is done here; the scripts in `js/` draw the trait `view` and send commands back, each
-a small message {command: ..., ...}. Nothing that goes wrong reaches the learner as anything but
-one sentence, and the walk stays as it was.
+All computing is done in Python; the scripts in `js/` draw the traits and send commands back, each
+a small message {command: ..., ...}. `view` is what the walk alone says, and comes at once; `near`,
+`graph` and `find` are computed in the background (`live`). Nothing that goes wrong reaches the
+learner as anything but one sentence, and the walk stays as it was.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,64 +16,86 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
+from protocol_lab.challenges import Challenge, next_hint, par, progress
+from protocol_lab.declaring.layout import IntegerLayout
 from protocol_lab.declaring.spec import Model
-from protocol_lab.drawing.wording import spec_title
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError
+from protocol_lab.exploring.find import FOUND, Found
 from protocol_lab.exploring.result import Result
+from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
+from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.session import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.stepping.exports import FORMATS
-from protocol_lab.stepping.scenarios import (
-    Scenario,
-    parse_scenario,
-    play,
-    read_scenario,
-    scenarios_of,
-)
-from protocol_lab.stepping.steps import initial_texts
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.stepping.pasted import read_pasted
+from protocol_lab.stepping.scenarios import Scenario
+from protocol_lab.stepping.walk import Moment, Walk
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
-_PARTS = ("dom.js", "panels.js", "timeline.js", "drawers.js", "stepper.js")
+_PARTS = (
+    "dom.js",
+    "header.js",
+    "challenge.js",
+    "panels.js",
+    "lists.js",
+    "timeline.js",
+    "controls.js",
+    "drawers.js",
+    "stepper.js",
+)
 
 
-@dataclass
-class _Session:
-    """A walk with what is offered along with it, kept when another one begins."""
-
-    walk: Walk
-    scenario: Scenario | None
-    watched: list[str] | None
-    shipped: list[dict[str, str]]
-    starts: list[str]
+def _style() -> str:
+    """The style sheet, with the colours of the pictures from their one place, `palette`."""
+    own = (_HERE / "stepper.css").read_text()
+    dark = own.replace("--dark-pictures: true;", palette.dark_variables())
+    return f"{dark}\n{palette.theme_css('.lab-stepper')}\n"
 
 
 class Stepper(anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
-    `of` is a model (at its first initial state), a walk, a scenario or an exploration that found
-    a trace. `invariants` names those whose violations count; without it the spec's default ones
-    do, and those that the scenario or the exploration broke. Cells may use `stepper.walk`; the
-    picture follows after the cell.
+    `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
+    that found a trace. `invariants` names those whose violations count; without it the spec's
+    default ones do, and those that the scenario, challenge or exploration is about. `spoilers`:
+    show how near the next violation is; None: unless it is a challenge. Cells may use
+    `stepper.walk`; the picture follows after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
 
     _esm = "\n".join((_HERE / "js" / part).read_text() for part in _PARTS)
-    _css = (_HERE / "stepper.css").read_text()
+    _css = _style()
 
     view = traitlets.Dict().tag(sync=True)
+    near = traitlets.Dict().tag(sync=True)
+    graph = traitlets.Dict().tag(sync=True)
+    find = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, of: Model | Walk | Scenario | Result, *, invariants: Collection[str] | None = None
+        self,
+        of: Model | Walk | Scenario | Challenge | Result,
+        *,
+        invariants: Collection[str] | None = None,
+        spoilers: bool | None = None,
     ):
         super().__init__()
         self._notice = ""
         self._export: dict[str, str] | None = None
         self._answers = 0
-        self._session = _session(of, invariants)
-        self._earlier: _Session | None = None
+        self._number = 0
+        self._computed: dict[str, Any] = {}
+        self._shown = False  # in a browser: nothing is computed in the background before
+        self._tab, self._aim = "cluster", ""
+        self._options = panels.Options()
+        self._live = Live()
+        self._earlier: Session | None = None
+        self._session = begin(of, invariants)
+        self._spoilers = self._session.challenge is None if spoilers is None else spoilers
         self.refresh()
         self.on_msg(self._on_message)
         _refresh_after_cells(self)
@@ -82,21 +105,76 @@ class Stepper(anywidget.AnyWidget):
         """The walk shown; another one after a scenario was loaded."""
         return self._session.walk
 
+    def close(self) -> None:
+        """Take the widget away, and stop what it computes."""
+        self._live.close()
+        super().close()
+
+    # --- What is shown -----------------------------------------------------------------------
+
     def refresh(self) -> None:
         """Show where the walk stands now."""
-        session = self._session
-        view = board(session.walk, session.watched)
+        session, walk = self._session, self._session.walk
+        self._options.watched = session.watched
+        panel = panels.TABS[self._tab](walk, self._options)
+        self._number += 1
         self.view = {
-            **view,
-            "notice": self._notice or view["notice"],
+            **board(walk, session.watched),
+            "number": self._number,
+            "answers": self._answers,
+            "notice": self._notice or panel.get("notice", ""),
+            "tab": self._tab,
+            "panel": panel,
+            "spoilers": self._spoilers,
+            "aim": self._aim,
+            "aims": [{"name": name, "label": words(name)} for name in session.watched_names],
             "scenario": session.scenario and _about(session.scenario),
             "scenarios": session.shipped,
             "starts": session.starts,
-            "earlier": self._earlier and _name(self._earlier),
+            "challenge": session.challenge and self._challenge(),
+            "earlier": self._earlier and self._earlier.title,
+            "situations": _situations(walk.model),
+            "example": _example(walk.model),
             "formats": list(FORMATS),
             "export": self._export,
-            "answers": self._answers,
         }
+        self._compute()
+
+    def _challenge(self) -> dict[str, Any]:
+        session = self._session
+        return progress(self._the_challenge(), session.walk, session.hints)
+
+    def _compute(self) -> None:
+        """Start in the background what belongs to the state shown, if it is not there already."""
+        if not self._shown:
+            return
+        walk, aims = self.walk, [self._aim] if self._aim else self._session.watched_names
+        self._keep("near", self._spoilers and (walk.model, walk.row, *aims), self._near, aims)
+        wanted = (walk.moment, self._options.depth)
+        self._keep("graph", self._tab == "graph" and wanted, self._graph)
+
+    def _keep(self, trait: str, wanted: Any, compute: Callable[..., None], *values: Any) -> None:
+        """Compute a trait anew, or mark what there is as that of the view's present number."""
+        if not wanted:
+            self._live.cancel(trait)
+            self._computed.pop(trait, None)
+        elif self._computed.get(trait) == wanted:
+            setattr(self, trait, {**getattr(self, trait), "number": self._number})
+        else:
+            self._computed[trait] = wanted
+            setattr(self, trait, {"number": self._number, "working": True})
+            compute(*values)
+
+    def _near(self, aims: list[str]) -> None:
+        self._live.near(self.walk, aims, lambda value: self._show("near", value))
+
+    def _graph(self) -> None:
+        depth = self._options.depth
+        self._live.graph(self.walk, depth, lambda value: self._show("graph", value))
+
+    def _show(self, trait: str, value: dict[str, Any]) -> None:
+        """An answer from the background; what was cancelled gives none."""
+        setattr(self, trait, {"number": self._number, "working": False, **value})
 
     def _ipython_display_(self) -> None:
         # The drawing is an output of its own: where the widget lives its style sheet hides the
@@ -113,7 +191,7 @@ class Stepper(anywidget.AnyWidget):
     # --- What the learner asks for -----------------------------------------------------------
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
-        self._notice, self._export = "", None
+        self._notice, self._export, self._options.refused = "", None, ""
         try:
             self._commands()[message["command"]](message)
         except LabError as error:
@@ -133,6 +211,7 @@ class Stepper(anywidget.AnyWidget):
     def _commands(self) -> dict[str, Callable[[dict], Any]]:
         walk = self.walk
         return {
+            "shown": self._begin_computing,
             "take": lambda message: walk.take(str(message["step"])),
             "undo": lambda _: walk.undo(),
             "redo": lambda _: walk.redo(),
@@ -140,21 +219,39 @@ class Stepper(anywidget.AnyWidget):
             "last": lambda _: walk.last(),
             "go_to": self._go_to,
             "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
+            "take_over": lambda _: walk.fork(walk.new_name("my way")),
             "switch": lambda message: walk.switch(message["branch"]),
             "restart": self._restart,
             "load": self._load,
-            "paste": lambda message: self._begin(parse_scenario(message["text"], "your scenario")),
+            "paste": lambda message: self._begin(read_pasted(message["text"], walk.model)),
             "back": self._back,
             "export": self._write,
+            "open": self._open,
+            "choose": self._choose,
+            "look": self._look,
+            "aim": self._take_aim,
+            "spoilers": self._spoil,
+            "find": self._find,
+            "stop_finding": lambda _: self._live.stop_finding(),
+            "hint": self._hint,
+            "shortest": self._lay_shortest,
         }
+
+    def _begin_computing(self, _: dict) -> None:
+        self._shown = True
+        self._seek_par()
 
     def _go_to(self, message: dict) -> None:
         if message["branch"] != self.walk.branch:
             self.walk.switch(message["branch"])
         self.walk.go_to(int(message["depth"]))
 
+    # --- Another walk ---
+
     def _begin(self, of: Walk | Scenario) -> None:
-        self._session, self._earlier = _session(of), self._session
+        self._session, self._earlier = begin(of, like=self.walk.model), self._session
+        self._aim = ""
+        self._options = panels.Options()
 
     def _restart(self, message: dict) -> None:
         self._begin(Walk.begin(self.walk.model, message["start"]))
@@ -163,9 +260,11 @@ class Stepper(anywidget.AnyWidget):
         if self._earlier is None:
             raise LabError("There is no earlier walk to go back to.")
         self._session, self._earlier = self._earlier, self._session
+        self._aim = ""
+        self._options = panels.Options()
 
     def _load(self, message: dict) -> None:
-        for each in _shipped(self.walk.model.spec.name):
+        for each in shipped_scenarios(self.walk.model.spec.name):
             if each.name == message["name"]:
                 self._begin(each)
                 return
@@ -175,50 +274,121 @@ class Stepper(anywidget.AnyWidget):
         if message["format"] not in FORMATS:
             raise LabError(f"There is no format {message['format']!r}: use {', '.join(FORMATS)}.")
         ending, write = FORMATS[message["format"]]
-        name = self.walk.model.spec.name.rpartition(".")[2]
-        self._export = {
-            "format": message["format"],
-            "file": name + ending,
-            "text": write(self.walk),
-        }
+        name = self.walk.model.spec.name.rpartition(".")[2] + ending
+        content = _content(ending, write(self.walk))
+        self._export = {"format": message["format"], "file": name, **content}
+
+    # --- The tabs ---
+
+    def _open(self, message: dict) -> None:
+        if message["tab"] not in panels.TABS:
+            raise LabError(f"There is no tab {message['tab']!r}; use {', '.join(panels.TABS)}.")
+        self._tab = message["tab"]
+
+    def _choose(self, message: dict) -> None:
+        self._options.choose({key: message[key] for key in message if key != "command"})
+
+    def _look(self, message: dict) -> None:
+        self._options.refused, self._tab = str(message["step"]), "code"
+
+    # --- How near ---
+
+    def _take_aim(self, message: dict) -> None:
+        names = self._session.watched_names
+        if message["name"] and message["name"] not in names:
+            raise LabError(f"{message['name']!r} is not watched here; use {', '.join(names)}.")
+        self._aim = message["name"]
+
+    def _spoil(self, message: dict) -> None:
+        self._spoilers = bool(message["shown"])
+
+    # --- The way to a state ---
+
+    def _find(self, message: dict) -> None:
+        walk = self.walk
+        picked = message.get("situation")
+        if picked is not None:
+            situation = next(each for each in walk.model.spec.situations if each.name == picked)
+            condition, label = situation.function, situation.label
+        else:
+            condition = label = str(message["condition"]).strip()
+        if not condition:
+            raise LabError(f"Write a condition over s and c, such as {_example(walk.model)!r}.")
+        begun = walk.moment
+        self.find = {"working": True, "text": "Searching…"}
+
+        def show(states: int, depth: int) -> None:
+            self.find = {"working": True, "text": f"{states:,} states seen, depth {depth}"}
+
+        def done(found: Found | LabError) -> None:
+            self.find = {"working": False, "text": self._found(walk, begun, label, found)}
+            self._refresh_safely()
+
+        self._live.find(walk, condition, show, done)
+
+    def _found(self, walk: Walk, begun: Moment, label: str, found: Found | LabError) -> str:
+        """Lay the way that was found ahead of where the search began; what is to be said of it."""
+        if isinstance(found, LabError):
+            return str(found)
+        if found.verdict != FOUND or not found.steps:
+            return found.text
+        name = walk.new_name(f"to: {label}"[:40])
+        walk.moment = begun
+        walk.lay(name, [step.text for step in found.steps], f"on the way to: {label}")
+        return f"{found.text} They lie ahead on the branch “{name}”."
+
+    # --- The challenge ---
+
+    def _hint(self, _: dict) -> None:
+        session = self._session
+        challenge = self._the_challenge()
+
+        def done(hint: str | LabError | None) -> None:
+            if hint is not None:
+                session.hints.append(str(hint))
+                self._refresh_safely()
+
+        walk, taken = session.walk, list(session.hints)
+        self._live.ask("hint", lambda stopped: next_hint(challenge, walk, taken, stopped), done)
+
+    def _lay_shortest(self, _: dict) -> None:
+        """Put the shortest way beside the learner's, and open the comparison."""
+        walk, mine = self.walk, self.walk.branch
+        shown = progress(self._the_challenge(), walk, self._session.hints)
+        if shown["shortest"] is None:
+            raise LabError("The shortest way is shown once you have found one.")
+        name = "the shortest way"
+        if name not in walk.branches:
+            here = walk.moment
+            walk.go_to(1 + shown["given"])
+            walk.lay(name, shown["shortest"])
+            walk.switch(mine)
+            walk.moment = here
+        self._tab = "compare"
+        self._options.left, self._options.right, self._options.at = mine, name, 0
+
+    def _the_challenge(self) -> Challenge:
+        if self._session.challenge is None:
+            raise LabError("This is no challenge: there is no hint, and no shortest way.")
+        return self._session.challenge
+
+    def _seek_par(self) -> None:
+        challenge = self._session.challenge
+        if challenge is not None:
+            self._live.ask(
+                "par", lambda stopped: par(challenge, stopped), lambda _: self._refresh_safely()
+            )
 
 
-def _session(of: Any, invariants: Collection[str] | None = None) -> _Session:
-    walk, scenario, broken = _begun(of)
-    if invariants is None and broken:
-        invariants = [each.name for group in walk.model.choose(None) for each in group] + broken
-    if invariants is not None:
-        walk.model.choose(invariants)  # are they all known?
-    shipped = [{"name": each.name, "title": each.title} for each in _shipped(walk.model.spec.name)]
-    watched = None if invariants is None else list(invariants)
-    return _Session(walk, scenario, watched, shipped, initial_texts(walk.model))
-
-
-def _begun(of: Any) -> tuple[Walk, Scenario | None, list[str]]:
-    """A walk, the scenario that it follows, and the invariants that are known to break on it."""
-    match of:
-        case Walk():
-            return of, None, []
-        case Model():
-            return Walk.begin(of, next(iter(initial_texts(of)), None)), None, []
-        case Result():
-            return Walk.along(of), None, [of.violated] if of.violated in of.invariants else []
-        case Scenario():
-            walk = play(of)
-            walk.first()
-            return walk, of, [line.text for line in of.lines if line.kind == "violates"]
-    raise LabError(
-        "A stepper needs a model (spec.bind(...)), a walk, a scenario or an exploration's result,"
-        f" not {type(of).__name__}."
-    )
-
-
-def _shipped(spec_name: str) -> list[Scenario]:
-    """The scenarios that come with a spec; none for a spec written in a cell."""
-    try:
-        return [read_scenario(path) for path in scenarios_of(spec_name)]
-    except (ImportError, LabError):
-        return []
+def _content(ending: str, written: str | bytes) -> dict[str, str]:
+    """What an export gives to the page: text to be read, or an image and data to be kept."""
+    if isinstance(written, bytes):
+        data = f"data:image/gif;base64,{b64encode(written).decode()}"
+        return {"image": data, "data": data}
+    if ending.endswith(".svg"):
+        data = f"data:image/svg+xml;base64,{b64encode(written.encode()).decode()}"
+        return {"image": data, "data": data}
+    return {"text": written}
 
 
 def _about(scenario: Scenario) -> dict[str, Any]:
@@ -229,9 +399,16 @@ def _about(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _name(session: _Session) -> str:
-    title = session.scenario.title if session.scenario else spec_title(session.walk.model.spec.name)
-    return f"{title}, {len(session.walk.path)} states"
+def _situations(model: Model) -> list[dict[str, str]]:
+    return [{"name": each.name, "label": each.label} for each in model.spec.situations]
+
+
+def _example(model: Model) -> str:
+    """A condition that could be typed for this spec: its first plain number."""
+    for name, layout in model.layout.fields.items():
+        if isinstance(layout, IntegerLayout):
+            return f"s.{name} == 1"
+    return "True"
 
 
 def _refresh_after_cells(stepper: Stepper) -> None:

@@ -1,4 +1,4 @@
-// What opens above the timeline on request: forking, loading a scenario, exporting.
+// What opens below the buttons on request: forking, finding, loading, exporting, the keys.
 
 function drawFork(send) {
   const name = h("input", {
@@ -14,6 +14,45 @@ function drawFork(send) {
   );
 }
 
+// --- Find ---
+
+function drawFind(view, find, send) {
+  const picked = h(
+    "select",
+    { "data-key": "find-picked" },
+    view.situations.map((each) => h("option", { value: each.name }, each.label)),
+  );
+  const typed = h("input", {
+    type: "text",
+    size: "46",
+    spellcheck: "false",
+    "data-key": "find-typed",
+    placeholder: view.example,
+  });
+  const search = (condition) => send({ command: "find", ...condition });
+  const offered = view.situations.length
+    ? form(
+        () => search({ situation: picked.value }),
+        h("label", {}, "A state in which ", picked),
+        h("button", { type: "submit", "data-key": "find-picked-do" }, "find the shortest way"),
+      )
+    : null;
+  const own = form(
+    () => search({ condition: typed.value }),
+    h("label", {}, `${offered ? "Or a" : "A"} state where this is true (Python, over the state s and the constants c) `, typed),
+    h("button", { type: "submit", "data-key": "find-do" }, "find the shortest way"),
+  );
+  return h("div", {}, offered, own, h("div", { class: "ls-finding", "aria-live": "polite" }, drawFinding(find, send)));
+}
+
+function drawFinding(find, send) {
+  if (!find?.text) return null;
+  const stop = h("button", { "data-key": "find-stop", onclick: () => send({ command: "stop_finding" }) }, "stop");
+  return h("p", {}, find.working ? h("progress", {}) : null, ` ${find.text} `, find.working ? stop : null);
+}
+
+// --- Load ---
+
 function drawLoad(view, send) {
   const choice = h(
     "select",
@@ -24,7 +63,15 @@ function drawLoad(view, send) {
     rows: "5",
     "data-key": "load-text",
     spellcheck: "false",
-    placeholder: "# spec: NAME  constant=value ...\nstep(parameter=value)   # what it shows",
+    placeholder: "a scenario, a link string, an exported JSON, or what TLC printed for the original specification",
+  });
+  const file = h("input", {
+    type: "file",
+    "data-key": "load-file",
+    accept: ".txt,.json,.out,.log,text/plain",
+    onchange: async () => {
+      text.value = (await file.files[0]?.text()) ?? "";
+    },
   });
   const shipped = view.scenarios.length
     ? form(
@@ -35,8 +82,9 @@ function drawLoad(view, send) {
     : h("p", {}, "No scenario comes with this spec.");
   const pasted = form(
     () => send({ command: "paste", text: text.value }),
-    h("label", {}, "Or paste one ", text),
-    h("button", { type: "submit", "data-key": "paste-do" }, "play the pasted scenario"),
+    h("label", {}, "Or paste a trace ", text),
+    h("label", {}, "or from a file ", file),
+    h("button", { type: "submit", "data-key": "paste-do" }, "walk along it"),
   );
   const others = h("div", {}, shipped, drawRestart(view, send), drawBack(view, send));
   return h("div", { class: "ls-columns" }, others, pasted);
@@ -59,19 +107,22 @@ function drawBack(view, send) {
   return form(() => send({ command: "back" }), button, h("span", {}, view.earlier));
 }
 
+
+// --- Export ---
+
 function drawExport(view, send, ui) {
+  const shown = view.export;
   const choice = h(
     "select",
-    {
-      "data-key": "export-format",
-      onchange: () => write(),
-    },
+    { "data-key": "export-format", onchange: () => write() },
     view.formats.map((each) => h("option", { value: each, selected: each === ui.format }, each)),
   );
   const write = () => {
     ui.format = choice.value;
     send({ command: "export", format: choice.value });
   };
+  const button = (key, off, onclick, label) =>
+    h("button", { type: "button", "data-key": key, disabled: off, onclick }, label);
   const text = h("textarea", {
     rows: "6",
     readonly: true,
@@ -79,7 +130,7 @@ function drawExport(view, send, ui) {
     "data-key": "export-text",
     "aria-label": "The exported steps",
   });
-  text.value = view.export?.text ?? "";
+  text.value = shown?.text ?? "";
   return h(
     "div",
     {},
@@ -87,12 +138,36 @@ function drawExport(view, send, ui) {
       write,
       h("label", {}, "The steps so far as ", choice),
       h("button", { type: "submit", "data-key": "export-do" }, "write"),
-      h("button", { type: "button", "data-key": "export-copy", disabled: !view.export, onclick: () => copy(text) }, "copy"),
-      h("button", { type: "button", "data-key": "export-save", disabled: !view.export, onclick: () => save(view.export) }, "download"),
+      button("export-copy", !shown?.text, () => copy(text), "copy"),
+      button("export-save", !shown, () => save(shown), "download"),
     ),
-    view.export ? text : null,
+    shown?.text ? text : null,
+    shown?.image ? h("img", { src: shown.image, alt: "The exported picture", class: "ls-exported" }) : null,
   );
 }
+
+// --- The keys ---
+
+const KEY_MEANINGS = [
+  ["← →", "one step back, one step ahead"],
+  ["Home End", "to the start, to the end of this branch"],
+  ["1 … 9", "take the first, second, … of what can happen now"],
+  ["space", "play what lies ahead, and pause"],
+  ["p", "presenter’s view: one large picture; Escape ends it"],
+  ["[ ]", "the tab before, the tab after"],
+  ["c", "in the presenter’s view: show what can happen"],
+  ["Tab Enter", "every button can be reached and pressed"],
+];
+
+function drawKeys() {
+  return h(
+    "dl",
+    { class: "ls-keys" },
+    KEY_MEANINGS.map(([keys, meaning]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, meaning)]),
+  );
+}
+
+// --- Parts ---
 
 function form(submit, ...children) {
   const onsubmit = (event) => {
@@ -111,8 +186,9 @@ async function copy(text) {
   }
 }
 
-function save({ file, text }) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+/** `data` is a data: address where the content is no text to be shown. */
+function save({ file, text, data }) {
+  const address = data ?? URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   h("a", { href: address, download: file }).click();
-  URL.revokeObjectURL(address);
+  if (!data) URL.revokeObjectURL(address);
 }

@@ -1,120 +1,118 @@
-// The regions above the timeline: header, picture or table, caption, and the two lists.
+// The tabs, and what stands in them.
 
-const FEW_CONSTANTS = 5; // that are shown beside the title; more are folded
+const TABS = [
+  ["cluster", "Cluster"],
+  ["sequence", "Sequence"],
+  ["state", "State"],
+  ["graph", "Graph"],
+  ["code", "Code"],
+  ["invariants", "Invariants"],
+  ["compare", "Compare"],
+];
 
-function drawHeader(view, ui) {
-  const watched = view.invariants.filter((each) => each.watched);
-  const others = view.invariants.filter((each) => !each.watched);
-  const fails = others.filter((each) => !each.holds).length;
-  const rest = view.constants.slice(FEW_CONSTANTS);
-  return [
-    h(
-      "div",
-      { class: "ls-about" },
-      h("h2", { title: view.meaning }, view.title),
-      view.constants.slice(0, FEW_CONSTANTS).map(drawConstant),
-      rest.length
-        ? more(ui, "constants", `+${rest.length}`, "More constants:", rest.map(drawConstant))
-        : null,
-    ),
-    h(
-      "div",
-      { class: "ls-verdicts" },
-      h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
-      others.length
-        ? more(
-            ui,
-            "invariants",
-            `${others.length} more${fails ? `, ${fails} not holding` : ""}`,
-            "Properties that count only when they are named:",
-            h("ul", {}, others.map(drawInvariant)),
-          )
-        : null,
-    ),
-  ];
-}
-
-function drawConstant(each) {
-  return h("span", { class: "ls-chip", title: each.meaning }, each.text);
-}
-
-function more(ui, key, label, title, content) {
-  const inside = h("div", { class: "ls-unfolded" }, h("p", {}, title), content);
-  return fold(ui, key, [label], [inside], "ls-more");
-}
-
-/** Something that unfolds, and stays as it is while the rest is drawn anew. */
-function fold(ui, key, summary, content, look = "") {
-  const element = h(
-    "details",
-    { class: look, open: ui.unfolded.has(key) },
-    h("summary", { "data-key": key }, summary),
-    content,
-  );
-  element.addEventListener("toggle", () => ui.unfolded[element.open ? "add" : "delete"](key));
-  return element;
-}
-
-function drawInvariant(each) {
-  return h(
-    "li",
-    { class: each.holds ? "ls-holds" : "ls-broken", title: each.meaning },
-    h("b", {}, each.holds ? "✓ " : "✗ ", each.name),
-    each.holds ? null : h("span", {}, ` violated: ${each.reason}`),
-    h("span", { class: "ls-unseen" }, each.holds ? " holds" : ""),
-  );
-}
-
-function drawTabs(ui, choose) {
-  const tabs = [
-    ["cluster", "Cluster"],
-    ["state", "State"],
-  ];
-  return tabs.map(([name, label]) =>
+function drawTabs(view, act) {
+  return TABS.map(([name, label]) =>
     h(
       "button",
       {
         role: "tab",
-        "aria-selected": String(ui.tab === name),
+        "aria-selected": String(view.tab === name),
+        tabindex: view.tab === name ? "0" : "-1",
         "data-key": `tab-${name}`,
-        onclick: () => choose(name),
+        onclick: () => act({ command: "open", tab: name }),
       },
       label,
     ),
   );
 }
 
-function drawPanel(view, tab) {
-  return tab === "state" ? drawState(view) : drawPicture(view);
+function drawPanel(view, graph, ui, act) {
+  const choose = (options) => act({ command: "choose", ...options });
+  switch (view.tab) {
+    case "state":
+      return drawState(view.panel, choose);
+    case "graph":
+      return drawGraph(view, graph, choose);
+    case "code":
+      return drawCode(view.panel);
+    case "compare":
+      return drawComparison(view.panel, ui, choose);
+    default:
+      return drawMoments(view, act);
+  }
 }
 
-function drawPicture(view) {
+/** A drawing in which a place that belongs to a state leads there. */
+function drawMoments(view, act) {
+  const drawing = drawSvg(view.panel.svg);
+  for (const each of drawing.querySelectorAll(".lab-moment")) {
+    each.style.cursor = "pointer";
+    each.addEventListener("click", () =>
+      act({ command: "go_to", branch: view.timeline.branch, depth: Number(each.dataset.depth) }),
+    );
+  }
+  return scrolling(view.tab, drawing);
+}
+
+/** The only markup that is taken as it is: the kit's own drawings, made in the learner's kernel. */
+function drawSvg(svg) {
   const holder = h("div", { class: "ls-picture" });
-  // The only markup that is taken as it is: the spec's own drawing, made in the learner's kernel.
-  holder.innerHTML = view.picture;
+  holder.innerHTML = svg;
   return holder;
 }
 
-function drawState(view) {
-  return h(
-    "div",
-    { class: "ls-state", tabindex: "0", "data-key": "state", "data-scroll": "state" },
+function scrolling(name, ...content) {
+  return h("div", { class: `ls-scroll ls-${name}`, tabindex: "0", "data-key": name, "data-scroll": name }, content);
+}
+
+function picker(key, label, options, chosen, onpick) {
+  const select = h(
+    "select",
+    { "data-key": key, onchange: () => onpick(select.value) },
+    options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+  );
+  return h("label", {}, `${label} `, select);
+}
+
+// --- State ---
+
+function drawState(panel, choose) {
+  const bases = panel.bases.map((each) => [each.value, each.label]);
+  return scrolling(
+    "state",
     h(
-      "table",
+      "div",
+      { class: "ls-options" },
+      picker("base", "What differs from", bases, panel.base, (base) => choose({ base })),
+    ),
+    h("table", {}, h("tbody", {}, panel.lines.map(drawVariable))),
+    panel.tables.map(drawNodes),
+  );
+}
+
+function drawVariable(line) {
+  return h(
+    "tr",
+    { class: line.differs ? "ls-differs" : "" },
+    h("th", { scope: "row" }, line.differs ? "● " : "", line.name),
+    h("td", {}, line.value.map(drawPiece)),
+  );
+}
+
+/** The variables that every node has: a column a node. */
+function drawNodes(table) {
+  const cell = (value) => {
+    const differs = value.some((piece) => piece.mark);
+    return h("td", { class: differs ? "ls-differs" : "" }, differs ? "● " : "", value.map(drawPiece));
+  };
+  return h(
+    "table",
+    { class: "ls-nodes" },
+    h("thead", {}, h("tr", {}, h("td", {}), table.heads.map((each) => h("th", { scope: "col" }, each)))),
+    h(
+      "tbody",
       {},
-      h("caption", {}, "Every variable; what this step changed is marked, with the value before."),
-      h(
-        "tbody",
-        {},
-        view.state.map((line) =>
-          h(
-            "tr",
-            { class: line.differs ? "ls-differs" : "" },
-            h("th", { scope: "row" }, line.differs ? "● " : "", line.name),
-            h("td", {}, line.value.map(drawPiece)),
-          ),
-        ),
-      ),
+      table.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name), row.cells.map(cell))),
     ),
   );
 }
@@ -128,6 +126,115 @@ function drawPiece(piece) {
   return h("span", {}, piece.text);
 }
 
+// --- Graph ---
+
+function drawGraph(view, graph, choose) {
+  const fits = graph?.number === view.number;
+  const depths = [["0", "as many as can be read"], ...[1, 2, 3, 4, 5, 6].map((each) => [String(each), String(each)])];
+  return scrolling(
+    "graph",
+    h(
+      "div",
+      { class: "ls-options" },
+      picker("depth", "Steps from here", depths, String(view.panel.depth), (depth) => choose({ depth: Number(depth) })),
+      h("span", { class: "ls-working" }, !fits || graph.working ? "drawing…" : ""),
+    ),
+    fits && graph.notice ? h("p", {}, graph.notice) : null,
+    graph?.svg && fits ? drawSvg(graph.svg) : null,
+  );
+}
+
+// --- Code ---
+
+const MARKS = { ran: "▌", returned: "◀", skipped: "" };
+const SPOKEN = { ran: "ran", returned: "returned here", skipped: "did not run" };
+
+function drawCode(panel) {
+  const verdict = panel.refused ? `refused: ${panel.reason}` : "";
+  return scrolling(
+    "code",
+    h("p", {}, h("b", {}, panel.title), " ", h("span", { class: "ls-why" }, verdict)),
+    panel.notice ? h("p", {}, panel.notice) : null,
+    panel.values ? h("p", {}, "because ", h("code", { class: "ls-values" }, panel.values)) : null,
+    panel.lines.length
+      ? h("p", { class: "ls-legend" }, "▌ ran   ◀ returned here   (faint: did not run)")
+      : null,
+    h(
+      "ol",
+      { class: "ls-lines" },
+      panel.lines.map((line) =>
+        h(
+          "li",
+          { class: `ls-line-${line.state}`, value: line.number },
+          h("span", { class: "ls-mark", "aria-label": SPOKEN[line.state] ?? "" }, MARKS[line.state] ?? ""),
+          h("span", { class: "ls-source" }, line.text || " "),
+        ),
+      ),
+    ),
+  );
+}
+
+// --- Two branches ---
+
+function drawComparison(panel, ui, choose) {
+  if (panel.branches.length < 2) {
+    const text =
+      "There is one branch so far. Fork, or take another step somewhere on the way: the two can be compared here.";
+    return scrolling("compare", h("p", {}, text));
+  }
+  const branches = panel.branches.map((each) => [each, each]);
+  const go = (key, label, at, off) =>
+    h("button", { "data-key": key, disabled: off, onclick: () => choose({ at }) }, label);
+  const after = panel.at === 1 ? "1 step" : `${panel.at} steps`;
+  return scrolling(
+    "compare",
+    h(
+      "div",
+      { class: "ls-options" },
+      picker("left", "Left", branches, panel.left, (left) => choose({ left })),
+      picker("right", "Right", branches, panel.right, (right) => choose({ right })),
+      go("compare-back", "← back", panel.at - 1, panel.at <= 0),
+      h("span", {}, `${after} after they part (of ${panel.last})${panel.equal ? ": the same state" : ""}`),
+      go("compare-on", "on →", panel.at + 1, panel.at >= panel.last),
+    ),
+    h("div", { class: "ls-two" }, panel.sides.map(drawSide)),
+    panel.differences.length ? h("p", {}, "What differs, the right one against the left:") : null,
+    h("table", {}, h("tbody", {}, panel.differences.map((each) => drawVariable({ ...each, differs: true })))),
+    fold(
+      ui,
+      "aligned",
+      ["the steps side by side"],
+      h("table", { class: "ls-nodes" }, h("tbody", {}, panel.steps.map((pair, k) => drawPair(pair, k, panel)))),
+    ),
+  );
+}
+
+function drawSide(side) {
+  return h(
+    "figure",
+    {},
+    h("figcaption", {}, h("b", {}, side.name), ` state ${side.depth}: ${side.caption}`),
+    drawSvg(side.picture),
+  );
+}
+
+const KINDS = { shared: "", same: "=", elsewhere: "↕", "only here": "≠" };
+const KIND_WORDS = {
+  shared: "before they part",
+  same: "the same step on both sides",
+  elsewhere: "the other side takes it at another place",
+  "only here": "only on this side",
+};
+
+function drawPair(pair, k, panel) {
+  const cell = (step) =>
+    h("td", { title: step ? KIND_WORDS[step.kind] : "" }, step ? `${KINDS[step.kind]} ${step.text}` : "");
+  const here = k + 2 === panel.fork + panel.at;
+  return h("tr", { class: here ? "ls-differs" : "" }, h("th", { scope: "row" }, `${here ? "● " : ""}${k + 2}`), pair.map(cell));
+}
+
+// --- Under the panel ---
+
 function drawCaption({ caption, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
   const begins = scenario && timeline.depth === 1;
@@ -136,73 +243,4 @@ function drawCaption({ caption, timeline, scenario }) {
     h("p", {}, h("b", {}, place), " ", caption.text),
     caption.step ? h("code", {}, caption.step) : null,
   ];
-}
-
-function drawCan(view, take) {
-  const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
-  const rows = view.can.map((each) =>
-    h(
-      "div",
-      { class: "ls-act", role: "group", "aria-label": each.action },
-      drawName(each),
-      h("span", { class: "ls-choices" }, each.choices.map((choice) => drawChoice(choice, take))),
-    ),
-  );
-  const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
-  return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
-}
-
-function drawChoice(choice, take) {
-  return h(
-    "button",
-    {
-      class: choice.ahead ? "ls-choice ls-ahead" : "ls-choice",
-      title: choice.step,
-      "aria-label": choice.ahead ? `${choice.step}, the next step here` : choice.step,
-      "data-key": choice.step,
-      onclick: () => take(choice.step),
-    },
-    choice.label || "take this step",
-    choice.ahead ? h("small", {}, " next ▸") : null,
-  );
-}
-
-const FEW = 3; // choices that are listed; more are folded with their number
-
-function drawCannot(view, ui) {
-  const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
-  return [
-    heading("What can’t, and why", count),
-    ...view.cannot.map((each) =>
-      h(
-        "div",
-        { class: "ls-not" },
-        drawName(each),
-        each.reasons.map((why) => drawReason(each.action, why, ui)),
-      ),
-    ),
-  ];
-}
-
-function drawReason(action, why, ui) {
-  const choices = why.choices.filter((each) => each);
-  const text = why.over_capacity
-    ? h("span", { class: "ls-full" }, `⚠ no room in the model: ${why.reason}`)
-    : h("span", { class: "ls-why" }, why.reason);
-  if (choices.length <= FEW) {
-    return h("div", {}, text, choices.map((each) => h("span", { class: "ls-which" }, each)));
-  }
-  const count = h("span", { class: "ls-which" }, `${choices.length} choices`);
-  const listed = choices.map((each) => h("span", { class: "ls-which" }, each));
-  return fold(ui, `${action}: ${why.reason}`, [text, count], listed);
-}
-
-/** An action's name, which may be broken at its underscores. */
-function drawName({ action, meaning }) {
-  const parts = action.split("_").map((part, k) => (k ? ["_", h("wbr"), part] : part));
-  return h("span", { class: "ls-name", title: meaning }, parts);
-}
-
-function heading(text, count) {
-  return h("h3", {}, text, " ", h("span", { class: "ls-count" }, String(count)));
 }

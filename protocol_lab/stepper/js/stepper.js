@@ -1,19 +1,22 @@
-// The widget: builds its frame once, redraws the regions when the kernel sends a new view, and
+// The widget: builds its frame once, redraws the regions when the kernel sends something new, and
 // sends the learner's commands.
 
-const SPEEDS = [
-  ["slow", 4000],
-  ["normal", 2000],
-  ["fast", 800],
-];
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
 
 function render({ model, el }) {
-  const ui = { tab: "cluster", drawer: null, format: null, unfolded: new Set(), pace: 2000 };
+  const ui = {
+    drawer: null,
+    format: null,
+    unfolded: new Set(),
+    pace: 2000,
+    playing: false,
+    theme: recall("theme", "auto"),
+  };
   const region = (name, attributes = {}) => h("div", { class: `ls-${name}`, ...attributes });
   const parts = {
     header: h("header", {}),
-    tabs: region("tabs", { role: "tablist", "aria-label": "Views of the state" }),
+    challenge: region("challenge"),
+    tabs: region("tabs", { role: "tablist", "aria-label": "Views of the walk" }),
     panel: region("panel", { role: "tabpanel" }),
     caption: region("caption", { "aria-live": "polite" }),
     can: region("can"),
@@ -25,8 +28,9 @@ function render({ model, el }) {
   };
   const root = h(
     "section",
-    { class: "lab-stepper", tabindex: "-1" },
+    { class: "lab-stepper", tabindex: "-1", "data-theme": ui.theme },
     parts.header,
+    parts.challenge,
     h(
       "main",
       {},
@@ -44,6 +48,8 @@ function render({ model, el }) {
 
   let waiting = null;
   let player = null;
+
+  // --- Speaking with the kernel ---
 
   function send(message) {
     clearTimeout(waiting);
@@ -68,6 +74,65 @@ function render({ model, el }) {
     parts.notice.hidden = !sentence;
   }
 
+  /** What was computed in the background, if it is about the state that is shown. */
+  function current(trait) {
+    const value = model.get(trait);
+    return value?.number === model.get("view").number ? value : null;
+  }
+
+  const near = () => (model.get("view").spoilers ? current("near") : null);
+
+  // --- Playing ---
+
+  function play() {
+    const { depth, length } = model.get("view").timeline;
+    if (depth === length) send({ command: "first" });
+    player = setInterval(() => send({ command: "redo" }), ui.pace);
+    ui.playing = true;
+    draw();
+  }
+
+  function stop() {
+    if (!ui.playing) return;
+    clearInterval(player);
+    ui.playing = false;
+    draw();
+  }
+
+  function pace(milliseconds) {
+    ui.pace = milliseconds;
+    if (!ui.playing) return;
+    clearInterval(player);
+    player = setInterval(() => send({ command: "redo" }), ui.pace);
+  }
+
+  // --- Presenting, and colours ---
+
+  async function present() {
+    const begins = root.classList.toggle("ls-presenting");
+    ui.drawer = null;
+    draw();
+    root.focus({ preventScroll: true });
+    try {
+      if (begins) await root.requestFullscreen();
+      else if (document.fullscreenElement) await document.exitFullscreen();
+    } catch {
+      // A page may keep full screen from its parts; the view then fills the page.
+    }
+  }
+
+  function leaveFullscreen() {
+    if (!document.fullscreenElement && root.classList.contains("ls-presenting")) present();
+  }
+
+  function theme() {
+    const names = Object.keys(THEMES);
+    ui.theme = names[(names.indexOf(ui.theme) + 1) % names.length];
+    root.dataset.theme = ui.theme;
+    remember("theme", ui.theme);
+    draw();
+  }
+
   function show(drawer) {
     ui.drawer = ui.drawer === drawer ? null : drawer;
     draw();
@@ -75,65 +140,50 @@ function render({ model, el }) {
     if (ui.drawer === "export") act({ command: "export", format: ui.format ?? model.get("view").formats[0] });
   }
 
-  // --- Playing ---
-
-  function play() {
-    const { depth, length } = model.get("view").timeline;
-    if (depth === length) send({ command: "first" });
-    player = setInterval(forward, ui.pace);
-    draw();
-  }
-
-  function forward() {
-    send({ command: "redo" });
-  }
-
-  function stop() {
-    if (player === null) return;
-    clearInterval(player);
-    player = null;
-    draw();
-  }
-
   // --- Drawing ---
 
   function draw() {
     const view = model.get("view");
     const { timeline } = view;
-    if (player !== null && timeline.depth === timeline.length) {
+    if (ui.playing && timeline.depth === timeline.length) {
       clearInterval(player);
-      player = null;
+      ui.playing = false;
     }
     root.setAttribute("aria-label", `Stepper: ${view.title}`);
     root.classList.toggle("ls-alarm", view.invariants.some((each) => each.watched && !each.holds));
     keepingPlace(root, () => {
-      parts.header.replaceChildren(...drawHeader(view, ui));
-      parts.tabs.replaceChildren(...drawTabs(ui, chooseTab));
-      parts.panel.replaceChildren(drawPanel(view, ui.tab));
+      parts.challenge.replaceChildren(...drawChallenge(view, act));
+      parts.challenge.hidden = !view.challenge;
+      parts.tabs.replaceChildren(...drawTabs(view, act));
+      parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
-      parts.can.replaceChildren(...drawCan(view, (step) => act({ command: "take", step })));
-      parts.cannot.replaceChildren(...drawCannot(view, ui));
-      parts.controls.replaceChildren(...drawControls(view));
+      parts.cannot.replaceChildren(...drawCannot(view, ui, (step) => act({ command: "look", step })));
+      parts.controls.replaceChildren(
+        ...drawControls(view, ui, { act, show, play, stop, pace, present, theme }).filter(Boolean),
+      );
+      drawDistances(view);
       drawDrawer(view);
     });
     drawLine(timeline, view.caption);
   }
 
-  function chooseTab(name) {
-    ui.tab = name;
-    draw();
+  /** The parts that show distances: redrawn alone when the search has an answer. */
+  function drawDistances(view) {
+    parts.header.replaceChildren(...drawHeader(view, near(), ui, act));
+    parts.can.replaceChildren(...drawCan(view, near(), (step) => act({ command: "take", step })));
   }
 
   function drawDrawer(view) {
     // What is being typed stays while the state changes underneath.
-    const shown = parts.drawer.dataset.shown;
-    const same = shown === String(ui.drawer) && ui.drawer !== "export";
+    const same = parts.drawer.dataset.shown === String(ui.drawer) && ui.drawer !== "export";
     if (same) return;
     parts.drawer.dataset.shown = String(ui.drawer);
     const drawers = {
       fork: () => drawFork(actAndClose),
+      find: () => drawFind(view, model.get("find"), act),
       load: () => drawLoad(view, actAndClose),
       export: () => drawExport(view, act, ui),
+      keys: drawKeys,
     };
     parts.drawer.replaceChildren(...(ui.drawer ? [drawers[ui.drawer]()] : []));
     parts.drawer.hidden = !ui.drawer;
@@ -154,110 +204,52 @@ function render({ model, el }) {
     parts.timeline.scrollLeft = visible || !room ? left : here - room / 2;
   }
 
-  function drawControls(view) {
-    const { timeline } = view;
-    const atStart = timeline.depth === 1;
-    const atEnd = timeline.depth === timeline.length;
-    const button = (key, label, words, off, onclick) =>
-      h("button", { "data-key": key, title: words, "aria-label": words, disabled: off, onclick }, label);
-    const opener = (key, label, words) =>
-      h("button", { "data-key": key, title: words, "aria-expanded": String(ui.drawer === key), onclick: () => show(key) }, label);
-    const playing = player !== null;
-    return [
-      h(
-        "span",
-        { class: "ls-group" },
-        button("first", "|←", "To the start (Home)", atStart, () => act({ command: "first" })),
-        button("undo", "← undo", "One step back (left arrow)", atStart, () => act({ command: "undo" })),
-        button("redo", "redo →", "One step ahead (right arrow)", atEnd, () => act({ command: "redo" })),
-        button("last", "→|", "To the end (End)", atEnd, () => act({ command: "last" })),
-      ),
-      h(
-        "span",
-        { class: "ls-group" },
-        button(
-          "play",
-          playing ? "❚❚ pause" : "▶ play",
-          playing ? "Stop here" : "Play what lies ahead, step by step",
-          timeline.length === 1,
-          playing ? stop : play,
-        ),
-        drawSpeed(),
-      ),
-      h(
-        "span",
-        { class: "ls-group" },
-        opener("fork", "fork here", "Start a branch with a name of your own"),
-        timeline.lanes.length > 1 ? drawBranches(timeline) : null,
-      ),
-      h(
-        "span",
-        { class: "ls-group ls-end" },
-        opener("load", "load…", "Load a scenario, or paste one"),
-        opener("export", "export…", "The steps so far as text"),
-      ),
-      h("span", { class: "ls-where" }, whereabouts(view)),
-    ];
-  }
+  // --- The pointer drags along the timeline ---
 
-  function whereabouts({ scenario, timeline }) {
-    const ahead = timeline.length - timeline.depth;
-    const place = `state ${timeline.depth} of ${timeline.length}`;
-    if (!ahead) return scenario ? `${scenario.title} · ${place}` : place;
-    const offer = "a different step starts a branch: you take over from here";
-    return `${scenario ? `${scenario.title} · ` : ""}${place} · ${offer}`;
-  }
-
-  function drawSpeed() {
-    const speed = h(
-      "select",
-      {
-        "data-key": "speed",
-        "aria-label": "Speed of playing",
-        title: "Speed of playing",
-        onchange: () => {
-          ui.pace = Number(speed.value);
-          if (player !== null) {
-            clearInterval(player);
-            player = setInterval(forward, ui.pace);
-          }
-        },
-      },
-      SPEEDS.map(([name, pace]) => h("option", { value: pace, selected: pace === ui.pace }, name)),
-    );
-    return speed;
-  }
-
-  function drawBranches(timeline) {
-    const branches = h(
-      "select",
-      {
-        "data-key": "branch",
-        "aria-label": "Branch",
-        title: "Go to the end of a branch",
-        onchange: () => act({ command: "switch", branch: branches.value }),
-      },
-      timeline.lanes.map((each) => h("option", { selected: each.current }, each.name)),
-    );
-    return branches;
+  function drag(event) {
+    if (!(event.buttons & 1)) return;
+    const drawing = parts.timeline.querySelector("svg");
+    const { depth, length, branch } = model.get("view").timeline;
+    const wanted = Math.min(Math.max(depthAt(event.clientX - drawing.getBoundingClientRect().left), 1), length);
+    if (wanted !== depth && wanted !== ui.dragged) act({ command: "go_to", branch, depth: wanted });
+    ui.dragged = wanted;
   }
 
   // --- The keyboard ---
 
   const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last" };
 
+  function press(name) {
+    if (KEYS[name]) act({ command: KEYS[name] });
+    else if (/^[1-9]$/.test(name)) parts.can.querySelector(`[data-number="${name}"]`)?.click();
+    else if (name === " ") ui.playing ? stop() : play();
+    else if (name === "p") present();
+    else if (name === "c") root.classList.toggle("ls-choosing");
+    else if (name === "[" || name === "]") turn(name === "]" ? 1 : -1);
+    else return false;
+    return true;
+  }
+
+  function turn(by) {
+    const names = TABS.map(([name]) => name);
+    const next = (names.indexOf(model.get("view").tab) + by + names.length) % names.length;
+    act({ command: "open", tab: names[next] });
+  }
+
   /** Heard before JupyterLab, whose own keys would scroll, or delete the cell. */
   function onKey(event) {
     if (!root.contains(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.shiftKey) return;
     event.stopPropagation();
-    const typing = event.target.matches("input, select, textarea");
+    const pressing = event.key === " " && event.target.matches("button, summary");
     if (event.key === "Escape" && ui.drawer) show(ui.drawer);
-    else if (!typing && KEYS[event.key]) {
+    else if (event.key === "Escape" && root.classList.contains("ls-presenting")) present();
+    else if (!event.target.matches("input, select, textarea") && !pressing && press(event.key)) {
       event.preventDefault();
-      act({ command: KEYS[event.key] });
     }
   }
+
+  // --- What the kernel sends ---
 
   function onView() {
     clearTimeout(waiting);
@@ -268,15 +260,45 @@ function render({ model, el }) {
     draw();
   }
 
+  const onNear = () => keepingPlace(root, () => drawDistances(model.get("view")));
+  const onGraph = () => model.get("view").tab === "graph" && draw();
+
+  function onFind() {
+    const place = parts.drawer.querySelector(".ls-finding");
+    place?.replaceChildren(...[drawFinding(model.get("find"), act)].filter(Boolean));
+  }
+
+  const heard = { "change:view": onView, "change:near": onNear, "change:graph": onGraph, "change:find": onFind };
+  for (const [event, answer] of Object.entries(heard)) model.on(event, answer);
   window.addEventListener("keydown", onKey, true);
-  model.on("change:view", onView);
+  document.addEventListener("fullscreenchange", leaveFullscreen);
+  parts.timeline.addEventListener("pointermove", drag);
   onView();
+  model.send({ command: "shown" });
   return () => {
     clearTimeout(waiting);
     clearInterval(player);
     window.removeEventListener("keydown", onKey, true);
-    model.off("change:view", onView);
+    document.removeEventListener("fullscreenchange", leaveFullscreen);
+    for (const [event, answer] of Object.entries(heard)) model.off(event, answer);
   };
+}
+
+/** Settings that belong to the reader rather than to the walk. */
+function recall(name, otherwise) {
+  try {
+    return localStorage.getItem(`lab-stepper-${name}`) ?? otherwise;
+  } catch {
+    return otherwise; // pages may be kept from storing
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(`lab-stepper-${name}`, value);
+  } catch {
+    // It then lasts as long as the page.
+  }
 }
 
 export default { render };

@@ -1,12 +1,15 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
 const STEP = 56;
-const LANE = 42;
+const LANE = 54;
 const LEFT = 26;
 const TOP = 18;
 
 const x = (depth) => LEFT + (depth - 1) * STEP;
 const y = (lane) => TOP + lane * LANE;
+
+/** The depth of the dot nearest to a place on the drawing. */
+const depthAt = (place) => Math.round((place - LEFT) / STEP) + 1;
 
 /** The drawing; `goTo(branch, depth)` is called when a dot is clicked. */
 function drawTimeline({ lanes, branch, depth, length }, goTo) {
@@ -14,7 +17,7 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
   const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 52);
-  const height = y(lanes.length - 1) + 34;
+  const height = y(lanes.length - 1) + 44;
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
@@ -70,18 +73,17 @@ function drawMoment(lane, k, n, branch, goTo) {
       onclick: () => goTo(moment.place === "aside" ? lane.name : branch, depth),
     },
     s("title", {}, words),
-    s("rect", { class: "ls-hit", x: -STEP / 2, y: -16, width: STEP, height: LANE }),
+    s("rect", { class: "ls-hit", x: -STEP / 2, y: -16, width: STEP, height: LANE - 4 }),
     here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
     label ? s("text", { y: 25 }, label) : null,
+    broken && !before?.broken.length ? s("text", { y: 37 }, "violated") : null,
   );
 }
 
-/** Slide or state number; a slide's further steps go without, and the first violation says so. */
+/** Slide or state number; a slide's further steps go without. */
 function labelOf(moment, before, depth) {
-  if (moment.broken.length) {
-    return `${moment.slide || depth} ✗${before?.broken.length ? "" : " violated"}`;
-  }
+  if (moment.broken.length) return `${moment.slide || depth} ✗`;
   if (moment.place === "here") return moment.slide || String(depth);
   if (depth === 1) return "start";
   return moment.slide === before?.slide ? "" : moment.slide;

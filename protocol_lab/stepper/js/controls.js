@@ -1,0 +1,95 @@
+// The buttons under the picture.
+
+const SPEEDS = [
+  ["slow", 4000],
+  ["normal", 2000],
+  ["fast", 800],
+];
+
+/** `does` holds what the buttons call: act, show, play, stop, pace, present, theme. */
+function drawControls(view, ui, does) {
+  const { timeline } = view;
+  const atStart = timeline.depth === 1;
+  const atEnd = timeline.depth === timeline.length;
+  const button = (key, label, words, off, onclick) =>
+    h("button", { "data-key": key, title: words, "aria-label": words, disabled: off, onclick }, label);
+  const opener = (key, label, words) =>
+    h(
+      "button",
+      { "data-key": key, title: words, "aria-expanded": String(ui.drawer === key), onclick: () => does.show(key) },
+      label,
+    );
+  const go = (command) => () => does.act({ command });
+  return [
+    h(
+      "span",
+      { class: "ls-group" },
+      button("first", "|←", "To the start (Home)", atStart, go("first")),
+      button("undo", "← undo", "One step back (left arrow)", atStart, go("undo")),
+      button("redo", "redo →", "One step ahead (right arrow)", atEnd, go("redo")),
+      button("last", "→|", "To the end (End)", atEnd, go("last")),
+    ),
+    h(
+      "span",
+      { class: "ls-group" },
+      ui.playing
+        ? button("play", "❚❚ pause", "Stop here (space)", false, does.stop)
+        : button("play", "▶ play", "Play what lies ahead, step by step (space)", timeline.length === 1, does.play),
+      drawSpeed(ui, does.pace),
+    ),
+    h(
+      "span",
+      { class: "ls-group" },
+      atEnd ? null : button("take-over", "take over from here", "Leave what lies ahead, and go your own way", false, go("take_over")),
+      opener("fork", "fork here", "Start a branch with a name of your own"),
+      timeline.lanes.length > 1 ? drawBranches(timeline, does.act) : null,
+    ),
+    h(
+      "span",
+      { class: "ls-group ls-end" },
+      opener("find", "find…", "The shortest way to a state that you describe"),
+      opener("load", "load…", "Load a scenario, or paste a trace"),
+      opener("export", "export…", "The steps so far as text, link, picture or film"),
+      button("theme", THEMES[ui.theme], `Colours: ${ui.theme}`, false, does.theme),
+      button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
+      opener("keys", "?", "The keys"),
+    ),
+    h("span", { class: "ls-where" }, whereabouts(view)),
+  ];
+}
+
+const THEMES = { auto: "◐", light: "☀", dark: "☾" };
+
+function whereabouts({ scenario, challenge, timeline }) {
+  const title = scenario?.title ?? challenge?.title;
+  const place = `state ${timeline.depth} of ${timeline.length}`;
+  return title ? `${title} · ${place}` : place;
+}
+
+function drawSpeed(ui, pace) {
+  const speed = h(
+    "select",
+    {
+      "data-key": "speed",
+      "aria-label": "Speed of playing",
+      title: "Speed of playing",
+      onchange: () => pace(Number(speed.value)),
+    },
+    SPEEDS.map(([name, each]) => h("option", { value: each, selected: each === ui.pace }, name)),
+  );
+  return speed;
+}
+
+function drawBranches(timeline, act) {
+  const branches = h(
+    "select",
+    {
+      "data-key": "branch",
+      "aria-label": "Branch",
+      title: "Go to the end of a branch",
+      onchange: () => act({ command: "switch", branch: branches.value }),
+    },
+    timeline.lanes.map((each) => h("option", { selected: each.current }, each.name)),
+  );
+  return branches;
+}

@@ -1,0 +1,107 @@
+// What can happen now, each choice with the distance after it, and what can't, with the values
+// that made the guard fail.
+
+const FEW = 3; // cases of a reason that are listed; more are folded with their number
+
+function drawCan(view, near, take) {
+  const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
+  let number = 0;
+  const rows = view.can.map((each) =>
+    h(
+      "div",
+      { class: "ls-act", role: "group", "aria-label": each.action },
+      drawName(each),
+      h(
+        "span",
+        { class: "ls-choices" },
+        each.choices.map((choice) => drawChoice(choice, near?.after?.[choice.step], ++number, take)),
+      ),
+    ),
+  );
+  const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
+  return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
+}
+
+function drawChoice(choice, distance, number, take) {
+  const looks = ["ls-choice"];
+  if (choice.ahead) looks.push("ls-ahead");
+  if (distance?.nearest) looks.push("ls-nearer");
+  const words = [choice.step];
+  if (choice.ahead) words.push("the next step here");
+  if (distance) words.push(`the nearest violation after it: ${distance.text}`);
+  return h(
+    "button",
+    {
+      class: looks.join(" "),
+      title: words.join("\n"),
+      "aria-label": words.join(", "),
+      "data-key": choice.step,
+      "data-number": number,
+      onclick: () => take(choice.step),
+    },
+    choice.label || "take this step",
+    choice.ahead ? h("small", {}, " next ▸") : null,
+    distance ? h("small", { class: "ls-distance" }, ` → ${distance.short}`) : null,
+  );
+}
+
+function drawCannot(view, ui, look) {
+  const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
+  return [
+    heading("What can’t, and why", count),
+    ...view.cannot.map((each) =>
+      h(
+        "div",
+        { class: "ls-not" },
+        drawName(each),
+        each.reasons.map((why) => drawReason(each.action, why, ui, look)),
+      ),
+    ),
+  ];
+}
+
+function drawReason(action, why, ui, look) {
+  const text = why.over_capacity
+    ? h("span", { class: "ls-full" }, `⚠ no room in the model: ${why.reason}`)
+    : h("span", { class: "ls-why" }, why.reason);
+  const cases = why.cases.map((each) => drawCase(each, look));
+  const number = why.cases.reduce((sum, each) => sum + each.choices.length, 0);
+  if (why.cases.length <= FEW && number <= 2 * FEW) return h("div", {}, text, cases);
+  const count = h("span", { class: "ls-which" }, `${number} choices`);
+  return fold(ui, `${action}: ${why.reason}`, [text, count], cases);
+}
+
+/** The choices that one reason refuses for the same values. Its code can be looked at. */
+function drawCase(each, look) {
+  const first = each.choices[0];
+  const named = each.choices.filter((choice) => choice.label);
+  return h(
+    "div",
+    { class: "ls-case" },
+    named.map((choice) => h("span", { class: "ls-which" }, choice.label)),
+    each.values ? h("code", { class: "ls-values" }, each.values) : null,
+    first
+      ? h(
+          "button",
+          {
+            class: "ls-look",
+            title: `Where the code of ${first.step} refuses`,
+            "aria-label": `Where the code of ${first.step} refuses`,
+            "data-key": `look ${first.step}`,
+            onclick: () => look(first.step),
+          },
+          "code",
+        )
+      : null,
+  );
+}
+
+/** An action's name, which may be broken at its underscores. */
+function drawName({ action, meaning }) {
+  const parts = action.split("_").map((part, k) => (k ? ["_", h("wbr"), part] : part));
+  return h("span", { class: "ls-name", title: meaning }, parts);
+}
+
+function heading(text, count) {
+  return h("h3", {}, text, " ", h("span", { class: "ls-count" }, String(count)));
+}

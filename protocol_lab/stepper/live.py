@@ -1,0 +1,143 @@
+"""What the stepper computes while the learner looks: how near the next violation is, the way to a
+state, the graph around here, the par of a challenge. All in the background; moving on cancels it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+from protocol_lab.drawing.state_graph import around
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.find import Found, find_state
+from protocol_lab.exploring.nearness import EXACT, MORE, NEVER, Distance, Near, Nearness
+from protocol_lab.stepper.background import Background
+from protocol_lab.stepping.walk import Walk
+
+Show = Callable[[dict[str, Any]], None]
+
+_TELL_EVERY = 0.2
+"""Seconds between two reports of a search."""
+
+
+class Live:
+    """The computations of one widget. What it is given to call, it calls on the thread that made
+    it; where no event loop runs, on its own."""
+
+    def __init__(self) -> None:
+        self._post = _on_this_thread()
+        self._background = Background(self._post)
+        self._nearness: tuple[Any, Nearness] | None = None
+        self._enough = Event()
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._background.close()
+
+    def cancel(self, key: str) -> None:
+        """Drop what is computed under this key; it gives no answer any more."""
+        self._background.cancel(key)
+
+    def ask(self, key: str, job: Callable[..., Any], done: Callable[[Any], None]) -> None:
+        """Have job(stopped) done, and `done` told of its result or of a LabError."""
+        self._background.submit(key, job, done)
+
+    def near(self, walk: Walk, invariants: list[str], show: Show) -> None:
+        """Show the distances from the state, and after each step that can be taken."""
+        nearness, row = self._nearness_of(walk, invariants), walk.row
+        steps = [walk.step_of(each).text for each in walk.attempts() if each.taken]
+
+        def done(answer: Near | LabError | None) -> None:
+            if isinstance(answer, LabError):
+                show({"notice": str(answer)})
+            elif answer is not None:
+                show(_shown(answer, steps))
+
+        self.ask("near", lambda stopped: nearness.ask(row, stopped=stopped), done)
+
+    def _nearness_of(self, walk: Walk, invariants: list[str]) -> Nearness:
+        """The last one, if it is about the same; it knows what it has searched already."""
+        about = (walk.model, tuple(invariants))
+        if self._nearness is None or self._nearness[0] != about:
+            self._nearness = about, Nearness(walk.model, invariants)
+        return self._nearness[1]
+
+    def graph(self, walk: Walk, depth: int, show: Show) -> None:
+        """Show the states around this one, up to `depth` steps; 0: as many as can be read."""
+        model, row = walk.model, walk.row
+        visited = [moment.row for moment in walk.moment.path()]
+
+        def done(answer: str | LabError | None) -> None:
+            if isinstance(answer, LabError):
+                show({"notice": str(answer)})
+            elif answer is not None:
+                show({"svg": answer})
+
+        def job(stopped: Callable[[], bool]) -> str | None:
+            return around(model, row, depth or None, visited=visited, stopped=stopped)
+
+        self.ask("graph", job, done)
+
+    def find(
+        self,
+        walk: Walk,
+        condition: str | Callable[..., Any],
+        show: Callable[[int, int], None],
+        done: Callable[[Found | LabError], None],
+    ) -> None:
+        """Search for the shortest way from here to a state; show(states, depth) tells how far."""
+        model, row = walk.model, walk.row
+        self._enough = enough = Event()
+        told = 0.0
+
+        def progress(states: int, depth: int) -> None:
+            nonlocal told
+            if time.perf_counter() - told > _TELL_EVERY:
+                told = time.perf_counter()
+                self._post(lambda: None if enough.is_set() else show(states, depth))
+
+        def job(cancelled: Callable[[], bool]) -> Found:
+            def stopped() -> bool:
+                return cancelled() or enough.is_set()
+
+            try:
+                return find_state(model, row, condition, stopped=stopped, progress=progress)
+            finally:
+                enough.set()  # a report after the answer would hide it
+
+        self.ask("find", job, done)
+
+    def stop_finding(self) -> None:
+        """End the search for a state; it answers with what it knows."""
+        self._enough.set()
+
+
+def _shown(answer: Near, steps: list[str]) -> dict[str, Any]:
+    """The distances as they are shown; the nearest of the choices are marked."""
+    nearest = min((each.steps for each in answer.after if each.kind == EXACT), default=None)
+    return {
+        "here": answer.here.text,
+        "how": answer.note,
+        "after": {
+            step: {
+                "text": each.text,
+                "short": _short(each),
+                "nearest": each.kind == EXACT and each.steps == nearest,
+            }
+            for step, each in zip(steps, answer.after, strict=True)
+        },
+    }
+
+
+def _short(distance: Distance) -> str:
+    """A distance in a few characters, for a button."""
+    shown = {EXACT: str(distance.steps), MORE: f">{distance.steps}", NEVER: "never"}
+    return shown.get(distance.kind, "?")
+
+
+def _on_this_thread() -> Callable[[Callable[[], Any]], Any]:
+    try:
+        return asyncio.get_running_loop().call_soon_threadsafe
+    except RuntimeError:
+        return lambda function: function()

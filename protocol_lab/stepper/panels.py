@@ -1,0 +1,168 @@
+"""What stands in the stepper's tabs, each from the walk alone, as plain values for JSON.
+
+A tab is a function (walk, options) -> content; `options` are what the learner chose in it: the
+state to compare with, the branches, the depth of the graph. They are kept while others are open.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.drawing.comparison import compare_branches
+from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.drawing.sequence import sequence_diagram
+from protocol_lab.drawing.state_table import Columns, Line, Piece, draw_state_table, state_columns
+from protocol_lab.drawing.strip import invariants_strip
+from protocol_lab.errors import LabError
+from protocol_lab.stepping.code_path import code_path
+from protocol_lab.stepping.explaining import why_refused
+from protocol_lab.stepping.scenarios import split_caption
+from protocol_lab.stepping.steps import find_step
+from protocol_lab.stepping.walk import Moment, Walk
+
+BEFORE = "before"
+"""The base of the State tab: the state before the one shown."""
+
+
+@dataclass
+class Options:
+    """What the learner chose in the tabs."""
+
+    base: str = BEFORE  # or the depth of a state on this branch
+    depth: int = 0  # of the graph; 0: as deep as can be read
+    left: str = ""  # the branches to compare; "": the main one, and the current or latest one
+    right: str = ""
+    at: int = 0  # of the comparison: steps after the fork
+    refused: str = ""  # a step that can't be taken here, whose code is shown; "": the last one's
+    watched: list[str] | None = None
+
+    def choose(self, chosen: dict[str, Any]) -> None:
+        """Take what the learner picked. Raises LabError for what can't be picked."""
+        for name, value in chosen.items():
+            known = type(getattr(self, name, None))
+            if name not in _PICKED or not isinstance(value, known):
+                raise LabError(f"{name}={value!r} can't be chosen here.")
+        for name, value in chosen.items():
+            setattr(self, name, value)
+
+
+_PICKED = ("base", "depth", "left", "right", "at")
+
+
+def cluster(walk: Walk, options: Options) -> dict[str, Any]:
+    """The spec's picture; the table of the state, and why, where the drawing fails."""
+    try:
+        return {"svg": moment_picture(walk.model, walk.moment), "notice": ""}
+    except LabError as error:
+        base = walk.moment.previous and walk.moment.previous.row
+        return {"svg": draw_state_table(walk.model, walk.row, base), "notice": str(error)}
+
+
+def sequence(walk: Walk, options: Options) -> dict[str, Any]:
+    """Who sent what to whom so far."""
+    return {"svg": sequence_diagram(walk, options.watched)}
+
+
+def state(walk: Walk, options: Options) -> dict[str, Any]:
+    """Every variable, with what differs from another state of the branch marked."""
+    tables, lines = state_columns(walk.model, walk.row, _base(walk, options))
+    bases = [{"value": BEFORE, "label": "the state before"}]
+    bases += [{"value": str(each.depth), "label": _label(each)} for each in walk.path]
+    return {
+        "base": options.base,
+        "bases": bases,
+        "lines": [_line(each) for each in lines],
+        "tables": [_table(each) for each in tables],
+    }
+
+
+def graph(walk: Walk, options: Options) -> dict[str, Any]:
+    """What the drawing of the graph needs; it is made in the background (`live`)."""
+    return {"depth": options.depth}
+
+
+def code(walk: Walk, options: Options) -> dict[str, Any]:
+    """The action that led here, or one that is refused here, with the lines that ran."""
+    previous, step = walk.moment.previous, walk.moment.step
+    if options.refused:
+        return _code(walk, walk.row, options.refused)
+    if previous is None or step is None:
+        return {"title": "No step was taken yet.", "lines": []}
+    return _code(walk, previous.row, step.text)
+
+
+def _code(walk: Walk, row: bytes, step: str) -> dict[str, Any]:
+    each = find_step(walk.model, row, step)
+    path = code_path(walk.model, row, each.action, each.args)
+    return {
+        "title": step,
+        "refused": not each.taken,
+        "reason": each.reason,
+        "values": "" if each.taken else str(why_refused(walk.model, row, each)),
+        "notice": path.notice,
+        "lines": [{"number": n.number, "text": n.text, "state": n.state} for n in path.lines],
+    }
+
+
+def invariants(walk: Walk, options: Options) -> dict[str, Any]:
+    """Every invariant in every state of the branch."""
+    return {"svg": invariants_strip(walk, options.watched)}
+
+
+def compare(walk: Walk, options: Options) -> dict[str, Any]:
+    """Two branches side by side at the same number of steps."""
+    left, right = _compared(walk, options)
+    compared = compare_branches(walk, left, right, options.at)
+    return {
+        "branches": list(walk.branches),
+        "left": left,
+        "right": right,
+        "at": compared.step,
+        **compared.to_json(),
+    }
+
+
+TABS: dict[str, Callable[[Walk, Options], dict[str, Any]]] = {
+    each.__name__: each for each in (cluster, sequence, state, graph, code, invariants, compare)
+}
+"""Every tab by name, in the order in which they stand; the scripts have their labels."""
+
+
+def _base(walk: Walk, options: Options) -> bytes | None:
+    """The row that the State tab compares with; None at the start."""
+    if options.base == BEFORE:
+        return walk.moment.previous and walk.moment.previous.row
+    known = {str(each.depth): each.row for each in walk.path}
+    return known.get(options.base, walk.start.row)
+
+
+def _label(moment: Moment) -> str:
+    slide, _ = split_caption(moment.caption)
+    about = f"slide {slide}" if slide else moment.step.text if moment.step else "the start"
+    return f"state {moment.depth}: {about}"[:60]
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {"name": line.name, "differs": line.differs, "value": _pieces(line.value)}
+
+
+def _table(table: Columns) -> dict[str, Any]:
+    return {
+        "heads": table.heads,
+        "rows": [
+            {"name": name, "cells": [_pieces(cell) for cell in cells]} for name, cells in table.rows
+        ],
+    }
+
+
+def _pieces(value: list[Piece]) -> list[dict[str, str]]:
+    return [{"text": each.text, "mark": each.mark, "was": each.was} for each in value]
+
+
+def _compared(walk: Walk, options: Options) -> tuple[str, str]:
+    """The branches to compare: those that were picked, or else the first and the current one."""
+    names = list(walk.branches)
+    left = options.left if options.left in names else names[0]
+    others = [name for name in (options.right, walk.branch, *reversed(names)) if name != left]
+    right = next((name for name in others if name in names), left)
+    return left, right
