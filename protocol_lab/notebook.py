@@ -1,12 +1,14 @@
 """What the notebooks import: step a spec, replay a scenario, explore, show states as pictures."""
 
 import inspect
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.challenges import challenge_named, shortest
 from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing.pictures import caption, picture_strip
 from protocol_lab.drawing.state_graph import state_graph
@@ -26,12 +28,14 @@ from protocol_lab.stepping.walk import Moment, Walk
 
 __all__ = [
     "Walk",
+    "challenge",
     "explore",
     "graph",
     "load",
     "replay",
     "scenario",
     "show",
+    "solution",
     "source",
     "step",
     "strip",
@@ -68,6 +72,30 @@ def replay(name: str, slide: int | None = None) -> Stepper:
         stepper.walk.go_to(max(1, shown[0].depth - 1))
         stepper.refresh()
     return stepper
+
+
+def challenge(name: str) -> Stepper:
+    """A stepper at the start of a challenge. Raises LabError for an unknown name."""
+    return Stepper(challenge_named(name))
+
+
+def solution(name: str) -> HTML:
+    """A shortest way to a challenge's goal, folded: its steps after the given ones, and states.
+
+    Raises LabError for an unknown name.
+    """
+    chosen = challenge_named(name)
+    walk = shortest(chosen)
+    if walk is None:
+        return HTML(f"<p>No way to the goal of {escape(chosen.title)} was found.</p>")
+    moments = walk.path[len(chosen.begin().path) - 1 :]
+    steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(moments[1:], 1))
+    alternative = "; ".join(caption(walk.model, moment) for moment in moments)
+    picture = image_html(picture_strip(walk, 2, moments), alternative)
+    return HTML(
+        f"<details><summary>A shortest way: {len(moments) - 1} steps</summary>"
+        f"<pre>{escape(steps)}</pre>{picture}</details>"
+    )
 
 
 def show(walk: Walk) -> HTML:

@@ -3,6 +3,7 @@
 import time
 
 from protocol_lab.catalog import load, package_folder, spec_names
+from protocol_lab.challenges import challenges_of, shortest
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
@@ -11,7 +12,8 @@ from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
 
 
 def prepare() -> int:
-    """Compile every layout that the kit itself uses, play every scenario, look for Java and dot.
+    """Compile every layout that the kit itself uses, play every scenario, solve every challenge,
+    look for Java and dot.
 
     Prints a line for each; returns 0 if all is well, 3 if something is missing.
     """
@@ -21,6 +23,10 @@ def prepare() -> int:
     for package in sorted({name.partition(".")[0] for name in spec_names()}):
         count = len(list(package_folder(package).glob("scenarios/*.txt")))
         problems += _report(f"{package}: {count} scenarios played", lambda p=package: _play_all(p))
+        count = len(challenges_of(package))
+        problems += _report(
+            f"{package}: {count} challenges solved", lambda p=package: _solve_all(p)
+        )
     problems += _report("Java for Spark", find_java)
     problems += _report("Graphviz", find_dot)
     for problem in problems:
@@ -56,3 +62,9 @@ def _models(name: str) -> list[Model]:
 def _play_all(package: str) -> None:
     for path in scenarios_of(package):
         play(read_scenario(path))
+
+
+def _solve_all(package: str) -> None:
+    for each in challenges_of(package):
+        if shortest(each) is None:
+            raise LabError(f"The challenge {each.name!r} can't be solved.")
