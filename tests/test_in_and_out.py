@@ -396,6 +396,7 @@ def test_what_is_pasted_is_recognised():
     walk = talk()
     assert isinstance(read_pasted("\n" + scenario_text(walk)), Scenario)
     assert along(play(read_pasted("\n" + scenario_text(walk)))) == along(walk)
+    assert read_pasted(f"```text\n{scenario_text(walk)}```\n") == read_pasted(scenario_text(walk))
     assert along(read_pasted(link_text(walk))) == along(walk)
     assert along(read_pasted(to_json(walk))) == along(walk)
     assert read_pasted(KIP_101).model.spec.name == "kafka.kip_101"

@@ -1,5 +1,7 @@
 """Whatever a learner pastes: a link, our JSON, a scenario, or what TLC printed."""
 
+import re
+
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.exports import read_json
@@ -9,6 +11,9 @@ from protocol_lab.stepping.tlc_output import is_tlc_output
 from protocol_lab.stepping.tlc_traces import read_tlc_trace, read_tlc_trace_like
 from protocol_lab.stepping.walk import Walk
 
+_FENCE = re.compile(r"\A```\w*\n|\n```\Z")
+"""What stands around code in a chat."""
+
 
 def read_pasted(text: str, model: Model | None = None) -> Walk | Scenario:
     """The walk that the text stands for, at its end; a scenario is parsed and not yet played.
@@ -17,7 +22,7 @@ def read_pasted(text: str, model: Model | None = None) -> Walk | Scenario:
     `play(scenario, model)`. Each kind of text brings its own constants; only a trace of TLC, which
     does not print them, is tried with the model's first. Raises LabError with one sentence.
     """
-    text = text.lstrip("\ufeff").strip()
+    text = _FENCE.sub("", text.lstrip("\ufeff").strip())
     if text.startswith("# spec:"):
         return parse_scenario(text, "your scenario")
     if text.startswith("{"):

@@ -28,7 +28,7 @@ from protocol_lab.declaring.layout import (
 from protocol_lab.stepping.tlc_output import Atom, Function, PrintedTrace, Sequence, SetOf, Value
 
 _NOTHING = re.compile(r"(no|none|nil|null|nobody|empty|undefined)$", re.IGNORECASE)
-_MOST_NUMBERINGS = 5040
+_MOST_NUMBERINGS = 720
 
 
 def same_name(ours: str, theirs: str) -> bool:
@@ -125,7 +125,7 @@ class Places:
     def numberings(self) -> Iterator[dict[Atom | int, int]]:
         """Numbers for the names: first by the digits at their ends, else by the alphabet.
 
-        Then every other way, up to some thousands.
+        Then every other way, up to some hundreds.
         """
         groups = self.groups()
         whole = list(self.domains.values())
