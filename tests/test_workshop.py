@@ -1,0 +1,86 @@
+"""The plans of notebooks/workshop.md: they add up, and what they name exists."""
+
+import re
+
+import pytest
+
+import kafka_spec.challenges
+from tests.notebook_outputs import FOLDER, read
+
+TEXT = (FOLDER / "workshop.md").read_text()
+NOTEBOOK = re.compile(r"`((?:kafka/|your_own/|spark/)?\d\d_\w+|kafka/\d\d_\w+)`")
+
+
+def part(title: str) -> str:
+    """What stands under a heading."""
+    return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def rows(title: str) -> list[list[str]]:
+    """The rows of the table under a heading, without its head."""
+    lines = [line for line in part(title).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def notebook(name: str):
+    return read(FOLDER / f"{name}.ipynb")
+
+
+def headings(name: str) -> set[str]:
+    cells = [cell.source for cell in notebook(name).cells if cell.cell_type == "markdown"]
+    return set(re.findall(r"^#+ (.+)$", "\n".join(cells), re.MULTILINE))
+
+
+def all_of(name: str) -> str:
+    """A notebook's sources and outputs as one text, texts that are split into lines joined."""
+    return re.sub(r'"\s*\n\s*"', "", "\n".join(cell.source for cell in notebook(name).cells))
+
+
+@pytest.mark.parametrize(("title", "minutes"), [("90 minutes", 90), ("Half a day", 210)])
+def test_a_plan_adds_up_and_names_sections_that_exist(title, minutes):
+    clock = 0
+    for begin, length, where, sections, _ in rows(title):
+        assert begin == f"{clock // 60}:{clock % 60:02}"
+        clock += int(length)
+        if where:
+            known = headings(where.strip("`"))
+            named = re.findall(r'"([^"]+)"', sections)
+            assert named
+            assert set(named) <= known, set(named) - known
+    assert clock == minutes
+
+
+def test_every_notebook_that_is_named_exists():
+    named = set(NOTEBOOK.findall(TEXT))
+    assert len(named) > 5
+    for name in named:
+        assert (FOLDER / f"{name}.ipynb").exists(), name
+
+
+def test_every_section_that_the_text_names_exists():
+    everything = set().union(*(headings(name) for name in set(NOTEBOOK.findall(TEXT))))
+    named = re.findall(r'"([^"]+)"', TEXT)
+    assert set(named) <= everything, set(named) - everything
+
+
+@pytest.mark.parametrize("row", rows("Where to stop and ask"), ids=lambda row: row[1][:40])
+def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
+    where, question, answer, wrong, reply = row
+    name = where.strip("`")
+    assert question.replace("’", "'") in all_of(name).replace("’", "'")
+    outputs = "\n".join(str(cell.get("outputs", "")) for cell in notebook(name).cells)
+    assert f"The run says:** {answer}." in outputs
+    assert wrong != answer
+    assert reply.endswith((".", "?"))
+
+
+def test_every_exercise_and_challenge_exists():
+    challenges = {each.name for each in kafka_spec.challenges.CHALLENGES}
+    listed = rows("Group work")
+    assert len(listed) > 5
+    for _, names, where in listed:
+        for name in re.findall(r"`(\w+)`", names):
+            if where == "challenges of Kafka":
+                assert name in challenges
+            else:
+                assert f".{name}" in all_of(where.strip("`"))
