@@ -55,8 +55,9 @@ class Challenge:
     or `reach` is a condition (s, c) that must become true.
 
     `spec` is a name of the catalog, or a spec that was written in a cell. `given` are steps that
-    are taken already, one a line, as in a scenario; they do not count. `forbidden` names actions
-    that the adversary has to do without. Raises LabError unless there is exactly one goal.
+    are taken already, one a line, as in a scenario; they do not count. A first line `init(...)`
+    chooses one of several initial states. `forbidden` names actions that the adversary has to do
+    without. Raises LabError unless there is exactly one goal.
     """
 
     name: str
@@ -91,10 +92,18 @@ class Challenge:
 
     def begin(self) -> Walk:
         """A new walk, standing after the given steps. Raises LabError if one can't be taken."""
-        walk = Walk.begin(self.model)
-        for step, caption in _given_lines(self):
+        lines = [line.partition("#") for line in self.given.splitlines()]
+        steps = [(step.strip(), caption.strip()) for step, _, caption in lines if step.strip()]
+        starts = [step for step, _ in steps if step.startswith("init(")]
+        walk = Walk.begin(self.model, starts[0] if starts else None)
+        for step, caption in steps[len(starts) :]:
             walk.take(step, caption)
         return walk
+
+    @cached_property
+    def given_steps(self) -> list[str]:
+        """The texts of the steps that are taken already."""
+        return [step.text for step in self.begin().steps]
 
     def is_met(self, walk: Walk, moment: Moment) -> bool:
         """Is the goal reached in this moment of a walk?"""
@@ -278,7 +287,7 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "title": challenge.title,
         "task": challenge.task,
         "goal": _goal(challenge),
-        "given": len(_given_lines(challenge)),
+        "given": len(challenge.given_steps),
         "on_course": _is_on_course(challenge, walk.moment),
         "steps": now.steps,
         "par": now.par,
@@ -316,7 +325,7 @@ def _best_end(challenge: Challenge, walk: Walk) -> Moment:
 
 
 def _texts(challenge: Challenge, end: Moment) -> list[str]:
-    given = len(_given_lines(challenge))
+    given = len(challenge.given_steps)
     return [moment.step.text for moment in end.path()[1 + given :]]
 
 
@@ -324,7 +333,7 @@ def _solved_at(challenge: Challenge, walk: Walk, end: Moment) -> int | None:
     """After how many steps of its own the way to a moment first reaches the goal; None: never."""
     if not _is_on_course(challenge, end):
         return None
-    for moment in end.path()[1 + len(_given_lines(challenge)) :]:
+    for moment in end.path()[1 + len(challenge.given_steps) :]:
         if challenge.is_met(walk, moment):
             return _steps_to(challenge, walk, moment)
     return None
@@ -332,24 +341,14 @@ def _solved_at(challenge: Challenge, walk: Walk, end: Moment) -> int | None:
 
 def _steps_to(challenge: Challenge, walk: Walk, moment: Moment) -> int:
     """The steps to a moment, the given ones not counted."""
-    return moment.depth - 1 - len(_given_lines(challenge))
+    return moment.depth - 1 - len(challenge.given_steps)
 
 
 def _is_on_course(challenge: Challenge, moment: Moment) -> bool:
     """Does the way to a moment begin with the given steps?"""
-    given = [step for step, _ in _given_lines(challenge)]
+    given = challenge.given_steps
     taken = [each.step.text for each in moment.path()[1:]]
     return taken[: len(given)] == given
-
-
-def _given_lines(challenge: Challenge) -> list[tuple[str, str]]:
-    """The given steps with their captions."""
-    found = []
-    for line in challenge.given.splitlines():
-        step, _, caption = line.partition("#")
-        if step.strip():
-            found.append((step.strip(), caption.strip()))
-    return found
 
 
 def _counted(number: int, what: str = "step") -> str:

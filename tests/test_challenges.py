@@ -25,7 +25,7 @@ from protocol_lab.challenges import (
 from protocol_lab.declaring.spec import Property
 from protocol_lab.exercises import repair, run
 from tests.answers.adversary import OTHER_RIGHT, WRONG
-from tests.toy_specs import counter
+from tests.toy_specs import counter, letters
 
 ALL = challenges_of("kafka")
 
@@ -74,6 +74,11 @@ def test_par_is_the_length_of_a_way_that_can_be_taken(challenge):
 def at_four(s, c):
     """The counter is at four."""
     return s.n == 4
+
+
+def nobody_writes(s, c):
+    """All values are sent."""
+    return s.next_value >= c.values
 
 
 def _count(n, **more):
@@ -152,6 +157,12 @@ def test_given_steps_do_not_count_and_are_missed_if_undone():
     shown = progress(challenge, walk)
     assert (shown["steps"], shown["on_course"], shown["solved"]) == (0, False, False)
     assert "given steps are not on this branch" in next_hint(challenge, walk, ["one"])
+
+
+def test_the_given_steps_may_choose_an_initial_state():
+    challenge = Challenge("go", "Go", "Go.", letters, reach=nobody_writes, given="init(first=1)")
+    assert challenge.begin().state.next_value == 1
+    assert challenge.given_steps == []
 
 
 def test_hints_are_the_written_ones_and_then_the_next_step():
