@@ -7,6 +7,8 @@ import re
 import pytest
 
 from protocol_lab import LabError
+from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text, Value
+from protocol_lab.drawing.changes import with_changes
 from protocol_lab.exercises import Exercise
 from protocol_lab.exploring.explore import explore
 from protocol_lab.stepping.walk import Walk
@@ -273,3 +275,33 @@ def test_a_mistake_is_told_in_one_sentence(cells, engine, mistake):
 def test_an_unknown_constant_is_told_the_known_ones(cells):
     with pytest.raises(LabError, match="has no constant 'nodes'; it has: servers"):
         tried(cells, HEAD, SPEC, INIT, GO, nodes=3)
+
+
+# --- Drawings that find what has changed -----------------------------------------------------
+
+
+def test_what_differs_from_the_picture_before_is_marked():
+    def picture(role, records, sent, committed=()):
+        boxes = [Entry(k, each, committed=k in committed) for k, each in enumerate(records)]
+        lane = Lane([[Text("Server 1")], [Text(role)]], boxes)
+        told = [Card("Client", [Text(f"{len(committed)} answers")])]
+        bar = [Bar("Quorum", [Value("leader", Text(role))])]
+        on_the_way = [Messages("Sent", [Message(each) for each in sent])]
+        return Cluster(lanes=[lane], bars=bar, cards=told, messages=on_the_way)
+
+    before = picture("backup", ["a", "b", "c", "d"], ["x", "x"])
+    now = with_changes(picture("primary", ["a", "q", "c"], ["x", "x", "x"], {2}), before)
+    (lane,) = now.lanes
+    assert [each[0].was for each in lane.lines] == [None, "backup"]
+    marks = [(each.offset, each.mark, each.gone) for each in lane.entries]
+    assert marks == [(0, "", ""), (1, "changed", "b"), (2, "committed", ""), (3, "truncated", "d")]
+    assert [each.mark for each in now.messages[0].items] == ["", "", "new"]
+    assert now.cards[0].lines[0].was == "0 answers"
+    assert now.bars[0].values[0].value.was == "backup"
+    again = with_changes(before, before)
+    assert again == before
+
+
+def test_a_lane_that_was_not_there_before_is_drawn_as_it_is():
+    lanes = [Lane([[Text("Server 1")]]), Lane([[Text("Server 2")]], [Entry(0, "a")])]
+    assert with_changes(Cluster(lanes=lanes), Cluster(lanes=lanes[:1])).lanes == lanes

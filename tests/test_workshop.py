@@ -1,14 +1,16 @@
 """The plans of notebooks/workshop.md: they add up, and what they name exists."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-import kafka_spec.challenges
+import protocol_lab.stepper
+from kafka_spec.challenges import CHALLENGES
 from tests.notebook_outputs import FOLDER, read
 
 TEXT = (FOLDER / "workshop.md").read_text()
-NOTEBOOK = re.compile(r"`((?:kafka/|your_own/|spark/)?\d\d_\w+|kafka/\d\d_\w+)`")
+NOTEBOOK = re.compile(r"`((?:kafka/|your_own/|spark/)?\d\d_\w+)`")
 
 
 def part(title: str) -> str:
@@ -75,12 +77,20 @@ def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
 
 
 def test_every_exercise_and_challenge_exists():
-    challenges = {each.name for each in kafka_spec.challenges.CHALLENGES}
+    challenges = {each.name for each in CHALLENGES}
     listed = rows("Group work")
     assert len(listed) > 5
     for _, names, where in listed:
         for name in re.findall(r"`(\w+)`", names):
-            if where == "challenges of Kafka":
-                assert name in challenges
-            else:
-                assert f".{name}" in all_of(where.strip("`"))
+            shown = f'challenge("{name}")' if name in challenges else f".{name}.check("
+            assert shown in all_of(where.strip("`"))
+
+
+def test_the_keys_are_those_that_the_stepper_lists():
+    drawers = (Path(protocol_lab.stepper.__file__).parent / "js" / "drawers.js").read_text()
+    listed = drawers.partition("KEY_MEANINGS = [")[2].partition("];")[0]
+    known = " ".join(re.findall(r'\["([^"]+)", "', listed)) + listed
+    keys = [key for keys, _ in rows("Stepping in front of people") for key in keys.split("`")[1::2]]
+    assert len(keys) > 8
+    for key in [*keys, "p"]:
+        assert key in known, key
