@@ -24,11 +24,13 @@ from typing import Any
 
 from protocol_lab.declaring.constants import show, show_text
 from protocol_lab.declaring.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.declaring.views import view
 from protocol_lab.drawing.wording import first_line
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.rehearsal import judge
 from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import evaluate, initial, successors
+from protocol_lab.stepping.attempts import evaluate, initial
 from protocol_lab.stepping.scenarios import Line, parse_scenario
 from protocol_lab.stepping.steps import Step
 from protocol_lab.stepping.walk import Walk
@@ -226,9 +228,6 @@ def _in_one_sentence(error: Exception) -> str:
 
 # --- What a check does with an answer --------------------------------------------------------
 
-TRIED = 300
-"""In how many states an answer that does not compile is tried, to find out what is wrong."""
-
 
 def run(model: Model, **options: Any) -> Result:
     """Explore a model with a learner's function in it. Raises LabError if that can't be run."""
@@ -237,39 +236,10 @@ def run(model: Model, **options: Any) -> Result:
     except LabError:
         raise
     except Exception:
-        _find_fault(model)
         raise LabError(
             "Your function works, but can't be compiled; keep to what the actions of the spec use:"
             " numbers, if, for, and the spec's own functions."
         ) from None
-
-
-def _find_fault(model: Model) -> None:
-    """Run everything uncompiled in the first states, where an error has a name. Raises LabError."""
-    waiting = [each.row for each in initial(model)]
-    seen = set(waiting)
-    while waiting and len(seen) < TRIED:
-        row = waiting.pop(0)
-        for each in model.spec.invariants:
-            _judge(model, row, each.function)
-        for each in successors(model, row):
-            if each.row not in seen:
-                seen.add(each.row)
-                waiting.append(each.row)
-
-
-def _judge(model: Model, row: bytes, function: Callable[..., str]) -> str:
-    """What an invariant says in a state. Raises LabError if it fails there or says nothing."""
-    try:
-        reason = evaluate(model, row, function)
-    except Exception as error:
-        raise LabError(f"{function.__name__} fails: {_in_one_sentence(error)}") from None
-    if not isinstance(reason, str):
-        raise LabError(
-            f"{function.__name__} returned {reason!r}; return HOLDS, or a sentence that says what"
-            " is wrong."
-        )
-    return reason
 
 
 def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
@@ -352,7 +322,7 @@ def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
     changed.invariants.append(Property(function))
     model = changed.bind()
     for start in initial(model):
-        _judge(model, start.row, function)
+        judge(Property(function), view(model.layout, start.row), model.constants)
     return changed
 
 
