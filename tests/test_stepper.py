@@ -11,6 +11,7 @@ import pytest
 from protocol_lab.catalog import load
 from protocol_lab.challenges import challenges_of, shortest
 from protocol_lab.declaring.spec import Spec
+from protocol_lab.drawing.exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.drawing.wording import choice_text, constant_texts, spec_title, words
@@ -20,7 +21,7 @@ from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.stepping.exports import FORMATS
+from protocol_lab.stepping.links import read_link
 from protocol_lab.stepping.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.stepping.walk import Walk
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
@@ -378,10 +379,20 @@ def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_export_holds_the_steps_so_far(talk, name):
     ask(talk, "go_to", branch="main", depth=3)
-    export = ask(talk, "export", format=name)["export"]
-    assert export["file"] == f"unclean_leader_election{FORMATS[name][0]}"
-    assert "become_out_of_sync(replica=2)" in export["text"]
-    assert "swap_preferred_leader" not in export["text"]
+    ask(talk, "export", format=name)
+    for _ in range(600):
+        if not talk.view["export"].get("working"):
+            break
+        time.sleep(0.05)
+    export = talk.view["export"]
+    assert export["file"] == f"unclean_leader_election{FORMATS[name].ending}"
+    if name == "link":
+        assert read_link(export["text"]).row == talk.walk.row
+    elif "text" in export:
+        assert "become_out_of_sync(replica=2)" in export["text"]
+        assert "swap_preferred_leader" not in export["text"]
+    else:
+        assert export["image"].startswith("data:image/")
     assert ask(talk, "undo")["export"] is None
 
 

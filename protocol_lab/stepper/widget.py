@@ -8,6 +8,7 @@ learner as anything but one sentence, and the walk stays as it was.
 
 from base64 import b64encode
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from protocol_lab.challenges import Challenge, next_hint, par, progress
 from protocol_lab.declaring.layout import IntegerLayout
 from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.exports import FORMATS
 from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.find import FOUND, Found
@@ -29,7 +31,6 @@ from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
 from protocol_lab.stepper.session import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.stepping.exports import FORMATS
 from protocol_lab.stepping.pasted import read_pasted
 from protocol_lab.stepping.scenarios import Scenario
 from protocol_lab.stepping.walk import Moment, Walk
@@ -275,8 +276,21 @@ class Stepper(anywidget.AnyWidget):
             raise LabError(f"There is no format {message['format']!r}: use {', '.join(FORMATS)}.")
         ending, write = FORMATS[message["format"]]
         name = self.walk.model.spec.name.rpartition(".")[2] + ending
-        content = _content(ending, write(self.walk))
-        self._export = {"format": message["format"], "file": name, **content}
+        about = {"format": message["format"], "file": name}
+        if ending != ".gif":
+            self._export = {**about, **_content(ending, write(self.walk))}
+            return
+        self._export = {**about, "working": True}  # seconds: in the background, of a copy
+
+        def done(written: str | bytes | LabError) -> None:
+            failed = isinstance(written, LabError)
+            self._notice = str(written) if failed else ""
+            self._export = None if failed else {**about, **_content(ending, written)}
+            self._refresh_safely()
+
+        walk = replace(self.walk, branches=dict(self.walk.branches))
+        walk.moment = self.walk.moment
+        self._live.ask("export", lambda stopped: write(walk), done)
 
     # --- The tabs ---
 
@@ -321,8 +335,9 @@ class Stepper(anywidget.AnyWidget):
             self.find = {"working": True, "text": f"{states:,} states seen, depth {depth}"}
 
         def done(found: Found | LabError) -> None:
-            self.find = {"working": False, "text": self._found(walk, begun, label, found)}
+            text = self._found(walk, begun, label, found)
             self._refresh_safely()
+            self.find = {"working": False, "text": text}
 
         self._live.find(walk, condition, show, done)
 

@@ -9,10 +9,21 @@ from typing import NamedTuple
 
 from protocol_lab import catalog
 from protocol_lab.declaring.constants import show
-from protocol_lab.declaring.layout import Node
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import plain, view
 from protocol_lab.errors import LabError
+from protocol_lab.stepping.events import (
+    AT_ONCE,
+    DELIVERED,
+    EVERYBODY,
+    LOST,
+    SENT,
+    Event,
+    Note,
+    lifelines,
+    walk_events,
+)
+from protocol_lab.stepping.links import link_text
 from protocol_lab.stepping.scenarios import bound_model, scenario_text
 from protocol_lab.stepping.steps import Step, as_json, initial_text
 from protocol_lab.stepping.walk import Walk
@@ -97,28 +108,38 @@ def read_json(text: str, model: Model | None = None) -> Walk:
 
 
 def to_mermaid(walk: Walk) -> str:
-    """A Mermaid sequence diagram: one lifeline a node, an arrow where two nodes take part."""
+    """A Mermaid sequence diagram of what happened in each step (`events`)."""
+    told = walk_events(walk)
     lines = ["sequenceDiagram"]
-    lines += [f"    participant {name}" for name in _participants(walk)]
-    for moment in walk.moment.path()[1:]:
-        ends, label = _ends(walk, moment.step), moment.step.text.replace(";", ",")
-        if len(ends) == 2:
-            lines.append(f"    {ends[0]}->>{ends[1]}: {label}")
-        else:
-            lines.append(f"    Note over {(ends or _participants(walk))[0]}: {label}")
+    lines += [f"    participant {name}" for name in _lifelines(walk, told)]
+    arrows = {SENT: "-)", DELIVERED: "->>", LOST: "-x", AT_ONCE: "->>"}
+    for step, events in told:
+        lines.append(f"    %% {step.text}")
+        for each in events:
+            text = _label(each).replace(";", ",").replace("#", "")
+            ends = _ends(each)
+            if len(ends) == 2:
+                lines.append(f"    {ends[0]}{arrows[each.kind]}{ends[1]}: {text}")
+            else:
+                lines.append(f"    Note over {(ends or _lifelines(walk, told))[0]}: {text}")
     return "\n".join(lines) + "\n"
 
 
 def to_sequencediagram(walk: Walk) -> str:
     """The same for sequencediagram.org."""
+    told = walk_events(walk)
     lines = [f"title {walk.model.spec.name}"]
-    lines += [f"participant {name}" for name in _participants(walk)]
-    for moment in walk.moment.path()[1:]:
-        ends, label = _ends(walk, moment.step), moment.step.text
-        if len(ends) == 2:
-            lines.append(f"{ends[0]}->{ends[1]}: {label}")
-        else:
-            lines.append(f"note over {(ends or _participants(walk))[0]}: {label}")
+    lines += [f'participant "{name}"' for name in _lifelines(walk, told)]
+    arrows = {SENT: "->>", DELIVERED: "->", LOST: "-x", AT_ONCE: "->"}
+    for step, events in told:
+        lines.append(f"// {step.text}")
+        for each in events:
+            ends = [f'"{end}"' for end in _ends(each)]
+            if len(ends) == 2:
+                lines.append(f"{ends[0]}{arrows[each.kind]}{ends[1]}: {_label(each)}")
+            else:
+                over = ends or [f'"{_lifelines(walk, told)[0]}"']
+                lines.append(f"note over {over[0]}: {_label(each)}")
     return "\n".join(lines) + "\n"
 
 
@@ -132,6 +153,7 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format] = {
     "scenario": Format(".txt", scenario_text),
     "python": Format(".py", to_python),
+    "link": Format(".link.txt", link_text),
     "json": Format(".json", to_json),
     "mermaid": Format(".mmd", to_mermaid),
     "sequencediagram.org": Format(".seq", to_sequencediagram),
@@ -139,22 +161,22 @@ FORMATS: dict[str, Format] = {
 """The formats that are text, by name."""
 
 
-def _participants(walk: Walk) -> list[str]:
-    names: dict[str, None] = {}
-    for action in walk.model.spec.actions:
-        for domain in action.domains.values():
-            if isinstance(domain, Node):
-                count = getattr(walk.model.constants, domain.count)
-                kind = domain.count.removesuffix("s")
-                names |= {f"{kind}{node}": None for node in range(1, count + 1)}
-    return list(names) or ["system"]
+Told = list[tuple[Step, list[Event]]]
 
 
-def _ends(walk: Walk, step: Step) -> list[str]:
-    """The nodes among a step's parameters, as they are named in the diagram."""
-    domains = walk.model.action(step.action).domains
-    return [
-        f"{domain.count.removesuffix('s')}{step.args[name]}"
-        for name, domain in domains.items()
-        if isinstance(domain, Node)
-    ]
+def _lifelines(walk: Walk, told: Told) -> list[str]:
+    return lifelines(walk.model, [each for _, events in told for each in events])
+
+
+def _ends(event: Event) -> list[str]:
+    """Whom an event concerns: one or two lifelines; none for a note about all."""
+    ends = [event.at] if isinstance(event, Note) else [event.source, event.dest]
+    return [end for end in ends if end != EVERYBODY]
+
+
+def _label(event: Event) -> str:
+    """What is written at an event; what has its own arrow needs no word."""
+    if isinstance(event, Note):
+        return event.text
+    words = {SENT: "sends", DELIVERED: "gets", LOST: "lost:"}
+    return f"{words.get(event.kind, '')} {event.label}".strip()

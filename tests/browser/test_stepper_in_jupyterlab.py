@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from protocol_lab.catalog import load
+from protocol_lab.challenges import challenge_named, shortest
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.stepping.walk import Walk
+from tests.browser.jupyterlab import ROOT
 from tests.test_stepper import TALK
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -121,8 +123,8 @@ def test_the_tab_of_the_state_marks_what_differs_and_stays(fresh):
     stepper = fresh.stepper()
     key(stepper, "tab-state").click()
     key(stepper, "controller_elect_leader(new_leader=1)").click()
-    expect(stepper.locator("tr.ls-differs", has_text="quorum_state")).to_contain_text("leader")
-    expect(stepper.locator("tr.ls-differs ins").first).to_be_visible()
+    expect(stepper.locator("tr.ls-differs th")).to_contain_text(["quorum_state.leader_epoch"])
+    expect(stepper.locator(".ls-differs ins").first).to_be_visible()
     expect(key(stepper, "tab-state")).to_have_attribute("aria-selected", "true")
     fresh.shoot("state")
 
@@ -130,7 +132,7 @@ def test_the_tab_of_the_state_marks_what_differs_and_stays(fresh):
 def test_a_scenario_plays_to_the_violation(talk):
     stepper = talk.stepper()
     expect(stepper.locator(".ls-moment")).to_have_count(16)
-    expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text("56 ✗ violated")
+    expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text(["56 ✗", "violated"])
     key(stepper, "speed").select_option("fast")
     key(stepper, "play").click()
     expect(key(stepper, "play")).to_contain_text("pause")
@@ -161,7 +163,9 @@ def test_the_learner_takes_over_from_a_scenario_and_goes_back(talk):
     moment(stepper, 11).click()
     expect_depth(stepper, 11)
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 51")
-    expect(stepper.locator(".ls-choice.ls-ahead")).to_have_text("replica 3, 1 entry next ▸")
+    expect(stepper.locator(".ls-choice.ls-ahead")).to_have_text(
+        re.compile("replica 3, 1 entry next ▸")
+    )
     key(stepper, "leader_failure(replica=1)").click()
     expect_depth(stepper, 12)
     expect(stepper.locator(".ls-lane.ls-current")).to_have_text("branch 2")
@@ -284,6 +288,166 @@ def _saved(folder, data):
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=metadata), path)
     return path
+
+
+# --- What is new beside the walk ---------------------------------------------------------------
+
+
+def test_the_distances_fall_along_the_way_and_can_be_hidden(talk):
+    stepper = talk.stepper()
+    near = stepper.locator(".ls-near")
+    moment(stepper, 11).click()
+    expect(near).to_have_text("nearest violation: 5 steps", timeout=60_000)
+    expect(stepper.locator(".ls-nearer")).to_have_text("replica 3, 1 entry next ▸ → 4")
+    stepper.locator(".ls-nearer").click()
+    expect(near).to_have_text("nearest violation: 4 steps")
+    talk.shoot("near", stepper)
+    key(stepper, "spoilers").click()
+    expect(near).to_have_count(0)
+    expect(stepper.locator(".ls-distance")).to_have_count(0)
+
+
+def test_a_refusal_shows_its_values_and_the_code_that_refused(talk):
+    stepper = talk.stepper()
+    refused = stepper.locator(".ls-not", has_text="elect_new_leader")
+    expect(refused.locator(".ls-values")).to_have_text("zk_state.leader = 1")
+    refused.locator(".ls-look").click()
+    expect(stepper.locator(".ls-line-returned")).to_contain_text('return "there is a leader"')
+    talk.shoot("code", stepper)
+
+
+@pytest.mark.parametrize("tab", ["sequence", "graph", "invariants"])
+def test_the_drawn_tabs(talk, tab):
+    stepper = talk.stepper()
+    moment(stepper, 11).click()
+    expect_depth(stepper, 11)
+    key(stepper, f"tab-{tab}").click()
+    expect(stepper.locator(f".ls-{tab} svg")).to_be_visible(timeout=60_000)
+    talk.shoot(tab, stepper)
+    if tab != "graph":
+        stepper.locator(f".ls-{tab} [data-depth='3']").first.click()
+        expect_depth(stepper, 3)
+
+
+def test_a_typed_state_is_found_and_lies_ahead(talk):
+    stepper = talk.stepper()
+    key(stepper, "find").click()
+    key(stepper, "find-typed").fill("s.zk_state.leader == 2")
+    key(stepper, "find-do").click()
+    finding = stepper.locator(".ls-finding")
+    expect(finding).to_contain_text("nearest such state", timeout=60_000)
+    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("to: s.zk_state.leader == 2")
+    expect(stepper.locator(".ls-choice.ls-ahead")).to_be_visible()
+    key(stepper, "find-typed").fill("s.nonsense")
+    key(stepper, "find-do").click()
+    expect(finding).to_contain_text("nonsense")
+    talk.shoot("found", stepper)
+
+
+def test_branches_are_compared_step_by_step(talk):
+    stepper = talk.stepper()
+    moment(stepper, 11).click()
+    expect_depth(stepper, 11)
+    key(stepper, "leader_failure(replica=1)").click()
+    expect_depth(stepper, 12)
+    key(stepper, "tab-compare").click()
+    key(stepper, "compare-on").click()
+    expect(stepper.locator(".ls-compare .ls-differs th").first).to_contain_text("committed")
+    expect(stepper.locator(".ls-compare figure")).to_have_count(2)
+    talk.shoot("compare", stepper)
+
+
+def test_the_learner_takes_over_with_a_button(talk):
+    stepper = talk.stepper()
+    moment(stepper, 9).click()
+    expect_depth(stepper, 9)
+    key(stepper, "take-over").click()
+    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("my way")
+    expect(key(stepper, "take-over")).to_have_count(0)
+
+
+def test_a_counterexample_of_tlc_and_a_link_are_walked_along(fresh):
+    stepper = fresh.stepper()
+    printed = (ROOT / "tests" / "tlc_traces" / "kip_101.txt").read_text()
+    key(stepper, "load").click()
+    key(stepper, "load-text").fill(printed)
+    key(stepper, "paste-do").click()
+    expect(stepper.locator("h2")).to_have_text("Kafka · KIP-101", timeout=60_000)
+    length = stepper.locator(".ls-timeline").get_attribute("aria-valuenow")
+    key(stepper, "export").click()
+    key(stepper, "export-format").select_option("link")
+    expect(key(stepper, "export-text")).to_have_value(re.compile(r"^lab1\."))
+    link = key(stepper, "export-text").input_value()
+    key(stepper, "first").click()
+    expect_depth(stepper, 1)
+    key(stepper, "load").click()
+    key(stepper, "load-text").fill(link)
+    key(stepper, "paste-do").click()
+    expect_depth(stepper, int(length))
+
+
+def test_a_challenge_is_met_by_hints_and_replayed_beside_the_shortest(lab):
+    cell = "from protocol_lab.notebook import challenge\nchallenge('two_leaders_write')"
+    notebook = _open(lab, [cell])
+    stepper = notebook.stepper()
+    expect(stepper.locator(".ls-score")).to_contain_text("par is 6", timeout=90_000)
+    expect(stepper.locator(".ls-near")).to_have_count(0)
+    key(stepper, "hint").click()
+    expect(stepper.locator(".ls-hints li")).to_have_count(1)
+    for k, step in enumerate(shortest(challenge_named("two_leaders_write")).steps, 2):
+        key(stepper, step.text).click()
+        expect_depth(stepper, k)
+    expect(stepper.locator(".ls-score")).to_contain_text("9 points")
+    notebook.shoot("met", stepper)
+    key(stepper, "shortest").click()
+    expect(stepper.locator(".ls-compare figure").nth(1)).to_contain_text("the shortest way")
+
+
+def test_the_presenters_view_is_walked_by_keys_alone(lab):
+    notebook = lab([REPLAY], width=1280, height=720)
+    notebook.run_all()
+    stepper, keyboard = notebook.stepper(), notebook.page.keyboard
+    stepper.locator(".ls-caption").click()
+    keyboard.press("p")
+    expect(stepper).to_have_class(re.compile("ls-presenting"))
+    keyboard.press("ArrowRight")
+    expect_depth(stepper, 2)
+    keyboard.press("c")
+    expect(stepper.locator(".ls-can")).to_be_visible()
+    keyboard.press("1")
+    expect_depth(stepper, 3)
+    picture = stepper.locator(".ls-picture svg").bounding_box()
+    assert picture["y"] + picture["height"] <= 720
+    notebook.shoot("presenting")
+    keyboard.press("Escape")
+    expect(stepper).not_to_have_class(re.compile("ls-presenting"))
+
+
+def test_the_dark_theme_repaints_the_picture_too(talk):
+    stepper = talk.stepper()
+    key(stepper, "theme").click()
+    key(stepper, "theme").click()
+    expect(stepper).to_have_attribute("data-theme", "dark")
+    colour = "element => getComputedStyle(element).fill"
+    assert stepper.locator(".ls-picture svg > rect").first.evaluate(colour) == "rgb(22, 29, 37)"
+    talk.shoot("dark", stepper)
+    key(stepper, "theme").click()
+
+
+def test_a_specification_of_messages_is_stepped_and_drawn(lab):
+    cell = (
+        "from protocol_lab.notebook import step\nfrom tests.request_reply import spec\n"
+        "stepper = step(spec.bind())\nstepper"
+    )
+    notebook = _open(lab, [cell])
+    stepper = notebook.stepper()
+    for depth in (2, 3):
+        stepper.locator(".ls-choice").first.click()
+        expect_depth(stepper, depth)
+    key(stepper, "tab-sequence").click()
+    expect(stepper.locator(".ls-sequence svg")).to_contain_text("client 1")
+    expect(stepper.locator(".ls-near")).to_contain_text("steps", timeout=90_000)
+    notebook.shoot("messages", stepper)
 
 
 def test_it_fits_a_narrow_window(lab):

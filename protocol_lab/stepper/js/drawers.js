@@ -139,8 +139,9 @@ function drawExport(view, send, ui) {
       h("label", {}, "The steps so far as ", choice),
       h("button", { type: "submit", "data-key": "export-do" }, "write"),
       button("export-copy", !shown?.text, () => copy(text), "copy"),
-      button("export-save", !shown, () => save(shown), "download"),
+      button("export-save", !shown?.text && !shown?.data, () => save(shown), "download"),
     ),
+    shown?.working ? h("p", {}, h("progress", {}), " drawing every state…") : null,
     shown?.text ? text : null,
     shown?.image ? h("img", { src: shown.image, alt: "The exported picture", class: "ls-exported" }) : null,
   );
