@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from protocol_lab.drawing.state_graph import around
+from protocol_lab.drawing.state_graph import LIMIT, around
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.find import Found, find_state
 from protocol_lab.exploring.nearness import EXACT, MORE, NEVER, Distance, Near, Nearness
@@ -19,6 +19,9 @@ Show = Callable[[dict[str, Any]], None]
 
 _TELL_EVERY = 0.2
 """Seconds between two reports of a search."""
+
+_MOST_STATES = 60
+"""In the graph of a depth that nobody chose: more are drawn, but hard to read beside the lists."""
 
 
 class Live:
@@ -75,7 +78,8 @@ class Live:
                 show({"svg": answer})
 
         def job(stopped: Callable[[], bool]) -> str | None:
-            return around(model, row, depth or None, visited=visited, stopped=stopped)
+            most = LIMIT if depth else _MOST_STATES
+            return around(model, row, depth or None, visited=visited, stopped=stopped, limit=most)
 
         self.ask("graph", job, done)
 
