@@ -20,7 +20,7 @@ run again.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any, Protocol
+from typing import Any
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
@@ -35,8 +35,22 @@ HOLDS = ""
 """What an invariant returns when it holds."""
 
 
+class _Declared:
+    """What a spec registers: a function, under its name."""
+
+    function: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def doc(self) -> str:
+        return (self.function.__doc__ or "").strip()
+
+
 @dataclass(frozen=True)
-class Action:
+class Action(_Declared):
     """An action with its parameters' domains.
 
     `witnesses`, if given, takes the same arguments and says how often TLC counts the step as
@@ -47,33 +61,17 @@ class Action:
     domains: dict[str, Domain]
     witnesses: Callable[..., int] | None = None
 
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        return (self.function.__doc__ or "").strip()
-
 
 @dataclass(frozen=True)
-class Property:
+class Property(_Declared):
     """An invariant, a step invariant, a constraint or a sometimes property."""
 
     function: Callable[..., str]
     by_default: bool = True
 
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        return (self.function.__doc__ or "").strip()
-
 
 @dataclass(frozen=True)
-class Situation:
+class Situation(_Declared):
     """A state worth finding: a function (s, c) that is true in it. It claims nothing.
 
     The first line of the function's docstring is the label under which a learner picks it.
@@ -82,23 +80,8 @@ class Situation:
     function: Callable[..., bool]
 
     @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        return (self.function.__doc__ or "").strip()
-
-    @property
     def label(self) -> str:
         return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
-
-
-class _Declared(Protocol):
-    """What a spec registers: a function with its name."""
-
-    @property
-    def name(self) -> str: ...
 
 
 @dataclass

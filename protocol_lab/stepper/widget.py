@@ -250,7 +250,11 @@ class Stepper(anywidget.AnyWidget):
     # --- Another walk ---
 
     def _begin(self, of: Walk | Scenario) -> None:
-        self._session, self._earlier = begin(of, like=self.walk.model), self._session
+        self._show_session(begin(of, like=self.walk.model))
+
+    def _show_session(self, session: Session) -> None:
+        """Change to another session, and keep the one that was shown."""
+        self._session, self._earlier = session, self._session
         self._aim = ""
         self._options = panels.Options()
 
@@ -260,9 +264,7 @@ class Stepper(anywidget.AnyWidget):
     def _back(self, _: dict) -> None:
         if self._earlier is None:
             raise LabError("There is no earlier walk to go back to.")
-        self._session, self._earlier = self._earlier, self._session
-        self._aim = ""
-        self._options = panels.Options()
+        self._show_session(self._earlier)
 
     def _load(self, message: dict) -> None:
         for each in shipped_scenarios(self.walk.model.spec.name):
