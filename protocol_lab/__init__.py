@@ -39,10 +39,19 @@ from protocol_lab.declaring.nodes import (
 )
 from protocol_lab.declaring.parameters import Member, Range, Subset
 from protocol_lab.declaring.spec import HOLDS, TAKEN, Spec
+from protocol_lab.declaring.temporal import (
+    NEXT,
+    always,
+    always_eventually,
+    eventually,
+    eventually_always,
+    leads_to,
+)
 from protocol_lab.errors import CapacityExceeded, LabError
 
 __all__ = [
     "HOLDS",
+    "NEXT",
     "NONE",
     "NO_LIMIT",
     "TAKEN",
@@ -67,14 +76,19 @@ __all__ = [
     "Subset",
     "add",
     "add_once",
+    "always",
+    "always_eventually",
     "append",
     "choice",
     "contains",
     "erase",
+    "eventually",
+    "eventually_always",
     "find",
     "flag",
     "is_in",
     "is_subset",
+    "leads_to",
     "members",
     "nodes_up_to",
     "only",

@@ -11,6 +11,8 @@ is true or false:
     @spec.sometimes                 (s, c)              a state that must be reachable
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
+    @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
+    spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
 
 The same function objects serve the stepper, the explorers and the simulator. Who registers another
 function of a name replaces the one before, in its place: so a notebook's cell can be edited and
@@ -26,6 +28,7 @@ from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
 from protocol_lab.declaring.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.declaring.parameters import Domain, domains_of
+from protocol_lab.declaring.temporal import Fairness, Formula, NextStep, TemporalProperty
 from protocol_lab.errors import LabError
 
 TAKEN = ""
@@ -91,6 +94,7 @@ class Spec:
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
     what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
     package, turns a state into SVG.
+    `properties` and `fairness` are about whole runs (`temporal`).
     For the sequence diagram: `lifelines` names who takes part, each a name or a kind of node (none:
     all kinds that actions and messages name), and `events`, a function of (before, after, c, step),
     gives what happened in a step as Arrows and Notes; None where the declared messages and the
@@ -108,6 +112,8 @@ class Spec:
     sometimes_properties: list[Property] = field(default_factory=list)
     constraints: list[Property] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=list)
+    properties: list[TemporalProperty] = field(default_factory=list)
+    fairness: list[Fairness] = field(default_factory=list)
     draw: Callable[..., str] | None = None
     lifelines: tuple[str | Node, ...] = ()
     events: Callable[..., list | None] | None = None
@@ -151,6 +157,39 @@ class Spec:
         """Register a bound on the states that are counted and expanded."""
         return self._register(self.constraints, function, True, "a constraint")
 
+    def property(self, function: Callable[..., Formula]) -> Callable[..., Formula]:
+        """Register a claim about whole runs: the function returns its formula (see `temporal`).
+
+        It is made for every choice of the function's parameters, whose domains depend on the
+        constants only. Raises LabError.
+        """
+        self._put(self.properties, TemporalProperty.of(function), "a temporal property")
+        return function
+
+    def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
+        """Assume that what can happen without a break happens, for these actions.
+
+        each: one condition for every combination of these parameters, or fields of a message
+        parameter ("message.dest"); else one for "some step of this action". An action may also be
+        NEXT, or a function that is no action of this spec. Raises LabError.
+        """
+        self._assume(actions, each, strong=False)
+
+    def strongly_fair(
+        self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()
+    ) -> None:
+        """Assume that what can happen again and again happens; else as `weakly_fair`."""
+        self._assume(actions, each, strong=True)
+
+    def _assume(
+        self, actions: tuple[Callable | NextStep, ...], each: str | tuple[str, ...], strong: bool
+    ) -> None:
+        for action in actions:
+            added = Fairness.of(action, each, strong)
+            same = (added.name, added.each, added.strong)
+            kept = [own for own in self.fairness if (own.name, own.each, own.strong) != same]
+            self.fairness[:] = [*kept, added]
+
     def messages(
         self,
         path: str,
@@ -191,10 +230,10 @@ class Spec:
 
         return register(function) if function else register
 
-    def _put(self, registered: list, added: _Declared, kind: str) -> None:
+    def _put(self, registered: list, added: _Declared | TemporalProperty, kind: str) -> None:
         """Append to one of the lists, or replace what has the same name there."""
         kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
-        kinds += [self.sometimes_properties, self.constraints, self.situations]
+        kinds += [self.sometimes_properties, self.constraints, self.situations, self.properties]
         for other in kinds:
             if other is not registered and any(each.name == added.name for each in other):
                 raise LabError(
