@@ -34,6 +34,7 @@ from protocol_lab.declaring.nodes import (
     only,
     size,
     smallest,
+    submasks,
     with_node,
     without_node,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "only",
     "size",
     "smallest",
+    "submasks",
     "take",
     "truncate",
     "with_node",

@@ -21,7 +21,7 @@ from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import attempts, initial, successors
 from protocol_lab.stepping.steps import find_step, step_of
-from tests.toy_specs import Message, counter, letters
+from tests.toy_specs import Message, counter, letters, polls
 
 BOTH = ("native", "python")
 
@@ -107,6 +107,19 @@ def test_deadlocks_are_reported_on_request():
     result = agree(model, deadlock=True)
     assert (result.violated, len(result.trace_rows)) == ("deadlock", 6)
     assert agree(model, deadlock=True, to_the_end=True).violated == "deadlock"
+
+
+def test_a_parameter_may_be_one_of_several_names():
+    model = polls.bind()
+    result = agree(model, to_the_end=True)
+    assert (result.distinct, result.generated) == (9, 13)
+    steps = [each.text for each in result.trace]
+    assert steps == ["hear(server=1, answer=no)", "hear(server=2, answer=no)"]
+    assert result.trace[0].to_json()["args"] == {"server": 1, "answer": "no"}
+    start = next(initial(model)).row
+    assert find_step(model, start, steps[0]).row == result.trace_rows[1]
+    with pytest.raises(LabError, match="there is no such choice"):
+        find_step(model, start, "hear(server=1, answer=perhaps)")
 
 
 @pytest.mark.parametrize("bound", range(1, 8))

@@ -181,3 +181,35 @@ def count(s: CounterState, c: CounterConstants):
 @counter.step_invariant(by_default=False)
 def never_to_three(before: CounterState, after: CounterState, c: CounterConstants):
     return "it went to three" if after.n == 3 else HOLDS
+
+
+# --- A parameter that is one of several names ----------------------------------------------------
+
+
+class Polls(Struct):
+    answers: Per(Server, Named(("none", "yes", "no")))
+
+
+polls = Spec("toy.polls", Polls, Constants, "Everybody is asked once.")
+
+
+@polls.init
+def nobody_was_asked(s: Polls, c: Constants):
+    return TAKEN
+
+
+@polls.action
+def hear(s: Polls, c: Constants, server: Server, answer: Named(("yes", "no"))):
+    """A server says what it thinks."""
+    if s.answers[server] != 0:
+        return "the server has answered"
+    s.answers[server] = answer + 1
+    return TAKEN
+
+
+@polls.invariant
+def somebody_agrees(s: Polls, c: Constants):
+    """Not everybody says no."""
+    if all(s.answers[server] == 2 for server in range(1, c.servers + 1)):
+        return "all said no"
+    return HOLDS

@@ -7,6 +7,7 @@ records it and the explorer tries all of them:
     epoch: Range(0, "max_leader_epoch")       a number
     lost: Subset(Replica)                     a set of nodes
     request: Member("requests")               an item of a sequence or bag of the state
+    answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
 
 A bound of `Range` and the mask of `Subset` may also be a function of the state; it takes what it
 names among `s`, `c` and the parameters before its own.
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.declaring.layout import Node, evaluate_size
+from protocol_lab.declaring.layout import Named, Node, evaluate_size
 from protocol_lab.declaring.nodes import nodes_up_to, submasks
 from protocol_lab.errors import LabError
 
@@ -49,7 +50,7 @@ class Member:
     path: str
 
 
-Domain = Node | Range | Subset | Member
+Domain = Node | Range | Subset | Member | Named
 
 
 def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
@@ -62,7 +63,7 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
         if not isinstance(parameter.annotation, Domain):
             raise LabError(
                 f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
-                " be: a Node, Range, Subset or Member, as in `lost: Subset(Server)`."
+                " be: a Node, Range, Subset, Member or Named, as in `lost: Subset(Server)`."
             )
         if parameter.default is not parameter.empty:
             raise LabError(
@@ -92,6 +93,8 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from range(1, getattr(scope["c"], count) + 1)
         case Range(low, high):
             yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
+        case Named(names):
+            yield from range(len(names))
         case Subset(of):
             yield from submasks(subset_mask(of, scope))
         case Member(path):

@@ -22,7 +22,7 @@ from numba import njit, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from platformdirs import user_cache_dir
 
-from protocol_lab.declaring.layout import Node
+from protocol_lab.declaring.layout import Named, Node
 from protocol_lab.declaring.nodes import submasks
 from protocol_lab.declaring.parameters import Bound, Domain, Member, Range, Subset, names_used
 from protocol_lab.declaring.spec import Action, Model
@@ -254,6 +254,8 @@ def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> li
             return [f"for {name}_{k} in range(1, c.{count} + 1):"]
         case Range(low, high):
             return [f"for {name}_{k} in range({bound('low', low)}, {bound('high', high)} + 1):"]
+        case Named(names):
+            return [f"for {name}_{k} in range({len(names)}):"]
         case Subset(Node(count)):
             return [f"for {name}_{k} in submasks((1 << (c.{count} + 1)) - 2):"]
         case Subset(of):

@@ -14,7 +14,14 @@ import types
 from typing import Any
 
 from protocol_lab.declaring.constants import as_text, show
-from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, Node, Struct, StructLayout
+from protocol_lab.declaring.layout import (
+    ArrayLayout,
+    IntegerLayout,
+    Named,
+    Node,
+    Struct,
+    StructLayout,
+)
 from protocol_lab.declaring.parameters import Domain, Subset
 from protocol_lab.declaring.views import ArrayView, StructView, View, plain_value
 from protocol_lab.errors import LabError
@@ -143,6 +150,8 @@ def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> Intege
             return NODE
         case Subset():
             return NODES
+        case Named(names):
+            return IntegerLayout("int8", kind="named", names=names)
     return None
 
 

@@ -13,7 +13,8 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from protocol_lab.declaring import nodes
-from protocol_lab.declaring.parameters import Member, Subset, values
+from protocol_lab.declaring.layout import Named
+from protocol_lab.declaring.parameters import Domain, Member, Subset, values
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.views import StructView, plain, view
 from protocol_lab.errors import LabError
@@ -64,8 +65,11 @@ def argument_text(model: Model, row: bytes, action: Action, name: str, args: dic
 
 
 def _plain_argument(action: Action, name: str, value: Any) -> Any:
-    if isinstance(action.domains[name], Subset):
-        return sorted(nodes.members(value))
+    match action.domains[name]:
+        case Subset():
+            return sorted(nodes.members(value))
+        case Named(names):
+            return names[value]
     return as_json(plain(value)) if isinstance(value, StructView) else int(value)
 
 
@@ -75,6 +79,8 @@ def _argument_text(
     domain = action.domains[name]
     if isinstance(domain, Subset):
         return _as_text(nodes.as_set(value))
+    if isinstance(domain, Named):
+        return domain.names[value]
     if not isinstance(value, StructView):
         return str(int(value))
     assert isinstance(domain, Member)
@@ -111,11 +117,7 @@ def find_step(model: Model, row: bytes, text: str) -> Attempt:
         if argument not in action.domains:
             known = ", ".join(action.domains) or "no parameters"
             raise LabError(f"{name} has no parameter {argument!r}; it has {known}.")
-    matching = [
-        args
-        for args in choices(model, row, action)
-        if all(_matches(args[key], value) for key, value in wanted.items())
-    ]
+    matching = [args for args in choices(model, row, action) if _all_match(action, args, wanted)]
     return attempt(model, row, action, _single(matching, text, model, row, action))
 
 
@@ -136,7 +138,7 @@ def find_initial(model: Model, text: str | None) -> Attempt:
         starts = [
             each
             for each in starts
-            if all(key in each.args and _matches(each.args[key], v) for key, v in wanted.items())
+            if set(wanted) <= set(each.args) and _all_match(each.action, each.args, wanted)
         ]
     if len(starts) == 1:
         return starts[0]
@@ -161,11 +163,19 @@ def _value(node: ast.expr) -> Any:
         return {each.arg: _value(each.value) for each in node.keywords}
     if isinstance(node, ast.Dict) and not node.keys:
         return set()
+    if isinstance(node, ast.Name):
+        return node.id
     value = ast.literal_eval(node)
     return set(value) if isinstance(value, list | tuple | set) else value
 
 
-def _matches(value: Any, wanted: Any) -> bool:
+def _all_match(action: Action, args: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    return all(_matches(action.domains[key], args[key], value) for key, value in wanted.items())
+
+
+def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
+    if isinstance(domain, Named):
+        return domain.names[value] == wanted
     if isinstance(value, StructView):
         own = plain(value)
         return isinstance(wanted, dict) and all(own.get(key) == v for key, v in wanted.items())
