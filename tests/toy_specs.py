@@ -153,36 +153,6 @@ def pigs_fly(s: State, c: Constants):
     return "they do not"
 
 
-class CounterConstants(NamedTuple):
-    limit: Annotated[int, Limits(0, 999, "where the counter stops", may_be_none=True)] = 5
-    step: Annotated[int, Limits(1, 99, "how much one step adds")] = 1
-
-
-class CounterState(Struct):
-    n: Int8.bounded_by("limit")
-
-
-counter = Spec("toy.counter", CounterState, CounterConstants, "Counts up, and wraps nowhere.")
-
-
-@counter.init
-def zero(s: CounterState, c: CounterConstants):
-    return TAKEN
-
-
-@counter.action
-def count(s: CounterState, c: CounterConstants):
-    if s.n >= c.limit:
-        return "the limit is reached"
-    s.n += c.step
-    return TAKEN
-
-
-@counter.step_invariant(by_default=False)
-def never_to_three(before: CounterState, after: CounterState, c: CounterConstants):
-    return "it went to three" if after.n == 3 else HOLDS
-
-
 # --- A parameter that is one of several names ----------------------------------------------------
 
 
@@ -213,3 +183,33 @@ def somebody_agrees(s: Polls, c: Constants):
     if all(s.answers[server] == 2 for server in range(1, c.servers + 1)):
         return "all said no"
     return HOLDS
+
+
+class CounterConstants(NamedTuple):
+    limit: Annotated[int, Limits(0, 999, "where the counter stops", may_be_none=True)] = 5
+    step: Annotated[int, Limits(1, 99, "how much one step adds")] = 1
+
+
+class CounterState(Struct):
+    n: Int8.bounded_by("limit")
+
+
+counter = Spec("toy.counter", CounterState, CounterConstants, "Counts up, and wraps nowhere.")
+
+
+@counter.init
+def zero(s: CounterState, c: CounterConstants):
+    return TAKEN
+
+
+@counter.action
+def count(s: CounterState, c: CounterConstants):
+    if s.n >= c.limit:
+        return "the limit is reached"
+    s.n += c.step
+    return TAKEN
+
+
+@counter.step_invariant(by_default=False)
+def never_to_three(before: CounterState, after: CounterState, c: CounterConstants):
+    return "it went to three" if after.n == 3 else HOLDS
