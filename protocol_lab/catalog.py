@@ -56,7 +56,9 @@ def package_folder(name: str) -> Path:
 
 
 def _packages() -> list[str]:
-    return sorted(each.name for each in pkgutil.iter_modules() if each.name.endswith("_spec"))
+    return sorted(
+        each.name for each in pkgutil.iter_modules() if each.ispkg and each.name.endswith("_spec")
+    )
 
 
 def _module_exists(full: str) -> bool:

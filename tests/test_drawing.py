@@ -399,25 +399,3 @@ def test_the_states_around_one_with_broken_invariants_marked():
     assert len(nodes_of(svg)) == 1 + len(
         {each.row for each in stepping.attempts(model, rows[-2]) if each.taken} - {rows[-2]}
     )
-
-
-# --- In a browser ------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_no_text_is_wider_than_estimated(browser):
-    """Nothing can overlap in a real browser either, if the estimates are upper ones."""
-    model = load("kafka.unclean_leader_election").bind()
-    rows = play(model, TALK)
-    page = browser.new_page()
-    page.set_content(model.spec.draw(model, rows[-1], rows[-2], title="Slide 56"))
-    measured = page.eval_on_selector_all(
-        "text",
-        """all => all.filter(each => each.textContent).map(each => [
-            each.textContent, each.getComputedTextLength(), each.getAttribute("font-size"),
-            each.getAttribute("font-weight") !== null])""",
-    )
-    page.close()
-    assert len(measured) > 40
-    for text, width, size, bold in measured:
-        assert width <= text_width(text, float(size), bold) + 0.5, text

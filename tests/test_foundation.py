@@ -18,31 +18,10 @@ from protocol_lab.declaring.views import encode_plain, plain, view
 from protocol_lab.exploring import kernels
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
-from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import attempts, initial, successors
 from protocol_lab.stepping.steps import find_step, step_of
+from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls
-
-BOTH = ("native", "python")
-
-
-def agree(model, **question) -> Result:
-    """Explore on both engines, compare everything that they report, and return one result."""
-    native, python = (explore(model, engine=engine, **question) for engine in BOTH)
-    for name in (
-        "verdict",
-        "per_depth",
-        "per_action",
-        "violated",
-        "undecided_reason",
-        "never_reached",
-        "violating",
-        "initial",
-        "trace",
-        "trace_rows",
-    ):
-        assert getattr(native, name) == getattr(python, name), name
-    return native
 
 
 @pytest.mark.parametrize("lossy", [0, 1])
@@ -344,7 +323,7 @@ def test_an_edit_of_a_called_function_takes_effect(tmp_path, monkeypatch):
 
 def test_a_faulty_action_gets_one_sentence_on_every_engine():
     model = edited_spec("s.slots[s.n + 2] = 1").bind()
-    for engine in BOTH:
+    for engine in ENGINES:
         with pytest.raises(LabError, match="go failed with IndexError"):
             explore(model, engine=engine)
 

@@ -16,7 +16,7 @@ from PIL import Image
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.declaring.constants import show
 from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
-from protocol_lab.drawing.exports import FORMATS, to_animated_svg, to_gif
+from protocol_lab.drawing.exports import FORMATS, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.exports import read_json, to_json, to_python
@@ -368,25 +368,6 @@ def test_what_can_not_be_animated_is_told_in_one_sentence():
         animated_svg(["<svg/>"] * 101, [""] * 101)
     with pytest.raises(LabError, match="a caption for each picture"):
         animated_gif([], [])
-
-
-@pytest.mark.browser
-def test_an_animation_shows_one_frame_after_the_other(browser, tmp_path):
-    path = tmp_path / "film.svg"
-    path.write_text(to_animated_svg(part_of_the_talk()))
-    seen = """() => [...document.documentElement.children].filter(each => each.tagName == "g")
-        .flatMap((g, k) => getComputedStyle(g).visibility == "visible" ? [k] : [])"""
-    film = """at => document.getAnimations().forEach(each => {
-        each.pause(); each.currentTime = at;
-    })"""
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    for k in range(8):
-        page.evaluate(film, 4000 * k + 2000)
-        assert page.evaluate(seen) == [k % 4]
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(seen) == [3]
-    page.close()
 
 
 # --- Whatever is pasted ------------------------------------------------------------------------

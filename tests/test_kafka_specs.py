@@ -1,20 +1,15 @@
-"""The Kafka specs: refusals without effect, engines that agree, capacities, claims of the prose."""
-
-import random
-from functools import cache
+"""The Kafka specs: engines that agree, capacities, and what the prose claims."""
 
 import pytest
 
 from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
-from protocol_lab.catalog import load, spec_names
+from protocol_lab.catalog import spec_names
 from protocol_lab.declaring.constants import capacities
-from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import encode_plain, plain_value, view
 from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.attempts import choices, initial, successors
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.stepping.scenarios import read_scenario, scenarios_of
 from protocol_lab.stepping.steps import find_step
-from tests.test_foundation import agree
+from tests.spec_checks import agree, bind, case, sampled, walk
 
 VARIANTS = [
     "kafka.truncate_to_high_watermark",
@@ -35,22 +30,6 @@ SPECS = [
 # Compiling takes some seconds a spec; these stand for the others in a quick run.
 QUICK = ("kafka.kip_320", "kafka.finite_replicated_log", "kafka.id_sequence")
 
-# async_isr's leader can always write.
-ALWAYS_POSSIBLE = {"leader_write"}
-
-WALKED = [
-    *(pytest.param(name, {}, id=name) for name in SPECS if name != UNCLEAN),
-    *(
-        pytest.param(
-            UNCLEAN,
-            {"election_rule": rule, "first_record_committed": first},
-            id=f"{UNCLEAN}-{rule}-{first}",
-        )
-        for rule in RULES
-        for first in ("true", "false")
-    ),
-]
-
 
 def compiled(*cases):
     """Test parameters (spec name, more...), slow where the spec is not one of the quick ones."""
@@ -68,67 +47,11 @@ def _values(part) -> list:
     return list(part.values()) if isinstance(part, dict) else [part]
 
 
-def bind(name: str, **constants) -> Model:
-    return load(name).bind(**constants)
-
-
-def sampled(name: str, **constants) -> list[bytes]:
-    """States on seeded random walks, each once."""
-    return _sampled(name, tuple(constants.items()))
-
-
-@cache
-def _sampled(name: str, constants: tuple) -> list[bytes]:
-    model, chance, found = bind(name, **dict(constants)), random.Random(1), {}
-    for _ in range(12):
-        row = next(initial(model)).row
-        for _ in range(40):
-            found[row] = None
-            ahead = [each.row for each in successors(model, row)]
-            if not ahead:
-                break
-            row = chance.choice(ahead)
-    return list(found)
-
-
-def walk(model: Model, *steps: str) -> bytes:
-    """The state after these steps."""
-    row = next(initial(model)).row
-    for step in steps:
-        each = find_step(model, row, step)
-        assert each.taken, f"{step}: {each.reason}"
-        row = each.row
-    return row
-
-
 def test_all_specs_are_here():
     assert sorted(SPECS) == [name for name in spec_names() if name.startswith("kafka.")]
 
 
-# --- What the explorer relies on ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "constants"), WALKED)
-def test_a_refusal_changed_nothing(name, constants):
-    model = bind(name, **constants)
-    refused = set()
-    for row in sampled(name, **constants):
-        for action in model.spec.actions:
-            for args in choices(model, row, action):
-                after = bytearray(row)
-                reason = action.function(view(model.layout, after), model.constants, **args)
-                if reason:
-                    assert after == row, (action.name, args, reason)
-                    refused.add(action.name)
-    # Of an action that was never refused this test would say nothing.
-    assert refused >= {each.name for each in model.spec.actions} - ALWAYS_POSSIBLE
-
-
-@pytest.mark.parametrize(("name", "constants"), WALKED)
-def test_states_come_back_as_the_same_bytes(name, constants):
-    model = bind(name, **constants)
-    for row in sampled(name, **constants):
-        assert encode_plain(model.layout, plain_value(model.layout, row)) == row
+# --- Engines -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -298,49 +221,12 @@ def test_what_eligible_leader_replicas_cost(min_isr, distinct, offline):
 @pytest.mark.parametrize("rule", RULES)
 def test_nobody_is_eligible_under_the_other_rules(rule):
     model = bind(UNCLEAN, election_rule=rule)
-    rows = sampled(UNCLEAN, election_rule=rule)
+    rows = sampled(case(UNCLEAN, election_rule=rule))
     eligible = {view(model.layout, row).zk_state.eligible for row in rows}
     assert (eligible == {0}) == (rule != "eligible_leader_replicas")
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_everything_is_explained(name):
-    spec = load(name)
-    properties = [*spec.invariants, *spec.step_invariants, *spec.sometimes_properties]
-    assert all(each.doc for each in [*spec.inits, *spec.actions, *properties, *spec.constraints])
-    assert "Source: " in spec.meaning
-    assert "Left out: " in spec.meaning
-
-
 # --- Scenarios ---------------------------------------------------------------------------------
-
-SCENARIOS = [pytest.param(path, id=path.stem) for path in scenarios_of("kafka")]
-
-
-@pytest.mark.parametrize("path", SCENARIOS)
-def test_scenario_plays(path):
-    scenario = read_scenario(path)
-    walk = play(scenario)
-    assert all(moment.caption for moment in walk.path[1:])
-    claims = [line for line in scenario.description if line.startswith(("shortest:", "hand-made"))]
-    assert len(claims) == 1
-
-
-def claimed_shortest():
-    """The scenarios that say so, and the invariant that they end with a violation of."""
-    for path in scenarios_of("kafka"):
-        scenario = read_scenario(path)
-        if any(line.startswith("shortest:") for line in scenario.description):
-            [broken] = [line.text for line in scenario.lines if line.kind == "violates"]
-            quick = scenario.spec_name in QUICK
-            marks = () if quick else pytest.mark.slow
-            yield pytest.param(scenario, broken, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize(("scenario", "broken"), list(claimed_shortest()))
-def test_shortest_is_shortest(scenario, broken):
-    result = explore(scenario.model(), invariants=[broken], progress=False)
-    assert len(result.trace) == sum(line.kind == "step" for line in scenario.lines)
 
 
 def test_talk_is_told_slide_by_slide():

@@ -14,7 +14,6 @@ from protocol_lab.drawing.sequence import sequence_diagram
 from protocol_lab.drawing.state_graph import TooManyStates, around, reachable
 from protocol_lab.drawing.state_table import state_columns, state_table
 from protocol_lab.drawing.strip import invariants_strip, tracks
-from protocol_lab.drawing.svg import text_width
 from protocol_lab.stepping.events import (
     AT_ONCE,
     CRASH,
@@ -490,47 +489,3 @@ def test_wrong_comparisons_are_one_sentence():
         comparison(walk.model, [], walk.path)
     with pytest.raises(LabError, match="states of different models"):
         comparison(walk.model, walk.path, random_walk(request_reply.bind(), 2).path)
-
-
-# --- In a browser --------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_a_page_repaints_the_pictures_by_its_variables(browser):
-    walk = along(request_reply.bind(), *LOST_REPLY)
-    page = browser.new_page()
-    style = f"{palette.theme_css('.dark')} .dark {{ {palette.dark_variables()} }}"
-    svg = sequence_diagram(walk)
-    page.set_content(f"<style>{style}</style><p>{svg}</p><p class='dark'>{svg}</p>")
-    paint = """all => all.map(each => getComputedStyle(each).fill)"""
-    light, dark = (page.eval_on_selector_all(f"{p} svg > text", paint) for p in ("p", ".dark"))
-    page.close()
-    assert rgb(palette.INK) in light
-    assert {rgb(palette.DARK["ink"]), rgb(palette.DARK["bad"])} <= set(dark)
-    assert not set(dark) & {rgb(color) for color in palette.names().values()}
-
-
-def rgb(color):
-    return "rgb({}, {}, {})".format(*(int(color[k : k + 2], 16) for k in (1, 3, 5)))
-
-
-@pytest.mark.browser
-def test_no_text_of_the_views_is_wider_than_estimated(browser):
-    walk = scenario("talk_46_56_found_scenario")
-    walk.fork("other")
-    page = browser.new_page()
-    for svg in (
-        sequence_diagram(walk),
-        invariants_strip(walk),
-        draw_comparison(compare_branches(walk, "main", "other")),
-    ):
-        page.set_content(svg)
-        measured = page.eval_on_selector_all(
-            "text",
-            """all => all.map(each => [each.textContent, each.getComputedTextLength(),
-                each.getAttribute("font-size"), each.getAttribute("font-weight") !== null])""",
-        )
-        assert len(measured) > 15
-        for text, width, size, bold in measured:
-            assert width <= text_width(text, float(size), bold) + 0.5, text
-    page.close()

@@ -7,11 +7,41 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import expect, sync_playwright
 
+from lab import find_chromium
 from tests.browser.jupyterlab import jupyterlab, open_notebook
 
 expect.set_options(timeout=15_000)
+
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",  # as root, in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="package")
+def browser():
+    """One browser for all tests, so that it loads JupyterLab's scripts only once.
+
+    `lab.py test` does not select them where there is no Chromium. Closed before tests elsewhere
+    run: while Playwright is at work, an event loop that nobody drives counts as the thread's.
+    """
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.fail(
+            "There is no Chromium: run `sudo apt-get install chromium`, set CHROMIUM to one, "
+            "or leave the browser tests out with `-m 'not browser'`."
+        )
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
+        started.close()
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +53,7 @@ def screenshots(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab_server(tmp_path_factory):
     """A JupyterLab for all tests: its address and the folder that it serves."""
     with jupyterlab(tmp_path_factory.mktemp("jupyter")) as server:

@@ -1,0 +1,88 @@
+"""The pictures in a real browser: no text is wider than estimated, themes and films work."""
+
+import pytest
+
+from protocol_lab.catalog import package_folder
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.comparison import compare_branches, draw_comparison
+from protocol_lab.drawing.exports import to_animated_svg
+from protocol_lab.drawing.sequence import sequence_diagram
+from protocol_lab.drawing.strip import invariants_strip
+from protocol_lab.drawing.svg import text_width
+from protocol_lab.stepping.scenarios import play, read_scenario
+from tests.request_reply import spec as request_reply
+from tests.test_views import LOST_REPLY, along
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(browser):
+    opened = browser.new_page()
+    yield opened
+    opened.close()
+
+
+def scenario(name):
+    return play(read_scenario(package_folder("kafka") / "scenarios" / f"{name}.txt"))
+
+
+def cluster(walk):
+    moment = walk.moment
+    return walk.model.spec.draw(walk.model, moment.row, moment.previous.row, title="Slide 56")
+
+
+@pytest.mark.parametrize("name", ["cluster", "sequence", "strip", "comparison"])
+def test_no_text_is_wider_than_estimated(page, name):
+    """Nothing can overlap in a real browser either, if the estimates are upper ones."""
+    walk = scenario("talk_46_56_found_scenario")
+    walk.fork("other")
+    draw = {
+        "cluster": cluster,
+        "sequence": sequence_diagram,
+        "strip": invariants_strip,
+        "comparison": lambda walk: draw_comparison(compare_branches(walk, "main", "other")),
+    }
+    page.set_content(draw[name](walk))
+    measured = page.eval_on_selector_all(
+        "text",
+        """all => all.filter(each => each.textContent).map(each => [
+            each.textContent, each.getComputedTextLength(), each.getAttribute("font-size"),
+            each.getAttribute("font-weight") !== null])""",
+    )
+    assert len(measured) > 15
+    for text, width, size, bold in measured:
+        assert width <= text_width(text, float(size), bold) + 0.5, text
+
+
+def test_a_page_repaints_the_pictures_by_its_variables(page):
+    walk = along(request_reply.bind(), *LOST_REPLY)
+    style = f"{palette.theme_css('.dark')} .dark {{ {palette.dark_variables()} }}"
+    svg = sequence_diagram(walk)
+    page.set_content(f"<style>{style}</style><p>{svg}</p><p class='dark'>{svg}</p>")
+    paint = """all => all.map(each => getComputedStyle(each).fill)"""
+    light, dark = (page.eval_on_selector_all(f"{p} svg > text", paint) for p in ("p", ".dark"))
+    assert rgb(palette.INK) in light
+    assert {rgb(palette.DARK["ink"]), rgb(palette.DARK["bad"])} <= set(dark)
+    assert not set(dark) & {rgb(color) for color in palette.names().values()}
+
+
+def rgb(color):
+    return "rgb({}, {}, {})".format(*(int(color[k : k + 2], 16) for k in (1, 3, 5)))
+
+
+def test_an_animation_shows_one_frame_after_the_other(page, tmp_path):
+    path = tmp_path / "film.svg"
+    path.write_text(to_animated_svg(scenario("talk_46_56_found_scenario")))
+    shown = """() => [...document.documentElement.children].filter(each => each.tagName == "g")
+        .flatMap((g, k) => getComputedStyle(g).visibility == "visible" ? [k] : [])"""
+    film = """at => document.getAnimations().forEach(each => {
+        each.pause(); each.currentTime = at;
+    })"""
+    page.goto(path.as_uri())
+    frames = len(scenario("talk_46_56_found_scenario").path)
+    for k in range(2 * frames):
+        page.evaluate(film, 4000 * k + 2000)
+        assert page.evaluate(shown) == [k % frames]
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(shown) == [frames - 1]

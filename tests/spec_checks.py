@@ -1,0 +1,88 @@
+"""What the tests of every protocol ask: a spec by its constants, sampled states, two engines."""
+
+import random
+from functools import cache
+from pathlib import Path
+
+from protocol_lab.catalog import load, package_folder, spec_names
+from protocol_lab.declaring.spec import Model
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import initial, successors
+from protocol_lab.stepping.scenarios import read_scenario
+from protocol_lab.stepping.steps import find_step
+
+Case = tuple[str, tuple[tuple[str, object], ...]]
+"""A spec's name and the constants to bind, hashable."""
+
+ENGINES = ("native", "python")
+
+
+def bind(name: str, **constants) -> Model:
+    return load(name).bind(**constants)
+
+
+def case(name: str, **constants) -> Case:
+    return name, tuple(constants.items())
+
+
+def packages() -> list[str]:
+    """The protocols of the catalog, as in "kafka"."""
+    return sorted({name.partition(".")[0] for name in spec_names()})
+
+
+def scenario_files(package: str) -> list[Path]:
+    return sorted(package_folder(package).glob("scenarios/*.txt"))
+
+
+def cases_of(name: str) -> list[Case]:
+    """A spec with its defaults, and with the constants of each of its scenarios."""
+    scenarios = [read_scenario(path) for path in scenario_files(name.partition(".")[0])]
+    told = [case(name, **each.constants) for each in scenarios if each.spec_name == name]
+    return list(dict.fromkeys([case(name), *told]))
+
+
+@cache
+def sampled(which: Case, walks: int = 12, steps: int = 40) -> list[bytes]:
+    """States on seeded random walks, each once."""
+    name, constants = which
+    model, chance, found = bind(name, **dict(constants)), random.Random(1), {}
+    starts = [each.row for each in initial(model)]
+    for _ in range(walks):
+        row = chance.choice(starts)
+        for _ in range(steps):
+            found[row] = None
+            ahead = [each.row for each in successors(model, row)]
+            if not ahead:
+                break
+            row = chance.choice(ahead)
+    return list(found)
+
+
+def walk(model: Model, *steps: str) -> bytes:
+    """The state after these steps from the first initial state."""
+    row = next(initial(model)).row
+    for step in steps:
+        each = find_step(model, row, step)
+        assert each.taken, f"{step}: {each.reason}"
+        row = each.row
+    return row
+
+
+def agree(model: Model, **question) -> Result:
+    """Explore on both engines, compare everything that they report, and return one result."""
+    native, python = (explore(model, engine=engine, **question) for engine in ENGINES)
+    for name in (
+        "verdict",
+        "per_depth",
+        "per_action",
+        "violated",
+        "undecided_reason",
+        "never_reached",
+        "violating",
+        "initial",
+        "trace",
+        "trace_rows",
+    ):
+        assert getattr(native, name) == getattr(python, name), name
+    return native
