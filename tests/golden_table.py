@@ -4,7 +4,7 @@
 constraint, symmetry, invariant, and TLC's figures. Here each original spec has one small function
 that turns such a row into the words after `check`. To refresh a file from the full records:
 
-    python -m tests.golden_table ../shared/reference/golden_kafka.json tests/golden/kafka.json
+    python -m tests.golden_table kafka
 """
 
 import json
@@ -30,16 +30,25 @@ KEPT = (
     "distinct",
     "generated",
     "depth",
+    "violated",
     "trace_len",
     "per_action_generated",
 )
+"""What is compared of a record; a file may lack what none of its records has."""
+
+RENAMED = {"next": "receive_response"}
+"""Actions that have another name here: the only step of an original that names none."""
 
 Settings = dict[str, int | str]
 
 
 def snake(name: str) -> str:
-    """An original's name in ours: MaxLeaderEpoch is max_leader_epoch, Kip101 is kip_101."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=[0-9])", "_", name).lower()
+    """An original's name in ours: MaxLeaderEpoch is max_leader_epoch, Kip101 is kip_101.
+
+    OnlyOneLedgerOpenAtATime is only_one_ledger_open_at_a_time.
+    """
+    starts = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])"
+    return re.sub(starts, "_", name).lower()
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class Golden:
 
     def __getattr__(self, name: str) -> Any:
         if name in KEPT:
-            return self.figures[name]
+            return self.figures.get(name)
         raise AttributeError(name)
 
     @cached_property
@@ -66,25 +75,38 @@ class Golden:
         return SPECS[self.spec][1](self)
 
     @property
+    def invariants(self) -> list[str]:
+        """What was checked, by our names; the records have one name, several, or none."""
+        named = [self.invariant] if isinstance(self.invariant, str) else self.invariant or []
+        return [snake(name) for name in named]
+
+    @property
+    def broken(self) -> str:
+        """Which of them TLC found violated; a record that does not say has only one."""
+        return snake(self.violated) if self.violated else self.invariants[0]
+
+    @property
     def words(self) -> list[str]:
         """The command line: `check SPEC --set ... --invariant NAME`, or `--no-invariants`."""
         words = ["check", self.spec_name]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]
-        if self.invariant is None:
+        if not self.invariants:
             return [*words, "--no-invariants"]
-        return [*words, "--invariant", snake(self.invariant)]
+        return [*words, *(word for name in self.invariants for word in ("--invariant", name))]
 
     @property
     def per_action(self) -> dict[str, int] | None:
         """TLC's generated states by action, by our names; None where it did not tell."""
         if self.per_action_generated is None:
             return None
-        return {snake(name): count for name, count in self.per_action_generated.items()}
+        named = ((snake(name), count) for name, count in self.per_action_generated.items())
+        return {RENAMED.get(name, name): count for name, count in named}
 
     def __str__(self) -> str:
         settings = ",".join(str(value) for value in self.settings.values())
-        return f"{self.spec_name}-{settings}-{self.invariant or 'all'}-{self.number}"
+        checked = self.invariants[0] if len(self.invariants) == 1 else "all"
+        return f"{self.spec_name}-{settings}-{checked}-{self.number}"
 
 
 def sizes(row: Golden, *without: str) -> Settings:
@@ -116,6 +138,10 @@ def unclean_leader_election(row: Golden) -> Settings:
     return sizes(row) | bounds(row, "max_leader_epoch", "max_log_length")
 
 
+def ledger_chaining(row: Golden) -> Settings:
+    return sizes(row) | {"ledger_limit": int(re.search(r"md_next_lid < (\d+)", row.constraint)[1])}
+
+
 SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "KafkaTruncateToHighWatermark": ("kafka.truncate_to_high_watermark", sizes),
     "Kip101": ("kafka.kip_101", sizes),
@@ -126,6 +152,9 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "FiniteReplicatedLog": ("kafka.finite_replicated_log", finite_replicated_log),
     "IdSequence": ("kafka.id_sequence", sizes),
     "UncleanLeaderElectionSafety": ("kafka.unclean_leader_election", unclean_leader_election),
+    "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
+    "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
+    "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),
 }
 
 
@@ -135,11 +164,24 @@ def golden_rows(file: str) -> list[Golden]:
     return [Golden(file, number, figures) for number, figures in enumerate(rows)]
 
 
+def full_records(file: str) -> list[dict[str, Any]]:
+    """The full records of a package's specs, where they lie beside the repository."""
+    records = [
+        record
+        for path in sorted(REFERENCE.glob(f"golden_*{file}*.json"))
+        for record in json.loads(path.read_text())
+    ]
+    own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
+    return [record for record in records if record["spec"] in own]
+
+
 def compact(records: list[dict[str, Any]]) -> str:
     """The full records cut down to the fields that are compared, as the text of a golden file."""
-    lines = [json.dumps({name: record[name] for name in KEPT}) for record in records]
+    lines = [
+        json.dumps({name: record[name] for name in KEPT if name in record}) for record in records
+    ]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(compact(json.loads(Path(sys.argv[1]).read_text())))
+    (FOLDER / f"{sys.argv[1]}.json").write_text(compact(full_records(sys.argv[1])))
