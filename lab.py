@@ -424,7 +424,9 @@ def run_tests(options):
     if selection:
         options += ["-m", " and ".join(selection)]
     os.chdir(str(HERE))
-    code = run(["-m", "pytest", *options], **({"CHROMIUM": browser} if browser else {}))
+    # A file's tests share what they compile, so that one process takes the whole file.
+    command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]
+    code = run([*command, *options], **({"CHROMIUM": browser} if browser else {}))
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
     return code

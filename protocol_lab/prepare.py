@@ -7,7 +7,9 @@ from protocol_lab.challenges import challenges_of, shortest
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.nearness import Nearness
 from protocol_lab.runtime import find_dot, find_java
+from protocol_lab.stepping.attempts import initial
 from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
 
 
@@ -52,6 +54,7 @@ def _explore(name: str) -> None:
     models = {tuple(model.layout.offsets.items()): model for model in _models(name)}
     for model in models.values():
         explore(model, max_states=10_000, progress=False)
+        Nearness(model, max_states=10_000).ask(next(initial(model)).row)
 
 
 def _models(name: str) -> list[Model]:
