@@ -38,7 +38,7 @@ from protocol_lab.declaring.nodes import (
     with_node,
     without_node,
 )
-from protocol_lab.declaring.parameters import Member, Range, Subset
+from protocol_lab.declaring.parameters import Member, Range, Sequences, Subset
 from protocol_lab.declaring.spec import HOLDS, TAKEN, Spec
 from protocol_lab.declaring.temporal import (
     NEXT,
@@ -72,6 +72,7 @@ __all__ = [
     "Per",
     "Range",
     "Seq",
+    "Sequences",
     "Spec",
     "Struct",
     "Subset",

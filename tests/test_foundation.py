@@ -19,9 +19,9 @@ from protocol_lab.exploring import kernels
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
 from protocol_lab.stepping.attempts import attempts, initial, successors
-from protocol_lab.stepping.steps import find_step, step_of
+from protocol_lab.stepping.steps import find_initial, find_step, step_of
 from tests.spec_checks import ENGINES, agree
-from tests.toy_specs import Message, counter, letters, polls
+from tests.toy_specs import Message, counter, letters, polls, shelves
 
 
 @pytest.mark.parametrize("lossy", [0, 1])
@@ -71,6 +71,23 @@ def test_several_initial_states_and_the_line_that_chooses_one():
     assert len(list(initial(model))) == 2
     result = agree(model, invariants=["few_letters"])
     assert result.initial == "start(first=0)"
+
+
+def test_a_sequence_of_numbers_as_a_parameter():
+    model = shelves.bind(servers=3, values=3)
+    # 3 * 3 shelves to begin with, and the pairs 01, 02 and 12 to follow each.
+    result = agree(model)
+    assert (result.distinct, result.generated, result.depth) == (9 + 3, 9 + 9 * 3, 2)
+    first = find_initial(model, "fill(books=[3, 1])").row
+    [*_, last] = successors(model, first)
+    step = step_of(model, first, last.action, last.args)
+    assert step.text == "rearrange(books=[1, 2])"
+    assert step.to_json() == {"action": "rearrange", "args": {"books": [1, 2]}}
+    for text in (step.text, "rearrange(books=(1, 2))"):
+        assert find_step(model, first, text).row == last.row
+    assert find_step(model, first, "rearrange(books=[2, 1])").reason == "the numbers do not rise"
+    with pytest.raises(LabError, match="no such choice"):
+        find_step(model, first, "rearrange(books={1, 2})")
 
 
 def test_a_state_outside_the_constraint_is_checked_but_not_counted():

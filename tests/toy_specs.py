@@ -16,6 +16,7 @@ from protocol_lab import (
     Per,
     Range,
     Seq,
+    Sequences,
     Spec,
     Struct,
     Subset,
@@ -183,6 +184,43 @@ def somebody_agrees(s: Polls, c: Constants):
     if all(s.answers[server] == 2 for server in range(1, c.servers + 1)):
         return "all said no"
     return HOLDS
+
+
+# --- Parameters that are sequences of numbers ----------------------------------------------------
+
+
+class Shelf(Struct):
+    books: Seq(Int8, 4)
+    rearranged: Bool
+
+
+shelves = Spec("toy.shelves", Shelf, Constants, "Books stand in some order, then in another one.")
+
+
+def as_many(s) -> int:
+    """As many books as there are."""
+    return s.books.length
+
+
+@shelves.init
+def fill(s: Shelf, c: Constants, books: Sequences(1, "servers", 2)):
+    for k in range(len(books)):
+        append(s.books, books[k])
+    return TAKEN
+
+
+@shelves.action
+def rearrange(s: Shelf, c: Constants, books: Sequences(0, "values - 1", as_many)):
+    """All books are exchanged, for some of rising numbers."""
+    if s.rearranged:
+        return "that was done already"
+    if any(books[k] >= books[k + 1] for k in range(len(books) - 1)):
+        return "the numbers do not rise"
+    truncate(s.books, 0)
+    for k in range(len(books)):
+        append(s.books, books[k])
+    s.rearranged = True
+    return TAKEN
 
 
 class CounterConstants(NamedTuple):

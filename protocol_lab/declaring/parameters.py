@@ -8,14 +8,16 @@ records it and the explorer tries all of them:
     lost: Subset(Replica)                     a set of nodes
     request: Member("requests")               an item of a sequence or bag of the state
     answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
+    keys: Sequences(0, "key_space", "length") a tuple of numbers
 
-A bound of `Range` and the mask of `Subset` may also be a function of the state; it takes what it
-names among `s`, `c` and the parameters before its own.
+A bound of `Range` and `Sequences` and the mask of `Subset` may also be a function of the state; it
+takes what it names among `s`, `c` and the parameters before its own.
 """
 
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from protocol_lab.declaring.layout import Named, Node, evaluate_size
@@ -50,7 +52,19 @@ class Member:
     path: str
 
 
-Domain = Node | Range | Subset | Member | Named
+@dataclass(frozen=True)
+class Sequences:
+    """Every sequence of `length` whole numbers low..high: a tuple, an array in compiled code.
+
+    There are (high - low + 1) ** length of them; for length 0 the empty one.
+    """
+
+    low: Bound
+    high: Bound
+    length: Bound
+
+
+Domain = Node | Range | Subset | Member | Named | Sequences
 
 
 def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
@@ -63,7 +77,8 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
         if not isinstance(parameter.annotation, Domain):
             raise LabError(
                 f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
-                " be: a Node, Range, Subset, Member or Named, as in `lost: Subset(Server)`."
+                " be: a Node, Range, Subset, Member, Named or Sequences, as in"
+                " `lost: Subset(Server)`."
             )
         if parameter.default is not parameter.empty:
             raise LabError(
@@ -97,6 +112,9 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from range(len(names))
         case Subset(of):
             yield from submasks(subset_mask(of, scope))
+        case Sequences(low, high, length):
+            numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
+            yield from product(numbers, repeat=evaluate(length, scope))
         case Member(path):
             container, previous = follow(scope["s"], path), None
             for position in range(count_of(container)):

@@ -24,7 +24,15 @@ from platformdirs import user_cache_dir
 
 from protocol_lab.declaring.layout import Named, Node
 from protocol_lab.declaring.nodes import submasks
-from protocol_lab.declaring.parameters import Bound, Domain, Member, Range, Subset, names_used
+from protocol_lab.declaring.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Range,
+    Sequences,
+    Subset,
+    names_used,
+)
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling
@@ -85,6 +93,7 @@ class Kernels:
                 "Constants": self.model.spec.constants,
                 "state_at": self.compiler.state_at,
                 "submasks": compiling.inner(submasks),
+                "sequence": compiling.inner(_sequence),
                 **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
@@ -174,6 +183,8 @@ def _named_functions(k: int, action: Action) -> dict[str, Callable]:
                 bounds = {"low": low, "high": high}
             case Subset(of):
                 bounds = {"mask": of}
+            case Sequences(low, high, length):
+                bounds = {"low": low, "high": high, "length": length}
             case _:
                 bounds = {}
         for which, bound in bounds.items():
@@ -260,6 +271,12 @@ def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> li
             return [f"for {name}_{k} in submasks((1 << (c.{count} + 1)) - 2):"]
         case Subset(of):
             return [f"for {name}_{k} in submasks({bound('mask', of)}):"]
+        case Sequences(low, high, length):
+            low, high = bound("low", low), bound("high", high)
+            return [
+                f"for at_{name} in range(max(0, {high} - {low} + 1) ** {bound('length', length)}):",
+                f"{name}_{k} = sequence(at_{name}, {low}, {high}, {bound('length', length)})",
+            ]
         case Member(path):
             layout = model.layout
             for each in path.split("."):
@@ -273,6 +290,15 @@ def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> li
                 f"{name}_{k} = {items}[at_{name}]",
             ]
     raise TypeError(f"{domain!r} is not a domain")
+
+
+def _sequence(number, low, high, length):
+    """The sequence of this number, counted from 0, of those that a `Sequences` gives."""
+    items = np.empty(length, np.int64)
+    for k in range(length - 1, -1, -1):
+        items[k] = low + number % (high - low + 1)
+        number //= high - low + 1
+    return items
 
 
 def over_constants(expression: int | str, model: Model) -> str:

@@ -2,6 +2,7 @@
 
     become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
     lose_messages(lost={1, 3})
+    init(keys=[1, 0, 2])
 
 A message is written by its content, shortened to the fields that single it out among the messages
 that could be meant. `find_step` reads such a line for a given state.
@@ -14,7 +15,7 @@ from typing import Any
 
 from protocol_lab.declaring import nodes
 from protocol_lab.declaring.layout import Named
-from protocol_lab.declaring.parameters import Domain, Member, Subset, values
+from protocol_lab.declaring.parameters import Domain, Member, Sequences, Subset, values
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.views import StructView, plain, view
 from protocol_lab.errors import LabError
@@ -70,6 +71,8 @@ def _plain_argument(action: Action, name: str, value: Any) -> Any:
             return sorted(nodes.members(value))
         case Named(names):
             return names[value]
+        case Sequences():
+            return list(value)
     return as_json(plain(value)) if isinstance(value, StructView) else int(value)
 
 
@@ -81,6 +84,8 @@ def _argument_text(
         return _as_text(nodes.as_set(value))
     if isinstance(domain, Named):
         return domain.names[value]
+    if isinstance(domain, Sequences):
+        return _as_text(list(value))
     if not isinstance(value, StructView):
         return str(int(value))
     assert isinstance(domain, Member)
@@ -165,8 +170,7 @@ def _value(node: ast.expr) -> Any:
         return set()
     if isinstance(node, ast.Name):
         return node.id
-    value = ast.literal_eval(node)
-    return set(value) if isinstance(value, list | tuple | set) else value
+    return ast.literal_eval(node)
 
 
 def _all_match(action: Action, args: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -178,10 +182,21 @@ def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
         return domain.names[value] == wanted
     if isinstance(value, StructView):
         own = plain(value)
-        return isinstance(wanted, dict) and all(own.get(key) == v for key, v in wanted.items())
-    if isinstance(wanted, set):
-        return nodes.as_mask(wanted) == value
+        return isinstance(wanted, dict) and all(
+            _is_same(own.get(key), each) for key, each in wanted.items()
+        )
+    if isinstance(value, tuple):
+        return _is_same(list(value), wanted)
+    if isinstance(wanted, list | tuple | set):
+        return nodes.as_mask(set(wanted)) == value
     return value == wanted
+
+
+def _is_same(own: Any, wanted: Any) -> bool:
+    """Is it the value that was written? A set of nodes may also be written as a list."""
+    if isinstance(own, set):
+        return isinstance(wanted, list | tuple | set) and own == set(wanted)
+    return own == (list(wanted) if isinstance(wanted, tuple) else wanted)
 
 
 def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
