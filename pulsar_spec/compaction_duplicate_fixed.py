@@ -1,0 +1,62 @@
+"""A fix for the duplicate: context and horizon change together.
+
+What it models: `pulsar.compaction`, but for one step. Where that updates the context and then the
+horizon, here both change at once, and consumers see both or neither.
+
+What holds: duplicate_null_key_message, and a consumer that reads ledger_then_topic receives no
+message without a key twice and sees no deleted key come back, since whoever connects gets a ledger
+and a horizon that belong together. What breaks is the other bug, compacted_ledger_leak.
+
+What it costs: nothing on disk, and a compaction takes one step less. But readers must take both
+values at once as well: they need a common lock, or one reference to a pair that never changes.
+Updating the horizon first is no way out: then compaction_horizon_correctness fails in between.
+
+Left out: what `pulsar.compaction` leaves out.
+
+Source: the compaction module of pulsar-tlaplus by thetumbled; the fix is ours.
+"""
+
+from protocol_lab import TAKEN, Spec
+from pulsar_spec.compaction_core import (
+    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
+    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
+    Constants,
+    State,
+    broker_crash,
+    compactor_phase_one,
+    compactor_phase_two_delete_ledger,
+    compactor_phase_two_persist_cusror,
+    compactor_phase_two_write,
+    consumer,
+    init,
+    max_compacted_ledger_id,
+    producer,
+    terminating,
+)
+from pulsar_spec.compaction_properties import declare_properties
+from pulsar_spec.consumer import declare_consumer
+
+
+def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
+    """From now on the new ledger is read, up to where phase one has read: both in one step."""
+    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT:
+        return "the compactor is not about to update the context"
+    s.compacted_topic_context = max_compacted_ledger_id(s)
+    s.compaction_horizon = s.phase_one_result.read_position
+    s.compactor_state = COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR
+    return TAKEN
+
+
+spec = Spec("pulsar.compaction_duplicate_fixed", State, Constants, __doc__)
+spec.init(init)
+spec.action(producer)
+spec.action(compactor_phase_one)
+spec.action(compactor_phase_two_write)
+spec.action(compactor_phase_two_update_context_and_horizon)
+spec.action(compactor_phase_two_persist_cusror)
+spec.action(compactor_phase_two_delete_ledger)
+spec.action(broker_crash)
+spec.action(consumer)
+spec.action(terminating)
+declare_consumer(spec)
+declare_properties(spec)

@@ -1,0 +1,133 @@
+"""A fix for the leak: the cursor names a ledger before it is written.
+
+What it models: `pulsar.compaction` with a cursor that has one more field, `ledgers`: all compacted
+ledgers that may be on disk. Before the compactor writes a ledger it puts its id there. Whoever
+reads the cursor after a crash deletes those that are in `ledgers` and are not the context's. So is
+the old ledger deleted at the end of a compaction.
+
+What holds: compacted_ledger_leak, for any number of crashes, and even
+between_compactions_one_ledger_exists: while the compactor rests, there is the cursor's ledger and
+no other. What breaks is the other bug, duplicate_null_key_message.
+
+What it costs: the cursor is written twice in each compaction instead of once; a new broker deletes
+up to one ledger before it serves the topic. Without the first of the two writes, it would have to
+look for leftovers among all ledgers of the cluster by their metadata.
+
+Left out: what `pulsar.compaction` leaves out, and a crash in the middle of the cleaning up (the
+next broker would do it again: deleting a ledger that is gone changes nothing).
+
+Source: the compaction module of pulsar-tlaplus by thetumbled; the fix is ours.
+"""
+
+from protocol_lab import (
+    TAKEN,
+    NodeSet,
+    Spec,
+    contains,
+    erase,
+    members,
+    only,
+    with_node,
+    without_node,
+)
+from pulsar_spec import compaction_core
+from pulsar_spec.compaction_core import (
+    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
+    COMPACTOR_IN_PHASE_TWO_WRITE,
+    Constants,
+    LedgerId,
+    broker_crash,
+    compactor_phase_one,
+    compactor_phase_two_persist_cusror,
+    compactor_phase_two_update_context,
+    compactor_phase_two_update_horizon,
+    compactor_phase_two_write,
+    consumer,
+    forget_phase_one,
+    init,
+    max_compacted_ledger_id,
+    producer,
+    terminating,
+)
+from pulsar_spec.compaction_properties import (
+    between_compactions_one_ledger_exists,
+    declare_properties,
+)
+from pulsar_spec.consumer import declare_consumer
+
+
+class Cursor(compaction_core.Cursor):
+    """The cursor on disk, with all compacted ledgers that may be there."""
+
+    ledgers: NodeSet(LedgerId)
+
+
+class State(compaction_core.State):
+    """As in `pulsar.compaction`, but for the cursor."""
+
+    cursor: Cursor
+
+
+def delete_unused_ledgers(s) -> None:
+    """Delete all that the cursor names, but the ledger of its context."""
+    for ledger in members(without_node(s.cursor.ledgers, s.cursor.compacted_topic_context)):
+        erase(s.compacted_ledgers, ledger)
+
+
+def compactor_phase_two_register_ledger(s: State, c: Constants):
+    """The cursor is told which ledger will be written next. It forgets those that are gone."""
+    new = max_compacted_ledger_id(s) + 1
+    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
+        return "the compactor is not about to write a ledger"
+    if new > c.compaction_times_limit:
+        return "compaction_times_limit ledgers have been written"
+    if contains(s.cursor.ledgers, new):
+        return "the cursor names the new ledger already"
+    s.cursor.ledgers = only(new)
+    if s.cursor.compacted_topic_context > 0:
+        s.cursor.ledgers = with_node(s.cursor.ledgers, s.cursor.compacted_topic_context)
+    return TAKEN
+
+
+def compactor_phase_two_write_registered(s: State, c: Constants):
+    """The ledger is written as in `pulsar.compaction`, once the cursor names it."""
+    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
+        return "the compactor is not about to write a ledger"
+    if not contains(s.cursor.ledgers, max_compacted_ledger_id(s) + 1):
+        return "the cursor does not name the new ledger yet"
+    return compactor_phase_two_write(s, c)
+
+
+def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
+    """All ledgers but the new one are deleted, and the compactor begins anew."""
+    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER:
+        return "the compactor is not about to delete a ledger"
+    delete_unused_ledgers(s)
+    forget_phase_one(s)
+    return TAKEN
+
+
+def broker_crash_and_clean_up(s: State, c: Constants):
+    """The broker crashes; another one reads the cursor and deletes what nobody will ever use."""
+    if s.crash_times >= c.max_crash_times:
+        return "the broker has crashed max_crash_times times"
+    delete_unused_ledgers(s)
+    return broker_crash(s, c)
+
+
+spec = Spec("pulsar.compaction_leak_fixed", State, Constants, __doc__)
+spec.init(init)
+spec.action(producer)
+spec.action(compactor_phase_one)
+spec.action(compactor_phase_two_register_ledger)
+spec.action(compactor_phase_two_write_registered)
+spec.action(compactor_phase_two_update_context)
+spec.action(compactor_phase_two_update_horizon)
+spec.action(compactor_phase_two_persist_cusror)
+spec.action(compactor_phase_two_delete_unused_ledgers)
+spec.action(broker_crash_and_clean_up)
+spec.action(consumer)
+spec.action(terminating)
+declare_consumer(spec)
+declare_properties(spec)
+spec.invariant(between_compactions_one_ledger_exists)

@@ -1,0 +1,251 @@
+"""The Pulsar specs: engines that agree, storage, the promises and what the prose claims."""
+
+from functools import cache
+
+import pandas as pd
+import pytest
+
+from protocol_lab.catalog import spec_names
+from protocol_lab.declaring.views import encode_plain, plain, plain_value, view
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import initial
+from protocol_lab.stepping.steps import find_initial, find_step, initial_texts
+from tests.spec_checks import agree, bind, walk
+
+BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
+    "pulsar.compaction",
+    "pulsar.compaction_leak_fixed",
+    "pulsar.compaction_duplicate_fixed",
+)
+SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
+TINY = {"message_sent_limit": 2, "key_space": 0, "value_space": 0, "compaction_times_limit": 1}
+READS = {"model_consumer": True, "consume_times_limit": 1}
+PROMISES = (
+    "ends_with_latest_values",
+    "deleted_keys_stay_deleted",
+    "null_key_message_received_once",
+)
+
+COMPACT = ("compactor_phase_one()", "compactor_phase_two_write()")
+MAKE_KNOWN = (
+    "compactor_phase_two_update_context()",
+    "compactor_phase_two_update_horizon()",
+    "compactor_phase_two_persist_cusror()",
+    "compactor_phase_two_delete_ledger()",
+)
+
+
+def explored(name: str, invariants: list[str] | None = None, **constants) -> Result:
+    """The result of an exploration; equal ones are done once."""
+    chosen = None if invariants is None else tuple(invariants)
+    return _explored(name, chosen, tuple(sorted(constants.items())))
+
+
+@cache
+def _explored(name: str, invariants: tuple | None, constants: tuple) -> Result:
+    return explore(bind(name, **dict(constants)), invariants=invariants, progress=False)
+
+
+def test_all_specs_are_here():
+    assert sorted(SPECS) == [name for name in spec_names() if name.startswith("pulsar.")]
+
+
+# --- Engines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {"message_sent_limit": 1, "key_space": 0, "value_space": 0, "compaction_times_limit": 0},
+        {"message_sent_limit": 0},
+        {**SMALL, "compaction_times_limit": 2, "model_producer": False, "retain_null_key": True},
+        {**SMALL, "model_consumer": True, "compaction_times_limit": 1},
+        {**READS, "consumer_reads": "by_position", **TINY, "compaction_times_limit": 2},
+        {**READS, "consumer_reads": "ledger_then_topic", **TINY, "retain_null_key": True},
+    ],
+    ids=lambda constants: "-".join(map(str, constants.values())),
+)
+def test_engines_agree(name, constants):
+    model = bind(name, **constants)
+    agree(model, invariants=[], progress=False)
+    agree(model, progress=False)
+
+
+# --- Initial states ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("messages", "keys", "values"), [(2, 1, 2), (3, 1, 1), (1, 0, 0), (0, 2, 2)]
+)
+def test_every_sequence_of_messages_is_an_initial_state(messages, keys, values):
+    model = bind(
+        BASE,
+        message_sent_limit=messages,
+        key_space=keys,
+        value_space=values,
+        model_producer=False,
+    )
+    starts = [each.row for each in initial(model)]
+    assert len(set(starts)) == len(starts) == ((keys + 1) * (values + 1)) ** messages
+    texts = initial_texts(model)
+    assert [find_initial(model, text).row for text in texts] == (starts if texts else [])
+    last = plain(view(model.layout, starts[-1]))["messages"]
+    assert last == [{"id": k + 1, "key": keys, "value": values} for k in range(messages)]
+
+
+def test_with_a_producer_the_only_initial_state_is_an_empty_topic():
+    model = bind(BASE)
+    [start] = initial(model)
+    assert start.row == bytes(model.layout.size)
+    assert initial_texts(model) == []
+
+
+# --- Storage -----------------------------------------------------------------------------------
+
+
+def test_the_guards_bound_everything_that_is_stored():
+    """With the largest constants all storage is used to the last slot, and only guards refuse."""
+    model = bind(
+        BASE,
+        message_sent_limit=20,
+        compaction_times_limit=20,
+        key_space=20,
+        value_space=99,
+        max_crash_times=99,
+        retain_null_key=True,
+        model_consumer=True,
+        consume_times_limit=99,
+        consumer_reads="ledger_then_topic",
+    )
+    row = walk(
+        model,
+        *["producer(input_key=0, input_value=99)"] * 20,
+        *[step for _ in range(19) for step in (*COMPACT, *MAKE_KNOWN)],
+        *["broker_crash()"] * 99,
+    )
+    assert find_step(model, row, "producer(input_key=0, input_value=1)").reason
+    assert find_step(model, row, "broker_crash()").reason
+    state = plain(view(model.layout, row))
+    assert [key for key, each in state["compacted_ledgers"].items() if each["exists"]] == [19]
+    assert encode_plain(model.layout, plain_value(model.layout, row)) == row
+
+
+def test_a_consumer_may_receive_everything_twice():
+    """All of the ledger, and all of the topic: then `received` is full to the last slot."""
+    constants = {**READS, "message_sent_limit": 20, "consumer_reads": "ledger_then_topic"}
+    model = bind(BASE, retain_null_key=True, **constants)
+    row = walk(
+        model,
+        *["producer(input_key=0, input_value=1)"] * 20,
+        *COMPACT,
+        MAKE_KNOWN[0],
+        "consumer_connects()",
+        *["consumer_receives()"] * 40,
+    )
+    received = plain(view(model.layout, row))["consumer"]["received"]
+    assert received == [*range(1, 21), *range(1, 21)]
+    assert len(received) == len(view(model.layout, row).consumer.received.items)
+    assert not find_step(model, row, "consumer_receives()").over_capacity
+
+
+# --- Compaction in one line ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_compaction_is_a_groupby(retain):
+    """The ledger has the last message of each key, by id: every third of the 729 topics."""
+    model = bind(BASE, retain_null_key=retain, model_producer=False)
+    for start in list(initial(model))[::3]:
+        row = start.row
+        for step in COMPACT:
+            row = find_step(model, row, step).row
+        state = plain(view(model.layout, row))
+        topic = pd.DataFrame(state["messages"])
+        keyed = topic[topic.key > 0].groupby("key").tail(1)
+        kept = pd.concat([keyed, topic[topic.key == 0]]) if retain else keyed
+        written = state["compacted_ledgers"][1]["messages"]
+        assert written == kept.sort_values("id").to_dict("records")
+
+
+# --- The two bugs and the two fixes --------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "broken", "constants", "steps"),
+    [
+        (BASE, "compacted_ledger_leak", {"max_crash_times": 0}, None),
+        (BASE, "compacted_ledger_leak", {"max_crash_times": 1}, 12),
+        (BASE, "compacted_ledger_leak", {"max_crash_times": 2}, 9),
+        (BASE, "compacted_ledger_leak", {"max_crash_times": 9, "compaction_times_limit": 2}, None),
+        (BASE, "between_compactions_one_ledger_exists", {}, 4),
+        (BASE, "duplicate_null_key_message", {"retain_null_key": True, "max_crash_times": 0}, 4),
+        (BASE, "duplicate_null_key_message", {"retain_null_key": False}, None),
+        (BASE, "compaction_horizon_correctness", {"retain_null_key": True}, None),
+        (LEAK_FIXED, "compacted_ledger_leak", {"max_crash_times": 9}, None),
+        (LEAK_FIXED, "between_compactions_one_ledger_exists", {"max_crash_times": 9}, None),
+        (LEAK_FIXED, "compaction_horizon_correctness", {"retain_null_key": True}, None),
+        (LEAK_FIXED, "duplicate_null_key_message", {"retain_null_key": True}, 5),
+        (DUPLICATE_FIXED, "duplicate_null_key_message", {"retain_null_key": True}, None),
+        (DUPLICATE_FIXED, "compaction_horizon_correctness", {"retain_null_key": True}, None),
+        (DUPLICATE_FIXED, "compacted_ledger_leak", {}, 11),
+    ],
+)
+def test_who_breaks_what(name, broken, constants, steps):
+    result = explored(name, [broken], **{**SMALL, **constants})
+    assert result.verdict == ("holds" if steps is None else "violated")
+    assert (result.trace and len(result.trace)) == steps
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("retain", [False, True])
+@pytest.mark.parametrize(
+    ("name", "reads", "broken"),
+    [
+        (BASE, "by_position", {}),
+        (LEAK_FIXED, "by_position", {}),
+        (DUPLICATE_FIXED, "by_position", {}),
+        (
+            BASE,
+            "ledger_then_topic",
+            {"deleted_keys_stay_deleted": 8, "null_key_message_received_once": 7},
+        ),
+        (
+            LEAK_FIXED,
+            "ledger_then_topic",
+            {"deleted_keys_stay_deleted": 9, "null_key_message_received_once": 8},
+        ),
+        (DUPLICATE_FIXED, "ledger_then_topic", {}),
+    ],
+)
+def test_what_a_consumer_is_promised(name, reads, broken, retain):
+    for promise in PROMISES:
+        result = explored(
+            name, [promise], **SMALL, **READS, consumer_reads=reads, retain_null_key=retain
+        )
+        # Messages without a key can only be received twice where they are kept.
+        fails = promise in broken and (retain or promise != "null_key_message_received_once")
+        assert (result.trace and len(result.trace)) == (broken[promise] if fails else None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPECS)
+def test_what_must_be_reachable_is_reached(name):
+    assert explored(name, [], **SMALL).never_reached == []
+    reading = explored(name, [], **SMALL, **READS, consumer_reads="by_position")
+    assert reading.never_reached == []
+    idle = explored(name, [], **SMALL, **READS)
+    assert idle.never_reached == ["everything_ends"], "a consumer that does nothing never finishes"
+
+
+@pytest.mark.slow
+def test_what_the_fixes_cost():
+    """In steps: one more and one less in every compaction, of which there are three."""
+    depths = {
+        name: explored(name, [], **SMALL, max_crash_times=0, model_producer=False).depth
+        for name in SPECS
+    }
+    assert depths == {BASE: 20, LEAK_FIXED: 20 + 3, DUPLICATE_FIXED: 20 - 3}
