@@ -26,6 +26,8 @@ KEPT = (
     "constraint",
     "symmetry",
     "invariant",
+    "property",
+    "fairness",
     "complete",
     "distinct",
     "generated",
@@ -155,6 +157,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),
+    "PulsarCompaction": ("pulsar.compaction", sizes),
 }
 
 
