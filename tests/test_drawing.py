@@ -44,6 +44,10 @@ WALKS = [
     ("kafka.finite_replicated_log", {"replicas": 7, "log_size": 32, "log_records": 99}),
     ("kafka.finite_replicated_log", {"replicas": 0}),
     ("kafka.id_sequence", {"max_id": 40}),
+    ("bookkeeper.ledger_chaining", {}),
+    ("bookkeeper.ledger_chaining", {"clients": 5, "ledger_limit": 12, "ledger_slots": 32}),
+    ("bookkeeper.quorum_coverage_fencing", {"all_bookies": 7}),
+    ("bookkeeper.quorum_coverage_recovery_reads", {"all_bookies": 7}),
 ]
 
 # KIP-101 loses a committed record: a shortest counterexample with two replicas, 12 states.
@@ -84,7 +88,7 @@ TALK = [
 def walk(model, steps, seed=7):
     """States of a random walk, the initial one first."""
     rng = random.Random(seed)
-    rows = [next(stepping.initial(model)).row]
+    rows = [rng.choice([each.row for each in stepping.initial(model)])]
     for _ in range(steps):
         choices = [each.row for each in stepping.attempts(model, rows[-1]) if each.taken]
         if not choices:
@@ -284,6 +288,14 @@ def luminance(color):
 def contrast(one, other):
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_first_column_may_have_another_number():
+    log = Lane([[Text("b1")]], [Entry(0, "e1"), Entry(1, "e2")])
+    svg = draw_cluster(Cluster("A ledger", [log], columns=3, axis="entry", first=1))
+    assert texts(svg)[1:4] == ["entry 1", "2", "3"]
+    assert "entry 1: e1, not committed; entry 2: e2, not committed." in described(svg)
+    assert tooltips(svg)[0].startswith("entry 1: e1")
 
 
 def test_neighbouring_epochs_differ_in_lightness_and_have_their_numbers():

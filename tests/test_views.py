@@ -1,6 +1,7 @@
 """The stepper's views, drawn from walks: complete, readable, and the same in light and dark."""
 
 import random
+from dataclasses import replace
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
@@ -131,6 +132,11 @@ def test_without_a_declaration_the_parameters_tell_it():
     walk = along(counter.bind(), "count()")
     assert told(walk) == [Note("", "count")]
     assert lifelines(walk.model) == ["system"]
+
+
+def test_lifelines_may_depend_on_the_constants():
+    spec = replace(counter, lifelines=("clock", lambda c: [f"hand {c.step}"]))
+    assert lifelines(spec.bind(step=2)) == ["clock", "hand 2"]
 
 
 @pytest.mark.parametrize("name", spec_names())

@@ -95,10 +95,11 @@ class Spec:
     what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
     package, turns a state into SVG.
     `properties` and `fairness` are about whole runs (`temporal`).
-    For the sequence diagram: `lifelines` names who takes part, each a name or a kind of node (none:
-    all kinds that actions and messages name), and `events`, a function of (before, after, c, step),
-    gives what happened in a step as Arrows and Notes; None where the declared messages and the
-    step's parameters tell it (see `stepping.events`).
+    For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
+    function of the constants that gives names (none: all kinds of nodes that actions and messages
+    name), and `events`, a function of (before, after, c, step), gives what happened in a step as
+    Arrows and Notes; None where the declared messages and the step's parameters tell it (see
+    `stepping.events`).
     """
 
     name: str
@@ -115,7 +116,7 @@ class Spec:
     properties: list[TemporalProperty] = field(default_factory=list)
     fairness: list[Fairness] = field(default_factory=list)
     draw: Callable[..., str] | None = None
-    lifelines: tuple[str | Node, ...] = ()
+    lifelines: tuple[str | Node | Callable[[Any], list[str]], ...] = ()
     events: Callable[..., list | None] | None = None
     channels: list[Channel] = field(default_factory=list)
     original: str = ""

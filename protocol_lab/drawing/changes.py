@@ -96,7 +96,7 @@ def _entries(now: list[Entry], before: list[Entry]) -> list[Entry]:
 
 
 def _entry(now: Entry, before: Entry | None) -> Entry:
-    if now.mark:
+    if now.mark or now.gone:
         return now
     if before is None:
         return replace(now, mark="new")

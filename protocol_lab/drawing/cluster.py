@@ -118,9 +118,9 @@ class Cluster:
     """One state of a protocol, ready to be laid out.
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
-    they count ("" for no numbers); `line` is a watermark across all lanes. `alarms` say which
-    promises are broken. `lane_width` and `note_width` reserve room, in pixels, so that pictures of
-    one run keep their shape.
+    they count ("" for no numbers), and `first` what the first one is called; `line` is a watermark
+    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width` and
+    `card_width` reserve room, in pixels, so that pictures of one run keep their shape.
     """
 
     title: str = ""
@@ -133,7 +133,9 @@ class Cluster:
     alarms: list[str] = field(default_factory=list)
     columns: int = 1
     axis: str = "offset"
+    first: int = 0
     lane_width: float = 120
     note_width: float = 0
+    card_width: float = 174
     legend: str = ""
     show_title: bool = True

@@ -7,17 +7,18 @@ def describe(cluster: Cluster) -> str:
     """Everything that the picture shows, in its order, as sentences."""
     parts = [f"Broken: {alarm}." for alarm in cluster.alarms]
     parts += [_bar(bar) for bar in cluster.bars]
-    parts += [_lane(lane, cluster.axis) for lane in cluster.lanes]
+    parts += [_lane(lane, cluster.axis, cluster.first) for lane in cluster.lanes]
     if cluster.line:
-        parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {cluster.line.offset}.")
+        number = cluster.first + cluster.line.offset
+        parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {number}.")
     parts += [_card(card) for card in cluster.cards]
     parts += [_messages(group) for group in cluster.messages]
     return " ".join(parts) or "There is nothing to see."
 
 
-def entry_text(entry: Entry, axis: str) -> str:
-    """One record in words."""
-    place = f"{axis or 'place'} {entry.offset}"
+def entry_text(entry: Entry, axis: str, first: int = 0) -> str:
+    """One record in words; `first` is what the first place is called."""
+    place = f"{axis or 'place'} {first + entry.offset}"
     what = " ".join(part for part in (entry.label, entry.detail) if part)
     if entry.mark == "lost":
         return f"{place}: lost {entry.gone or what}"
@@ -40,11 +41,11 @@ def _bar(bar: Bar) -> str:
     return f"{bar.name}: {values}."
 
 
-def _lane(lane: Lane, axis: str) -> str:
+def _lane(lane: Lane, axis: str, first: int) -> str:
     head, *more = [" ".join(_text(piece) for piece in line) for line in lane.lines]
     parts = [f"{head}: {', '.join(line for line in more if line)}."]
     if lane.entries:
-        parts.append("; ".join(entry_text(entry, axis) for entry in lane.entries) + ".")
+        parts.append("; ".join(entry_text(entry, axis, first) for entry in lane.entries) + ".")
     elif lane.empty:
         parts.append(f"{lane.empty}.".capitalize())
     parts += [f"{_text(each)}." for each in [*(flag.label for flag in lane.flags), *lane.notes]]

@@ -18,7 +18,6 @@ LINE = 17
 LANE_GAP = 9
 BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
 SMALL = 10
-CARD_WIDTH = 174
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
@@ -78,7 +77,7 @@ def _grid(cluster: Cluster) -> Grid:
     # A flag after the last column still has its label inside the lane.
     tail = max([24.0, cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
     right = logs + columns * (box + BOX_GAP) + tail
-    cards = CARD_WIDTH + 12 if cluster.cards else 0
+    cards = cluster.card_width + 12 if cluster.cards else 0
     right = max(right, NARROWEST - cards - MARGIN)
     lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
     height = max(BOX_TOP + BOX_HEIGHT + 20, LINE * lines + 12)
@@ -169,10 +168,11 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
 def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     """The axis, the lanes, the line across them, and the clients beside them."""
     for offset in range(grid.columns) if cluster.axis else ():
-        name = f"{cluster.axis} {offset}" if offset == 0 else str(offset)
+        number = cluster.first + offset
+        name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
-    top = y + (17 if cluster.axis else 0)
+    top = y + (17 if cluster.axis or cluster.cards else 0)
     pitch = grid.lane_height + LANE_GAP
     bottom = top + len(cluster.lanes) * pitch - LANE_GAP
     for k, lane in enumerate(cluster.lanes):
@@ -205,7 +205,7 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
         x = grid.boundary(offset)
         svg.line(x, y + 1, x, y + grid.lane_height - 1, stroke=palette.GRID)
     for entry in lane.entries:
-        _draw_entry(svg, grid, entry, y + BOX_TOP, cluster.axis)
+        _draw_entry(svg, grid, entry, y + BOX_TOP, cluster)
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
         svg.text(grid.logs + 4, y + BOX_TOP + 25, lane.empty, size=11, fill=palette.MUTED)
@@ -252,9 +252,9 @@ def _draw_flag(svg: Svg, grid: Grid, flag: Flag, y: float) -> None:
 # --- Records ---------------------------------------------------------------------------------
 
 
-def _draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, axis: str) -> None:
+def _draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, cluster: Cluster) -> None:
     x = grid.column(entry.offset)
-    svg.open_group(entry_text(entry, axis))
+    svg.open_group(entry_text(entry, cluster.axis, cluster.first))
     if entry.is_here:
         _draw_record(svg, grid, entry, x, y)
     else:
@@ -365,9 +365,9 @@ def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: floa
     svg.text(x + 2, top - 8, cluster.cards_name, size=11, fill=palette.MUTED)
     room = (bottom - top + LANE_GAP) / len(cluster.cards)
     for card in cluster.cards:
-        lines = _card_lines(card)
+        lines = _card_lines(card, cluster.card_width)
         height = 26 + 15 * len(lines)
-        svg.rect(x, y, CARD_WIDTH, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
+        svg.rect(x, y, cluster.card_width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
         svg.text(x + 10, y + 18, card.name, bold=True)
         for k, (line, text) in enumerate(lines):
             if text.was is not None:
@@ -377,14 +377,14 @@ def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: floa
     return y - LANE_GAP
 
 
-def _card_lines(card: Card) -> list[tuple[str, Text]]:
+def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
     """The card's text in lines that fit, each with the text that it is part of."""
     return [
         (line, text)
         for text in card.lines
         for line in wrap(
             text.text if text.was is None else f"{text.text} (was: {text.was})",
-            CARD_WIDTH - 20,
+            width - 20,
             11.5,
         )
     ]

@@ -7,7 +7,7 @@ that the step names, or a note at the one that it names.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,9 +96,11 @@ def lifelines(model: Model, told: Iterable[Event] = ()) -> list[str]:
     return list(names) or ["system"]
 
 
-def _names(model: Model, each: str | Node) -> list[str]:
+def _names(model: Model, each: str | Node | Callable[[Any], list[str]]) -> list[str]:
     if isinstance(each, str):
         return [each]
+    if callable(each):
+        return each(model.constants)
     count = getattr(model.constants, each.count)
     return [lifeline(each, node) for node in range(1, count + 1)]
 
