@@ -68,6 +68,14 @@ def ask(stepper, command, **message):
     return stepper.view
 
 
+def wait_until(condition, seconds=120):
+    """Wait for what the background computes; the machine may be busy."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "still being computed"
+        time.sleep(0.05)
+
+
 def moments(view):
     return [moment for lane in view["timeline"]["lanes"] for moment in lane["moments"]]
 
@@ -380,10 +388,7 @@ def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
 def test_an_export_holds_the_steps_so_far(talk, name):
     ask(talk, "go_to", branch="main", depth=3)
     ask(talk, "export", format=name)
-    for _ in range(600):
-        if not talk.view["export"].get("working"):
-            break
-        time.sleep(0.05)
+    wait_until(lambda: not talk.view["export"].get("working"))
     export = talk.view["export"]
     assert export["file"] == f"unclean_leader_election{FORMATS[name].ending}"
     if name == "link":
@@ -525,12 +530,8 @@ def test_a_refusal_and_a_violation_show_the_values_that_decided(talk):
 
 def settled(stepper, trait):
     """The trait's value once the background has answered."""
-    for _ in range(600):
-        value = getattr(stepper, trait)
-        if value and not value["working"]:
-            return value
-        time.sleep(0.05)
-    raise AssertionError(f"{trait} is still being computed: {value}")
+    wait_until(lambda: getattr(stepper, trait) and not getattr(stepper, trait)["working"])
+    return getattr(stepper, trait)
 
 
 def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
@@ -611,17 +612,10 @@ def test_a_challenge_is_met_scored_and_replayed_beside_the_shortest_way():
     challenge = challenges_of("kafka")[0]
     stepper = Stepper(challenge)
     ask(stepper, "shown")
-    for _ in range(600):
-        if stepper.view["challenge"]["par"] is not None:
-            break
-        time.sleep(0.05)
+    wait_until(lambda: stepper.view["challenge"]["par"] is not None)
     assert "shown once you have found one" in ask(stepper, "shortest")["notice"]
     ask(stepper, "hint")
-    for _ in range(100):
-        if stepper.view["challenge"]["hints"]:
-            break
-        time.sleep(0.05)
-    assert stepper.view["challenge"]["hints"] == [challenge.hints[0]]
+    wait_until(lambda: stepper.view["challenge"]["hints"] == [challenge.hints[0]])
     for each in shortest(challenge).steps[stepper.walk.moment.depth - 1 :]:
         ask(stepper, "take", step=each.text)
     shown = stepper.view["challenge"]

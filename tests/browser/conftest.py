@@ -12,7 +12,9 @@ from playwright.sync_api import expect, sync_playwright
 from lab import find_chromium
 from tests.browser.jupyterlab import jupyterlab, open_notebook
 
-expect.set_options(timeout=15_000)
+expect.set_options(
+    timeout=60_000
+)  # what is computed in the background takes long on a busy machine
 
 CHROMIUM_OPTIONS = [
     "--no-sandbox",  # as root, in a container
