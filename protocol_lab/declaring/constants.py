@@ -25,12 +25,12 @@ NO_LIMIT = 2**31 - 1
 class Limits:
     """Bounds (inclusive) and meaning of one constant.
 
-    `high` may name another constant. `classes` marks a constant that the state's layout depends
-    on: its value is rounded up to the next class, so that few layouts have to be compiled.
+    `low` and `high` may name another constant. `classes` marks a constant that the state's layout
+    depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
     `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
     """
 
-    low: int
+    low: int | str
     high: int | str
     meaning: str
     classes: tuple[int, ...] = ()
@@ -148,10 +148,12 @@ def _parsed(name: str, value: Any, limits: Limits) -> int:
 
 
 def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:
-    high = bound[limits.high] if isinstance(limits.high, str) else limits.high
+    low, high = (
+        bound[each] if isinstance(each, str) else each for each in (limits.low, limits.high)
+    )
     if limits.may_be_none and value == NO_LIMIT:
         return
-    if not limits.low <= value <= high:
+    if not low <= value <= high:
         raise LabError(f"{name}={value} is out of bounds; use {_range(limits)}.")
 
 

@@ -39,6 +39,8 @@ _HAVE_COMPILED_VERSIONS = (containers.overflow,)
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
 
+_STORES = {each.__name__: each for each in (records.get_item, records.set_field, records.set_item)}
+
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
 
@@ -107,7 +109,7 @@ class Compiler:
             for name, value in names.items()
             if name in used
         }
-        scope.update(__name__=__name__, set_field=records.set_field, set_item=records.set_item)
+        scope.update(__name__=__name__, **_STORES)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
         for helper in rewriter.extra:
             scope[helper.name] = inner(scope[helper.name])
@@ -217,6 +219,12 @@ class _Rewriter(ast.NodeTransformer):
         else:
             return node
         return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            return ast.copy_location(_call("get_item", node.value, node.slice), node)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -8,6 +8,7 @@ new records as values. `compiling` rewrites actions to use these functions; nobo
 import operator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
@@ -185,7 +186,7 @@ def set_field(typing_context, record, name, value):
 @intrinsic
 def set_item(typing_context, items, index, value):
     """What `items[index] = value` becomes."""
-    if not isinstance(items, types.NestedArray):
+    if not isinstance(items, types.Array) or items.ndim > 1:
         raise TypingError("only slots of the state's arrays can be assigned by index")
     if not _can_store(items.dtype, value):
         raise TypingError(f"{value} can't be stored in an array of {items.dtype}")
@@ -193,15 +194,30 @@ def set_item(typing_context, items, index, value):
 
     def codegen(context, builder, signature, args):
         position = context.cast(builder, args[1], signature.args[1], types.int64)
-        outside = builder.icmp_unsigned(">=", position, position.type(items.shape[0]))
+        array = context.make_array(items)(context, builder, args[0])
+        [slots] = cgutils.unpack_tuple(builder, array.shape, 1)
+        outside = builder.icmp_unsigned(">=", position, slots)
         with builder.if_then(outside, likely=False):
             context.call_conv.return_user_exc(builder, IndexError, ())
-        data = context.make_array(items)(context, builder, args[0]).data
+        data = array.data
         pointer = _moved(builder, data, builder.mul(position, position.type(size)))
         _store(context, builder, items.dtype, pointer, signature.args[2], args[2])
         return context.get_dummy_value()
 
     return types.void(items, index, value), codegen
+
+
+def get_item(items, index):
+    """What `items[index]` becomes where it is read: numbers of the state's arrays as int64."""
+    return items[index]
+
+
+@overload(get_item)
+def _get_item(items, index):
+    is_row = isinstance(items, types.Array) and items.ndim == 1
+    if is_row and isinstance(items.dtype, types.Integer):
+        return lambda items, index: np.int64(items[index])
+    return lambda items, index: items[index]
 
 
 @intrinsic

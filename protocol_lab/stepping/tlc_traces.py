@@ -152,8 +152,9 @@ def _candidates(limits: Limits, most: int) -> range:
     """The values to try for a constant, the smallest first; the trace itself bounds them."""
     if limits.choices:
         return range(len(limits.choices))
+    low = 0 if isinstance(limits.low, str) else limits.low
     high = most if isinstance(limits.high, str) else min(limits.high, most)
-    return range(limits.low, high + 1)
+    return range(low, high + 1)
 
 
 def _clamped(values: Constants, limits: dict[str, Limits]) -> Constants:
