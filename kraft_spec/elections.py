@@ -235,9 +235,9 @@ def become_leader(s: State, c: Constants, server: Server):
         return "the server is no candidate"
     if not is_majority(s.votes_recv[server], voters):
         return "the votes are no majority of the configuration"
-    if size(voters) == 1 and not c.single_voter_election_fixed:
-        if s.hwm[server] != s.log[server].length + 1:
-            return "a high watermark would have to move and to stay"
+    contradicts = size(voters) == 1 and s.hwm[server] != s.log[server].length + 1
+    if contradicts and not c.single_voter_election_fixed:
+        return "a high watermark would have to move and to stay"
     if has_begun_quorum(s, server):
         return "the server has told a member already that it leads in this epoch"
     apply_state(s, c, server, to_leader(s, server))

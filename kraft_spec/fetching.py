@@ -14,6 +14,7 @@ from kraft_spec.logs import (
     epoch_at,
     highest_common_offset,
     is_valid_fetch_position,
+    is_where_logs_agree,
     last_epoch,
     track_members,
 )
@@ -207,6 +208,12 @@ def accept_fetch_request_from_voter(s: State, c: Constants, message: Fetch):
     told, offset = min(new_hwm, message.fetch_offset), message.fetch_offset
     reply(s, message, s.leader[server], OK, NO_ERROR, told, offset, 0)
     return TAKEN
+
+
+def position_witnesses(s, c, message) -> int:
+    """The original says "at the start, or where the logs agree", and both may be true."""
+    log = s.log[message.dest]
+    return 1 + (message.fetch_offset == 1 and is_where_logs_agree(log, message))
 
 
 def accept_fetch_request_from_observer(s: State, c: Constants, message: Fetch):

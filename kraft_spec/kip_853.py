@@ -48,6 +48,7 @@ from kraft_spec.fetching import (
     accept_fetch_request_from_voter,
     diverging_fetch_request,
     handle_fetch_response,
+    position_witnesses,
     reject_fetch_request,
     send_fetch_request,
 )
@@ -104,8 +105,8 @@ spec.action(handle_fetch_response)
 spec.action(resend_begin_quorum_epoch_request)
 spec.action(reject_fetch_request)
 spec.action(diverging_fetch_request)
-spec.action(accept_fetch_request_from_voter)
-spec.action(accept_fetch_request_from_observer)
+spec.action(accept_fetch_request_from_voter, witnesses=position_witnesses)
+spec.action(accept_fetch_request_from_observer, witnesses=position_witnesses)
 
 spec.invariant(leader_has_all_acked_values)
 spec.invariant(acked_value_not_lost)

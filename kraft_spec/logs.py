@@ -51,15 +51,18 @@ def epoch_at(log, offset) -> int:
     return log.items[offset - 1].epoch if offset > 0 else 0
 
 
-def is_valid_fetch_position(log, message) -> bool:
-    """Does the fetching server's log agree with the leader's, as far as the request tells?"""
-    if message.fetch_offset == 1:
-        return True
+def is_where_logs_agree(log, message) -> bool:
+    """Has the leader an entry of the fetching server's last epoch, where that server's log ends?"""
     end_offset = end_offset_for_epoch(log, message.last_fetched_epoch)
     return (
         message.fetch_offset <= end_offset + 1
         and epoch_at(log, end_offset) == message.last_fetched_epoch
     )
+
+
+def is_valid_fetch_position(log, message) -> bool:
+    """Does the fetching server's log agree with the leader's, as far as the request tells?"""
+    return message.fetch_offset == 1 or is_where_logs_agree(log, message)
 
 
 # --- Configurations ----------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def no_transition(s, server):
     )
 
 
-# --- One for each server state -------------------------------------------------------------------
+# --- One for each server state ------------------------------------------------------------------
 
 
 def to_voted(before, epoch, candidate):
