@@ -4,7 +4,8 @@
 
 says that the bag (or sequence) `requests` holds messages. An end is a field of theirs that holds a
 node, or, if they have no such field, the name of somebody of whom there is only one; or a function
-of (message, c) that gives the name, as in "replica 2".
+of (message, c) that gives the name, as in "replica 2". `label`, a function of the message, says
+it in a few words; without one its fields are listed.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,7 @@ class Channel:
     dest: End
     lost_by: tuple[str, ...] = ()
     lost: str = ""
+    label: Callable[[Any], str] | None = None
 
     def node_of(self, end: End) -> Node | None:
         """The kind of node that an end's field holds; None if the end is no such field."""
@@ -56,4 +58,5 @@ def channel(state: type[Struct], path: str, source: End, dest: End, **more: Any)
 
 def lifeline(kind: Node, node: int) -> str:
     """How a node is called in diagrams: "replica 2"; "" for no node."""
-    return f"{kind.count.removesuffix('s').replace('_', ' ')} {node}" if node else ""
+    noun = kind.noun or kind.count.removesuffix("s").replace("_", " ")
+    return f"{noun} {node}" if node else ""

@@ -61,9 +61,13 @@ Bool = Boolean()
 
 @dataclass(frozen=True)
 class Node:
-    """One of the nodes 1..n, where `count` names the constant n. As a field also NONE (0)."""
+    """One of the nodes 1..n, where `count` names the constant n. As a field also NONE (0).
+
+    `noun` is what pictures call one; "" for the constant's name in the singular.
+    """
 
     count: str
+    noun: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,9 +97,9 @@ class Spec:
     `properties` and `fairness` are about whole runs (`temporal`).
     For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
     function of the constants that gives names (none: all kinds of nodes that actions and messages
-    name), and `events`, a function of (before, after, c, step), gives what happened in a step as
-    Arrows and Notes; None where the declared messages and the step's parameters tell it (see
-    `stepping.events`).
+    name), and `events`, a function of (before, after, c, step), gives what happened in a step,
+    besides the declared messages, as Arrows and Notes; None where these and the step's parameters
+    tell it (see `stepping.events`).
     """
 
     name: str
@@ -199,14 +199,18 @@ class Spec:
         dest: End,
         lost_by: Iterable[str] = (),
         lost: str = "",
+        label: Callable[[Any], str] | None = None,
     ) -> None:
         """Say that a bag or sequence of the state holds messages on their way.
 
         source, dest: who sends and gets them (see `channels`). lost_by: the actions that take one
         away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish
-        as they are sent. Raises LabError if there are no such messages.
+        as they are sent. label: a message in a few words. Raises LabError if there are no such
+        messages.
         """
-        declared = channel(self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost)
+        declared = channel(
+            self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost, label=label
+        )
         self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
     def situation(self, function: Callable) -> Callable:

@@ -7,7 +7,7 @@
 
 A description of the previous state is made by the same function. What stands at the same place in
 both and differs is marked: texts with what they were, records as new, changed, truncated or
-committed just now, messages as new.
+committed just now, messages and links that are down as new.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,6 +60,10 @@ def with_changes(now: Cluster, before: Cluster) -> Cluster:
         bars=[_bar(*pair) for pair in _pairs(now.bars, before.bars)],
         cards=[_card(*pair) for pair in _pairs(now.cards, before.cards)],
         messages=[_messages(*pair) for pair in _pairs(now.messages, before.messages)],
+        cut_links=[
+            each if each in before.cut_links else replace(each, mark="new")
+            for each in now.cut_links
+        ],
     )
 
 

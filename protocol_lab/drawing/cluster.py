@@ -95,22 +95,37 @@ class Card:
 
 @dataclass(frozen=True)
 class Message:
-    """A message in flight or a decision that waits. mark: "" or "new"; `faded`: has no effect."""
+    """A message in flight or a decision that waits. mark: "" or "new"; `faded`: has no effect.
+
+    `ends`, the numbers of two lanes from 0, says from where to where it goes: it is drawn as an
+    arrow between these lanes as well, with `short` as its label, as far as there is room.
+    """
 
     name: str
     detail: str = ""
     mark: str = ""
     faded: bool = False
+    ends: tuple[int, int] | None = None
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class CutLink:
+    """A link between two lanes, by their numbers from 0, that is down. mark: "" or "new"."""
+
+    lanes: tuple[int, int]
+    mark: str = ""
 
 
 @dataclass(frozen=True)
 class Messages:
-    """A named group of messages; beyond `limit` the oldest are only counted."""
+    """A named group of messages; beyond `limit` the first are only counted, as `folded` says."""
 
     name: str
     items: list[Message]
     empty: str = "none"
     limit: int = 12
+    folded: str = "older"
 
 
 @dataclass(frozen=True)
@@ -119,8 +134,9 @@ class Cluster:
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
     they count ("" for no numbers), and `first` what the first one is called; `line` is a watermark
-    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width` and
-    `card_width` reserve room, in pixels, so that pictures of one run keep their shape.
+    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width`,
+    `card_width` and `traffic_width` (for the arrows of messages and the links that are down)
+    reserve room, in pixels, so that pictures of one run keep their shape.
     """
 
     title: str = ""
@@ -130,6 +146,7 @@ class Cluster:
     cards: list[Card] = field(default_factory=list)
     cards_name: str = ""
     messages: list[Messages] = field(default_factory=list)
+    cut_links: list[CutLink] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     columns: int = 1
     axis: str = "offset"
@@ -137,5 +154,6 @@ class Cluster:
     lane_width: float = 120
     note_width: float = 0
     card_width: float = 174
+    traffic_width: float = 0
     legend: str = ""
     show_title: bool = True

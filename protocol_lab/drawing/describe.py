@@ -1,6 +1,15 @@
 """The text alternative: the picture in one paragraph, for people who listen to it."""
 
-from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Messages, Text
+from protocol_lab.drawing.cluster import (
+    Bar,
+    Card,
+    Cluster,
+    CutLink,
+    Entry,
+    Lane,
+    Messages,
+    Text,
+)
 
 
 def describe(cluster: Cluster) -> str:
@@ -13,6 +22,7 @@ def describe(cluster: Cluster) -> str:
         parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {number}.")
     parts += [_card(card) for card in cluster.cards]
     parts += [_messages(group) for group in cluster.messages]
+    parts += [_cut_link(cluster, each) for each in cluster.cut_links]
     return " ".join(parts) or "There is nothing to see."
 
 
@@ -62,6 +72,11 @@ def _messages(group: Messages) -> str:
         for item in group.items
     )
     return f"{group.name}: {items or group.empty}."
+
+
+def _cut_link(cluster: Cluster, link: CutLink) -> str:
+    one, other = (cluster.lanes[lane].name for lane in link.lanes)
+    return f"The link between {one} and {other} is down{', new' if link.mark else ''}."
 
 
 def _text(text: Text) -> str:

@@ -11,6 +11,7 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Flag, Lane, Messages, Text
 from protocol_lab.drawing.describe import describe, entry_text
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
+from protocol_lab.drawing.traffic import Tracks, draw_tracks, tracks_of
 
 MARGIN = 14
 BADGE = 46  # room for the crown
@@ -30,9 +31,11 @@ class Grid:
     columns: int
     box: float  # the width of a record's box
     logs: float  # where the first box begins
+    traffic: float  # where the logs and notes end, and the arrows of messages begin
     right: float  # where the lanes end
     width: float  # of the whole picture
     lane_height: float
+    tracks: Tracks
 
     def column(self, offset: int) -> float:
         """Where the box at an offset begins."""
@@ -76,12 +79,15 @@ def _grid(cluster: Cluster) -> Grid:
     logs = MARGIN + BADGE + names + 18
     # A flag after the last column still has its label inside the lane.
     tail = max([24.0, cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
-    right = logs + columns * (box + BOX_GAP) + tail
+    tracks = tracks_of(cluster)
+    arrows = max(cluster.traffic_width, tracks.width)
     cards = cluster.card_width + 12 if cluster.cards else 0
-    right = max(right, NARROWEST - cards - MARGIN)
+    traffic = logs + columns * (box + BOX_GAP) + tail
+    right = max(traffic + arrows, NARROWEST - cards - MARGIN)
     lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
     height = max(BOX_TOP + BOX_HEIGHT + 20, LINE * lines + 12)
-    return Grid(columns, box, logs, right, right + cards + MARGIN, height)
+    width = right + cards + MARGIN
+    return Grid(columns, box, logs, right - arrows, right, width, height, tracks)
 
 
 # --- Text ------------------------------------------------------------------------------------
@@ -177,6 +183,8 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     bottom = top + len(cluster.lanes) * pitch - LANE_GAP
     for k, lane in enumerate(cluster.lanes):
         _draw_lane(svg, grid, cluster, lane, top + k * pitch)
+    middles = [top + k * pitch + grid.lane_height / 2 for k in range(len(cluster.lanes))]
+    draw_tracks(svg, grid.tracks, grid.traffic, middles)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
         svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
@@ -219,7 +227,7 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
     lines = [
         (line, note.tone)
         for note in lane.notes
-        for line in wrap(note.text, grid.right - x - 8, 11.5)
+        for line in wrap(note.text, grid.traffic - x - 8, 11.5)
     ]
     first = y + BOX_TOP + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
@@ -409,11 +417,11 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
 
 
 def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float) -> float:
-    """Messages as boxes that flow from left to right; the oldest are folded into their number."""
+    """Messages as boxes that flow from left to right; the first are folded into their number."""
     svg.text(MARGIN, y + 13, group.name, bold=True, size=11.5)
     shown = group.items[-group.limit :]
     folded = len(group.items) - len(shown)
-    beside = f"{folded} older, not shown" if folded else "" if shown else group.empty
+    beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
     x = MARGIN + text_width(group.name, 11.5, bold=True) + 10
     svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
     y += 25

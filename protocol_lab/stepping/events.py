@@ -1,9 +1,9 @@
 """What happened in a step, as a sequence diagram tells it: messages and local events.
 
 A step of a walk becomes `Arrow`s and `Note`s between lifelines, from the two states and the step's
-parameters: what the spec's own `events` says, if it says anything; else what was put into and
-taken out of the places that it declared with `Spec.messages`; else an arrow between the nodes
-that the step names, or a note at the one that it names.
+parameters: first what was put into and taken out of the places that the spec declared with
+`Spec.messages`, then what its own `events` says. If there is neither, it is an arrow between the
+nodes that the step names, or a note at the one that it names.
 """
 
 from collections import Counter
@@ -64,9 +64,6 @@ def events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event]
 
     Raises LabError if the spec's own telling fails.
     """
-    told = _own_events(model, before, step, after)
-    if told is not None:
-        return told or [_note(model, step)]
     arrows = [
         arrow
         for each in model.spec.channels
@@ -74,7 +71,11 @@ def events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event]
     ]
     # What arrives comes first: it is the cause of what is sent in the same step.
     order = {DELIVERED: 0, LOST: 1, SENT: 2}
-    return sorted(arrows, key=lambda each: order[each.kind]) or [_by_parameters(model, step)]
+    told = sorted(arrows, key=lambda each: order[each.kind])
+    own = _own_events(model, before, step, after)
+    if own is None:
+        return told or [_by_parameters(model, step)]
+    return [*told, *own] or [_note(model, step)]
 
 
 def walk_events(walk: Walk) -> list[tuple[Step, list[Event]]]:
@@ -209,6 +210,8 @@ def _end(model: Model, channel: Channel, end: End, message: Any) -> str:
 
 def _label(channel: Channel, message: Any) -> str:
     """What a message says, but for who sends and gets it: "request number 1"."""
+    if channel.label is not None:
+        return channel.label(message)
     values = as_json(plain(message))
     ends = (channel.source, channel.dest)
     parts = [_field(name, value) for name, value in values.items() if name not in ends]
