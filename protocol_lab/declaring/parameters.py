@@ -6,6 +6,7 @@ records it and the explorer tries all of them:
     follower: Replica                         a node 1..n
     epoch: Range(0, "max_leader_epoch")       a number
     lost: Subset(Replica)                     a set of nodes
+    chosen: Subset(Replica, "quorum")         a set of so many nodes
     request: Member("requests")               an item of a sequence or bag of the state
     answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
     keys: Sequences(0, "key_space", "length") a tuple of numbers
@@ -21,7 +22,7 @@ from itertools import product
 from typing import Any
 
 from protocol_lab.declaring.layout import Named, Node, evaluate_size
-from protocol_lab.declaring.nodes import nodes_up_to, submasks
+from protocol_lab.declaring.nodes import nodes_up_to, size, submasks
 from protocol_lab.errors import LabError
 
 Bound = int | str | Callable[..., int]
@@ -37,9 +38,13 @@ class Range:
 
 @dataclass(frozen=True)
 class Subset:
-    """Every subset of the nodes, or of the bitmask that a function gives."""
+    """Every subset of the nodes, or of the bitmask that a function gives.
+
+    With a size, which may be an expression over constants, only the subsets of that many nodes.
+    """
 
     of: Node | Callable[..., int]
+    size: int | str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,12 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
         case Named(names):
             yield from range(len(names))
-        case Subset(of):
-            yield from submasks(subset_mask(of, scope))
+        case Subset(of, wanted):
+            found = submasks(subset_mask(of, scope))
+            if wanted is not None:
+                count = evaluate(wanted, scope)
+                found = (each for each in found if size(each) == count)
+            yield from found
         case Sequences(low, high, length):
             numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
             yield from product(numbers, repeat=evaluate(length, scope))

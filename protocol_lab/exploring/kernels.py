@@ -23,7 +23,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from platformdirs import user_cache_dir
 
 from protocol_lab.declaring.layout import Named, Node
-from protocol_lab.declaring.nodes import submasks
+from protocol_lab.declaring.nodes import size, submasks
 from protocol_lab.declaring.parameters import (
     Bound,
     Domain,
@@ -94,6 +94,7 @@ class Kernels:
                 "state_at": self.compiler.state_at,
                 "submasks": compiling.inner(submasks),
                 "sequence": compiling.inner(_sequence),
+                "size_of": compiling.inner(size),
                 **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
@@ -267,10 +268,13 @@ def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> li
             return [f"for {name}_{k} in range({bound('low', low)}, {bound('high', high)} + 1):"]
         case Named(names):
             return [f"for {name}_{k} in range({len(names)}):"]
-        case Subset(Node(count)):
-            return [f"for {name}_{k} in submasks((1 << (c.{count} + 1)) - 2):"]
-        case Subset(of):
-            return [f"for {name}_{k} in submasks({bound('mask', of)}):"]
+        case Subset(of, wanted):
+            mask = f"(1 << (c.{of.count} + 1)) - 2" if isinstance(of, Node) else bound("mask", of)
+            lines = [f"for {name}_{k} in submasks({mask}):"]
+            if wanted is not None:
+                count = over_constants(wanted, model)
+                lines.append(f"if size_of({name}_{k}) != {count}: continue")
+            return lines
         case Sequences(low, high, length):
             low, high = bound("low", low), bound("high", high)
             return [

@@ -1,0 +1,151 @@
+"""Messages between clients and bookies: which are under way, which are done with, which are lost.
+
+A client sends the same request to several bookies, so what is kept of it is three sets of bookies:
+to whom (or, of an answer, from whom) it is still under way, where it was handled, and where it was
+lost. Nothing is ever sent twice: a message that was sent stays in one of the three sets.
+
+Whether a message is lost is decided when it is sent, by the parameter `lost` of the action that
+sends it. The client notices a loss as a time-out, whenever it likes. Once it has acted upon it the
+message counts as handled.
+
+Messages may overtake each other, but adds of one client to one bookie are handled in the order of
+their entries, and so are the answers to them. Nothing more is known of the order.
+"""
+
+from bookkeeper_spec.ledger import Bookie
+from protocol_lab import Array, Int8, NodeSet, Struct, contains, only, size, with_node, without_node
+
+
+class Mail(Struct):
+    """One message to, or from, several bookies."""
+
+    waiting: NodeSet(Bookie)  # under way
+    handled: NodeSet(Bookie)  # processed, or lost and the time-out acted upon
+    lost: NodeSet(Bookie)  # lost, and nobody has acted upon it
+
+
+class Adds(Struct):
+    """All that one client and the bookies tell each other about adding one entry."""
+
+    data: Int8  # of the entry; the same in all these messages
+    requests: Array(Mail, "send_limit + 1")  # by the LAC that the request carries
+    confirmed: Mail
+    refused: Mail  # because the ledger is fenced there
+
+
+class AddMessages(Struct):
+    """The adds of one client; entry 1 is the first item."""
+
+    of: Array(Adds, "send_limit")
+
+
+def its_own(bookie) -> int:
+    """The bookie whose answer may be lost: the only one that answers in a step."""
+    return only(bookie)
+
+
+# --- One message -----------------------------------------------------------------------------
+
+
+def sent(mail) -> int:
+    """The bookies to or from which the message was ever sent."""
+    return mail.waiting | mail.handled | mail.lost
+
+
+def send(mail, bookies, lost) -> None:
+    """Send a message to, or from, some bookies, of which some messages are lost."""
+    mail.waiting |= bookies & ~lost
+    mail.lost |= bookies & lost
+
+
+def handle(mail, bookie) -> None:
+    """Take the message out that was under way."""
+    mail.waiting = without_node(mail.waiting, bookie)
+    mail.handled = with_node(mail.handled, bookie)
+
+
+def act_upon_losses(mail, bookies) -> None:
+    """The client has noticed the time-outs of these bookies and has drawn its conclusions."""
+    mail.handled |= mail.lost & bookies
+    mail.lost &= ~bookies
+
+
+def ignore(mail, bookies) -> None:
+    """Whatever is still under way from or to these bookies will never be looked at."""
+    mail.handled |= mail.waiting & bookies
+    mail.waiting &= ~bookies
+
+
+# --- Adds ------------------------------------------------------------------------------------
+
+
+def is_request_under_way(c, adds, bookie) -> bool:
+    """Is some request to add this entry under way to the bookie, with whichever LAC?"""
+    return any(contains(adds.requests[lac].waiting, bookie) for lac in range(c.send_limit + 1))
+
+
+def is_earliest_request(c, messages, entry, bookie) -> bool:
+    """Is there no request of the client for an earlier entry under way to this bookie?"""
+    return not any(
+        is_request_under_way(c, messages.of[earlier - 1], bookie) for earlier in range(1, entry)
+    )
+
+
+def is_earliest_answer(messages, entry, bookie) -> bool:
+    """Is there no answer about an earlier entry under way from this bookie to the client?"""
+    return not any(
+        contains(messages.of[k].confirmed.waiting | messages.of[k].refused.waiting, bookie)
+        for k in range(entry - 1)
+    )
+
+
+def add_time_outs(c, messages) -> int:
+    """The bookies of which the client has lost a request to add an entry, or an answer to one."""
+    bookies = 0
+    for k in range(c.send_limit):
+        adds = messages.of[k]
+        bookies |= adds.confirmed.lost | adds.refused.lost
+        for lac in range(c.send_limit + 1):
+            bookies |= adds.requests[lac].lost
+    return bookies
+
+
+def count_lost_adds(c, messages, bookie) -> int:
+    """How many add messages between the client and this bookie are lost now."""
+    return sum(
+        contains(messages.of[k].confirmed.lost, bookie)
+        + contains(messages.of[k].refused.lost, bookie)
+        + sum(
+            contains(messages.of[k].requests[lac].lost, bookie) for lac in range(c.send_limit + 1)
+        )
+        for k in range(c.send_limit)
+    )
+
+
+def act_upon_add_time_outs(c, messages, bookies) -> None:
+    """The client has replaced these bookies."""
+    for k in range(c.send_limit):
+        act_upon_losses(messages.of[k].confirmed, bookies)
+        act_upon_losses(messages.of[k].refused, bookies)
+        for lac in range(c.send_limit + 1):
+            act_upon_losses(messages.of[k].requests[lac], bookies)
+
+
+def were_adds_sent(adds, lac, bookies) -> bool:
+    """Was the request to add this entry, with this LAC, sent to one of these bookies before?"""
+    return sent(adds.requests[lac]) & bookies != 0
+
+
+def was_add_sent(c, adds) -> bool:
+    """Was any request to add this entry ever sent?"""
+    return any(sent(adds.requests[lac]) != 0 for lac in range(c.send_limit + 1))
+
+
+def count_lost_of(c, messages) -> int:
+    """How many add messages of the client are lost now."""
+    return sum(
+        size(messages.of[k].confirmed.lost)
+        + size(messages.of[k].refused.lost)
+        + sum(size(messages.of[k].requests[lac].lost) for lac in range(c.send_limit + 1))
+        for k in range(c.send_limit)
+    )
