@@ -92,6 +92,7 @@ from protocol_lab import (
     TAKEN,
     Array,
     Limits,
+    Named,
     NodeSet,
     Range,
     Spec,
@@ -141,10 +142,10 @@ class Constants(NamedTuple):
 NOT_STARTED, FENCING, READ, PENDING_READ_RESPONSE, WRITE = range(5)
 """The phases of recovery. BookKeeper overlaps reads and writes; apart they give fewer states."""
 
-W1, W2 = 1, 2
+W1, W2 = 0, 1
 """Who sent a message and gets the answer: w1's adds are refused when fenced, w2's are not."""
 
-SomeWriter = Range(W1, W2)
+SomeWriter = Named(("w1", "w2"))
 
 
 class WriterState(Writer):
@@ -246,7 +247,7 @@ def bookie_sends_add_confirmed_response(
     lost: Subset(its_own),
 ):
     """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
-    messages = s.messages.adds[writer - 1]
+    messages = s.messages.adds[writer]
     adds = messages.of[entry - 1]
     if not contains(adds.requests[lac].waiting, bookie):
         return "no such request is under way to this bookie"
@@ -271,7 +272,7 @@ def bookie_sends_add_fenced_response(
     lost: Subset(its_own),
 ):
     """A bookie on which the ledger is fenced refuses an add of w1."""
-    messages = s.messages.adds[W1 - 1]
+    messages = s.messages.adds[W1]
     adds = messages.of[entry - 1]
     if not contains(adds.requests[lac].waiting, bookie):
         return "no such request of w1 is under way to this bookie"
@@ -349,19 +350,19 @@ def w1_sends_add_entry_requests(s: State, c: Constants, lost: Subset(w1s_ensembl
     """w1 sends its next entry, with its LAC, to all bookies of its current ensemble."""
     if s.w1.status != OPEN:
         return "w1 has no open ledger"
-    return send_next_entry(c, s.w1, s.messages.adds[W1 - 1], lost)
+    return send_next_entry(c, s.w1, s.messages.adds[W1], lost)
 
 
 def w1_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """A bookie has stored an entry of w1: the LAC may rise, and the caller is told."""
     if s.w1.status != OPEN:
         return "w1 has no open ledger"
-    return receive_confirmation(c, s.w1, s.messages.adds[W1 - 1], bookie, entry)
+    return receive_confirmation(c, s.w1, s.messages.adds[W1], bookie, entry)
 
 
 def w1_receives_add_fenced_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """w1 hears that the ledger is fenced: somebody recovers it, and w1 stops."""
-    messages = s.messages.adds[W1 - 1]
+    messages = s.messages.adds[W1]
     if s.w1.status != OPEN:
         return "w1 has no open ledger"
     if not contains(messages.of[entry - 1].refused.waiting, bookie):
@@ -382,14 +383,14 @@ def w1s_replacements(s, c, bookie) -> int:
     """The bookies for an ensemble of w1 without one that timed out."""
     if s.w1.status != OPEN or s.meta_status != OPEN:
         return 0
-    return replacements(s, c, s.w1, s.messages.adds[W1 - 1], bookie)
+    return replacements(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
 def w2s_replacements(s, c, bookie) -> int:
     """The bookies for an ensemble of w2 without one that timed out."""
     if s.w2.status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
         return 0
-    return replacements(s, c, s.w2, s.messages.adds[W2 - 1], bookie)
+    return replacements(s, c, s.w2, s.messages.adds[W2], bookie)
 
 
 def why_not_replace(s, c, writer, messages, bookie) -> str:
@@ -439,7 +440,7 @@ def try_invalid_ensemble_change(s, c, writer, messages, bookie) -> str:
 
 def w1_change_witnesses(s, c, bookie, ensemble) -> int:
     """As often as there are time-outs and ensembles."""
-    return change_count(s, c, s.w1, s.messages.adds[W1 - 1], only(bookie))
+    return change_count(s, c, s.w1, s.messages.adds[W1], only(bookie))
 
 
 def w1_changes_ensemble(
@@ -448,19 +449,19 @@ def w1_changes_ensemble(
     """An add of w1 timed out: it replaces the bookie, and writes that to the metadata."""
     if s.w1.status != OPEN or s.meta_status != OPEN:
         return "w1 has no open ledger, or somebody recovers it"
-    return change_ensemble(s, c, s.w1, s.messages.adds[W1 - 1], bookie, ensemble)
+    return change_ensemble(s, c, s.w1, s.messages.adds[W1], bookie, ensemble)
 
 
 def w1_invalid_witnesses(s, c, bookie) -> int:
     """As often as there are time-outs and ensembles."""
-    return change_count(s, c, s.w1, s.messages.adds[W1 - 1], only(bookie))
+    return change_count(s, c, s.w1, s.messages.adds[W1], only(bookie))
 
 
 def w1_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
     """w1 would have to begin a fragment before the last one. It never has to."""
     if s.w1.status != OPEN or s.meta_status != OPEN:
         return "w1 has no open ledger, or somebody recovers it"
-    return try_invalid_ensemble_change(s, c, s.w1, s.messages.adds[W1 - 1], bookie)
+    return try_invalid_ensemble_change(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
 def w1s_new_bookies(s, entry) -> int:
@@ -479,7 +480,7 @@ def w1_sends_pending_add_op(
     """After a change of the ensemble, w1 sends an unconfirmed entry to the new bookie."""
     if s.w1.status != OPEN:
         return "w1 has no open ledger"
-    return resend_pending_op(c, s.w1, s.messages.adds[W1 - 1], entry, lost)
+    return resend_pending_op(c, s.w1, s.messages.adds[W1], entry, lost)
 
 
 # --- w1 closes ---------------------------------------------------------------------------------
@@ -703,19 +704,19 @@ def w2_writes_back_entry(s: State, c: Constants, lost: Subset(w2s_ensemble)):
     """w2 writes an entry back, to the last ensemble, wherever it was read."""
     if s.w2.status != IN_RECOVERY or s.w2.recovery_phase != WRITE:
         return "w2 has not read all there is"
-    return write_back_next_entry(c, s.w2, s.messages.adds[W2 - 1], lost)
+    return write_back_next_entry(c, s.w2, s.messages.adds[W2], lost)
 
 
 def w2_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """A bookie has stored an entry that w2 wrote back."""
     if s.w2.status != IN_RECOVERY:
         return "w2 does not recover"
-    return receive_confirmation(c, s.w2, s.messages.adds[W2 - 1], bookie, entry)
+    return receive_confirmation(c, s.w2, s.messages.adds[W2], bookie, entry)
 
 
 def w2_change_witnesses(s, c, bookie, ensemble) -> int:
     """As often as there are time-outs and ensembles."""
-    return change_count(s, c, s.w2, s.messages.adds[W2 - 1], only(bookie))
+    return change_count(s, c, s.w2, s.messages.adds[W2], only(bookie))
 
 
 def w2_changes_ensemble(
@@ -724,19 +725,19 @@ def w2_changes_ensemble(
     """A write back timed out: w2 replaces the bookie, and writes that to the metadata."""
     if s.w2.status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
         return "w2 does not recover"
-    return change_ensemble(s, c, s.w2, s.messages.adds[W2 - 1], bookie, ensemble)
+    return change_ensemble(s, c, s.w2, s.messages.adds[W2], bookie, ensemble)
 
 
 def w2_invalid_witnesses(s, c, bookie) -> int:
     """As often as there are time-outs and ensembles."""
-    return change_count(s, c, s.w2, s.messages.adds[W2 - 1], only(bookie))
+    return change_count(s, c, s.w2, s.messages.adds[W2], only(bookie))
 
 
 def w2_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
     """w2 would have to begin a fragment before the last one: recovery fails (defect 2)."""
     if s.w2.status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
         return "w2 does not recover"
-    return try_invalid_ensemble_change(s, c, s.w2, s.messages.adds[W2 - 1], bookie)
+    return try_invalid_ensemble_change(s, c, s.w2, s.messages.adds[W2], bookie)
 
 
 def w2s_new_bookies(s, entry) -> int:
@@ -755,7 +756,7 @@ def w2_sends_pending_add_op(
     """After a change of the ensemble, w2 writes an unconfirmed entry to the new bookie."""
     if s.w2.status != IN_RECOVERY:
         return "w2 does not recover"
-    return resend_pending_op(c, s.w2, s.messages.adds[W2 - 1], entry, lost)
+    return resend_pending_op(c, s.w2, s.messages.adds[W2], entry, lost)
 
 
 def w2_closes_ledger(s: State, c: Constants):

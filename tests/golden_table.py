@@ -21,6 +21,7 @@ REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 """The full records, in checkouts that have them beside the repository."""
 
 KEPT = (
+    "id",
     "spec",
     "constants",
     "constraint",
@@ -144,6 +145,15 @@ def ledger_chaining(row: Golden) -> Settings:
     return sizes(row) | {"ledger_limit": int(re.search(r"md_next_lid < (\d+)", row.constraint)[1])}
 
 
+def bookkeeper(row: Golden) -> Settings:
+    """A ledger's protocol: bounds on lost messages, and the changed copies of the originals."""
+    lost = {None: "none", "NoLoss": 0, "MaxOneLost": 1}
+    changes = {"unfix": {"lac_from_fragment": "false"}}
+    bound = row.constraint and row.constraint.partition(":")[0]
+    settings = sizes(row) | {"max_lost_messages": lost[bound]}
+    return settings | changes.get(row.id.rpartition("_")[2], {})
+
+
 SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "KafkaTruncateToHighWatermark": ("kafka.truncate_to_high_watermark", sizes),
     "Kip101": ("kafka.kip_101", sizes),
@@ -154,6 +164,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "FiniteReplicatedLog": ("kafka.finite_replicated_log", finite_replicated_log),
     "IdSequence": ("kafka.id_sequence", sizes),
     "UncleanLeaderElectionSafety": ("kafka.unclean_leader_election", unclean_leader_election),
+    "BookKeeperProtocol_v4_13": ("bookkeeper.v4_13", bookkeeper),
     "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),
@@ -168,14 +179,18 @@ def golden_rows(file: str) -> list[Golden]:
 
 
 def full_records(file: str) -> list[dict[str, Any]]:
-    """The full records of a package's specs, where they lie beside the repository."""
+    """The full records of a package's specs, where they lie beside the repository.
+
+    But for those of runs that were stopped before they had found out anything.
+    """
     records = [
         record
         for path in sorted(REFERENCE.glob(f"golden_*{file}*.json"))
         for record in json.loads(path.read_text())
     ]
     own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
-    return [record for record in records if record["spec"] in own]
+    ended = (each for each in records if each["complete"] or each["trace_len"])
+    return [record for record in ended if record["spec"] in own]
 
 
 def compact(records: list[dict[str, Any]]) -> str:
