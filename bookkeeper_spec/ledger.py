@@ -170,14 +170,20 @@ def count_ensembles(s, c, include, exclude) -> int:
 
 def bookies_to_choose(s, c, include, exclude) -> int:
     """The bookies of which an ensemble can be made, for the domain of a parameter."""
+    chosen = nodes_up_to(c.bookies) & ~exclude
     if c.ensemble_choice == SMALLEST:
-        return smallest_ensemble(s, c, include, exclude)
-    return nodes_up_to(c.bookies) & ~exclude
+        chosen = smallest_ensemble(s, c, include, exclude)
+    return chosen if size(chosen) >= c.write_quorum else no_ensemble(c)
 
 
-def is_valid_ensemble(s, ensemble, include) -> bool:
-    """Does it keep the bookies that are still good, and was it never used in the metadata?"""
-    return is_subset(include, ensemble) and not is_in_use(s, ensemble)
+def no_ensemble(c) -> int:
+    """What stands where no ensemble can be chosen, so that the action can say why."""
+    return nodes_up_to(c.write_quorum)
+
+
+def is_valid_ensemble(s, ensemble, include, exclude) -> bool:
+    """Does it keep the good bookies, and only those, and has no fragment of the metadata it?"""
+    return is_subset(include, ensemble) and ensemble & exclude == 0 and not is_in_use(s, ensemble)
 
 
 def update_fragments(fragments, current, first_entry_id, ensemble) -> None:

@@ -52,6 +52,7 @@ from bookkeeper_spec.ledger import (
     is_ledger_of_its_type,
     is_valid_ensemble,
     last_fragment,
+    no_ensemble,
     no_out_of_order_entries,
     smallest_ensemble,
     store,
@@ -186,13 +187,13 @@ class State(Ledger):
 
 def first_ensembles(s, c) -> int:
     """The bookies for the first ensemble."""
-    return bookies_to_choose(s, c, 0, 0) if s.meta_status == NIL else 0
+    return bookies_to_choose(s, c, 0, 0) if s.meta_status == NIL else no_ensemble(c)
 
 
 def replacements(s, c, writer, messages, bookie) -> int:
     """The bookies for an ensemble without a bookie that timed out."""
     if not contains(writer.curr_fragment.ensemble & add_time_outs(c, messages), bookie):
-        return 0
+        return no_ensemble(c)
     return bookies_to_choose(s, c, writer.curr_fragment.ensemble & ~only(bookie), only(bookie))
 
 
@@ -382,14 +383,14 @@ def w1_receives_add_fenced_response(s: State, c: Constants, bookie: Bookie, entr
 def w1s_replacements(s, c, bookie) -> int:
     """The bookies for an ensemble of w1 without one that timed out."""
     if s.w1.status != OPEN or s.meta_status != OPEN:
-        return 0
+        return no_ensemble(c)
     return replacements(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
 def w2s_replacements(s, c, bookie) -> int:
     """The bookies for an ensemble of w2 without one that timed out."""
     if s.w2.status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
-        return 0
+        return no_ensemble(c)
     return replacements(s, c, s.w2, s.messages.adds[W2], bookie)
 
 
@@ -411,8 +412,9 @@ def change_ensemble(s, c, writer, messages, bookie, ensemble) -> str:
     reason = why_not_replace(s, c, writer, messages, bookie)
     if len(reason) != 0:
         return reason
-    if not is_valid_ensemble(s, ensemble, writer.curr_fragment.ensemble & ~only(bookie)):
-        return "the new ensemble keeps the good bookies, and is one that no fragment has"
+    good = writer.curr_fragment.ensemble & ~only(bookie)
+    if not is_valid_ensemble(s, ensemble, good, only(bookie)):
+        return "this is no ensemble of all good bookies and others that no fragment has"
     first_entry_id = writer.lac + 1
     if not is_valid_next_fragment(s, first_entry_id):
         return "the fragment would begin before one that there is"
