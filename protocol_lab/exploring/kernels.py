@@ -1,9 +1,9 @@
 """The compiled loops of the explorer.
 
-For a model two kinds of loops are generated as source, written into a cache folder named by a hash
-of everything that they depend on, and compiled there: `expand` (states to successors) and `check`
-(properties of rows). A second start loads the machine code; an edited action has another hash and
-is compiled anew.
+For a model three kinds of loops are generated as source, written into a cache folder named by a
+hash of everything that they depend on, and compiled there: `expand` (states to successors), `check`
+(properties of rows) and `judge` (predicates with parameters). A second start loads the machine
+code; an edited action has another hash and is compiled anew.
 
 They work on uint64 arrays (rows, words per row) and release the GIL.
 """
@@ -55,6 +55,26 @@ class Kernels:
         for k, action in enumerate(self.model.spec.actions):
             functions |= _named_functions(k, action)
         return self._build("expand", functions, _expand_source(self.model))
+
+    def expand_keyed(self, keys: list[tuple[str, ...]]) -> Callable:
+        """`expand` that also writes what tells the steps of an action apart.
+
+        keys[k]: parameters of the k-th action, or fields of a message parameter. The kernel takes
+        one more array, key_of (int64, 2-dimensional), and writes their values into its rows.
+        """
+        functions = {}
+        for k, action in enumerate(self.model.spec.actions):
+            functions |= _named_functions(k, action)
+        return self._build("expand_keyed", functions, _expand_source(self.model, keys))
+
+    def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
+        """A loop that sets bit i of found[k] where predicates[i] is true of row k.
+
+        parameters: the names, beside s and c, that the predicates may take; the kernel gets their
+        values as an array.
+        """
+        functions = {f"predicate_{k}": function for k, function in enumerate(predicates)}
+        return self._build("judge", functions, _judge_source(self.model, functions, parameters))
 
     def check(self, properties: list[Callable]) -> Callable:
         """A loop that sets bit i of failed[k] where properties[i] does not hold on row k."""
@@ -119,10 +139,11 @@ _lock = threading.Lock()
 """A search in the background and a learner's own may both want a kernel; one compiles at a time."""
 
 _WORDS, _NUMBERS = types.uint64[:, ::1], types.int64[::1]
+_EXPAND = (_WORDS, types.int64, types.int64, _NUMBERS, _WORDS, *[_NUMBERS] * 5)
 _SIGNATURES = {
-    "expand": types.UniTuple(types.int64, 2)(
-        _WORDS, types.int64, types.int64, _NUMBERS, _WORDS, *[_NUMBERS] * 5
-    ),
+    "expand": types.UniTuple(types.int64, 2)(*_EXPAND),
+    "expand_keyed": types.UniTuple(types.int64, 2)(*_EXPAND, types.int64[:, ::1]),
+    "judge": types.void(_WORDS, types.int64, _NUMBERS, _NUMBERS, types.uint8[::1]),
     "check": types.void(
         _WORDS, types.int64, types.uint8[::1], _NUMBERS, types.int64, _NUMBERS, _WORDS, _NUMBERS
     ),
@@ -194,8 +215,8 @@ def _named_functions(k: int, action: Action) -> dict[str, Callable]:
     return functions
 
 
-def _expand_source(model: Model) -> str:
-    """The text of `expand`.
+def _expand_source(model: Model, keys: list[tuple[str, ...]] | None = None) -> str:
+    """The text of `expand`, or with `keys` that of `expand_keyed`.
 
     It tries every action with every choice of parameters on rows[begin:end] and writes what they
     lead to into `out`, with the row's parent, the action's number and TLC's witness count. It
@@ -204,9 +225,10 @@ def _expand_source(model: Model) -> str:
     Returns (end of the states done, rows written).
     """
     fields = ", ".join(f"constants[{k}]" for k in range(len(model.constants)))
+    name, key_of = ("expand", "") if keys is None else ("expand_keyed", ", key_of")
     lines = [
-        "def expand(rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of,"
-        " progress):",
+        f"def {name}(rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of,"
+        f" progress{key_of}):",
         f"    c = Constants({fields})",
         "    room, written = out.shape[0] - 1, 0",
         "    for source in range(begin, end):",
@@ -216,7 +238,7 @@ def _expand_source(model: Model) -> str:
         _COPY.format(indent=" " * 8),
     ]
     for k, action in enumerate(model.spec.actions):
-        lines += _loops(k, action, model)
+        lines += _loops(k, action, model, keys[k] if keys else ())
     lines += [
         "        degree_of[source - begin] = written - first",
         "    return end, written",
@@ -229,7 +251,7 @@ _COPY = """{indent}for word in range(rows.shape[1]):
 {indent}s = state_at(out, written)"""
 
 
-def _loops(k: int, action: Action, model: Model) -> list[str]:
+def _loops(k: int, action: Action, model: Model, key: tuple[str, ...]) -> list[str]:
     """The nested loops over the parameters of the k-th action, and the call in the middle."""
     lines, indent = [], " " * 8
     for name, domain in action.domains.items():
@@ -244,12 +266,22 @@ def _loops(k: int, action: Action, model: Model) -> list[str]:
         f"{indent}    parent_of[written] = source",
         f"{indent}    action_of[written] = {k}",
         f"{indent}    weight_of[written] = {weight}",
+        *(
+            f"{indent}    key_of[written, {at}] = {_numbered(path, k)}"
+            for at, path in enumerate(key)
+        ),
         f"{indent}    written += 1",
         f"{indent}    if written >= room:",
         f"{indent}        return source, first",
         _COPY.format(indent=indent + "    "),
     ]
     return lines
+
+
+def _numbered(path: str, k: int) -> str:
+    """A parameter of the k-th action, or a field of one, as the loops call it."""
+    name, dot, fields = path.partition(".")
+    return f"{name}_{k}{dot}{fields}"
 
 
 def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> list[str]:
@@ -337,4 +369,21 @@ def _check_source(model: Model, functions: dict[str, Callable], fails: str) -> s
             f"        if enabled & {1 << bit} and {fails.format(name=name)}:",
             f"            failed[k] |= {1 << bit}",
         ]
+    return "\n".join(lines) + "\n"
+
+
+def _judge_source(model: Model, functions: dict[str, Callable], parameters: list[str]) -> str:
+    """The text of `judge`: values[i] is the value of parameters[i]."""
+    fields = ", ".join(f"constants[{k}]" for k in range(len(model.constants)))
+    scope = {"s": "s", "c": "c", **{each: f"values[{k}]" for k, each in enumerate(parameters)}}
+    lines = [
+        "def judge(rows, count, constants, values, found):",
+        f"    c = Constants({fields})",
+        "    for k in range(count):",
+        "        s = state_at(rows, k)",
+        "        found[k] = 0",
+    ]
+    for bit, (name, function) in enumerate(functions.items()):
+        arguments = ", ".join(scope[each] for each in names_used(function))
+        lines += [f"        if {name}({arguments}):", f"            found[k] |= {1 << bit}"]
     return "\n".join(lines) + "\n"

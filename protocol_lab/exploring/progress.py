@@ -13,10 +13,11 @@ class ProgressBar:
     Silent where nobody watches: when not `shown`, or standard error is no terminal or notebook.
     """
 
-    def __init__(self, name: str, shown: bool = True):
+    def __init__(self, name: str, shown: bool = True, total: int | None = None):
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         self._bar = tqdm(
             desc=name,
+            total=total,
             unit=" states",
             unit_scale=True,
             leave=False,
@@ -37,3 +38,8 @@ class ProgressBar:
             return
         self._bar.set_postfix_str(f"depth {result.depth}, frontier {frontier:,}", refresh=False)
         self._bar.update(result.distinct - self._bar.n)
+
+    def count(self, done: int) -> None:
+        """Show how many of the `total` states are done."""
+        if not self._bar.disable:
+            self._bar.update(done - self._bar.n)

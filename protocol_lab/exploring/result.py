@@ -19,8 +19,10 @@ class Result:
 
     `distinct` counts stored states, `generated` initial states and successors as TLC does, and
     `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
-    to the violation; `trace_rows` are its states. `violating` counts the distinct states that break
-    each invariant (for a step invariant: the transitions), if the search went on after the first.
+    to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
+    last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
+    that break each invariant (for a step invariant: the transitions), if the search went on after
+    the first.
     `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
     """
 
@@ -36,6 +38,7 @@ class Result:
     trace: list[Step] | None = None
     trace_rows: list[bytes] = field(default_factory=list)
     initial: str | None = None
+    loop_from: int | None = None
     violating: dict[str, int] | None = None
     never_reached: list[str] = field(default_factory=list)
     compile_seconds: float = 0.0

@@ -1,0 +1,263 @@
+"""`check_property`: does every fair run of a model do what a temporal property says?"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import psutil
+
+from protocol_lab.declaring.parameters import values as values_of
+from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.temporal import ALWAYS, NEXT, Fairness, Formula, TemporalProperty
+from protocol_lab.errors import LabError
+from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.predicates import predicate
+from protocol_lab.exploring.progress import ProgressBar
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.steps import initial_text, steps_between
+from protocol_lab.temporal.conditions import Conditions
+from protocol_lab.temporal.judging import breaks, judge_loop
+from protocol_lab.temporal.lassos import Lasso, find_lasso, refutation
+from protocol_lab.temporal.result import TemporalResult
+from protocol_lab.temporal.steps import UNKNOWN, OutOfMemory, StepGraph
+
+DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
+FAIRNESS = (DECLARED, NO_FAIRNESS, NEXT_ONLY)
+"""What may be assumed: the spec's own conditions; nothing; that a run stops only at its end."""
+
+_ROWS = 1 << 16
+
+
+class Stopped(Exception):
+    """The check ends without a verdict; the text says why."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One instance of a property: a formula over functions, and the values of its parameters."""
+
+    formula: Formula
+    values: dict[str, Any]
+
+
+def check_property(
+    model: Model,
+    what: str | Formula,
+    *,
+    fairness: str = DECLARED,
+    constraint: str | Callable[..., Any] | None = None,
+    max_states: int | None = None,
+    memory_gib: float | None = None,
+    progress: bool = True,
+    stopped: Callable[[], bool] | None = None,
+) -> TemporalResult:
+    """Judge a property of the spec, by its name, or a formula.
+
+    fairness: one of FAIRNESS. constraint: as in `explore`; a property is judged on the runs that
+    stay inside, while what is possible is asked of the unconstrained spec, as TLC does. Where not
+    everything was seen (max_states, a storage capacity), a lasso that was found is one all the
+    same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
+    LabError for bad input.
+    """
+    name, text, claims = _claims(model, what)
+    assumed = _assumed(model, fairness)
+    began = time.perf_counter()
+    memory = int(memory_gib * 2**30) if memory_gib else psutil.virtual_memory().total // 2
+    explored = explore(
+        model,
+        invariants=[],
+        constraint=constraint,
+        max_states=max_states,
+        memory_gib=memory / 2**30,
+        progress=progress,
+        stopped=stopped,
+    )
+    result = _result_of(explored, name, text, assumed)
+    check = _Check(model, explored, assumed, memory, result, stopped)
+    try:
+        with deferred_interrupts() as check.interrupted:
+            check.run(claims, progress)
+    except (Stopped, OutOfMemory) as stop:
+        result.exhaustive = False
+        result.undecided_reason = str(stop)
+    except KeyboardInterrupt:
+        result.exhaustive = False
+        result.undecided_reason = "interrupted"
+    result.seconds = time.perf_counter() - began - result.compile_seconds
+    return result
+
+
+def _claims(model: Model, what: str | Formula) -> tuple[str, str, list[Claim]]:
+    """(name, formula in words, the claims to be judged one by one)."""
+    if isinstance(what, Formula):
+        return what.text, what.text, [Claim(_resolved(model, what), {})]
+    declared = property_of(model, what)
+    claims = claims_of(model, declared)
+    text = declared.formula(claims[0].values).text
+    return declared.name, text, claims
+
+
+def property_of(model: Model, name: str) -> TemporalProperty:
+    """The temporal property of this name. Raises LabError."""
+    for each in model.spec.properties:
+        if each.name == name:
+            return each
+    known = ", ".join(each.name for each in model.spec.properties)
+    raise LabError(
+        f"{model.spec.name} has no temporal property {name!r}; it has"
+        f"{f': {known}' if known else ' none'}."
+    )
+
+
+def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
+    """A property's claims for these constants, one for every choice of its parameters.
+
+    Raises LabError if there are none: then it would hold for nothing.
+    """
+    claims = [
+        Claim(_resolved(model, declared.formula(values)), values)
+        for values in _choices(model, declared)
+    ]
+    if not claims:
+        raise LabError(
+            f"{declared.name} claims nothing with these constants: there is no choice of"
+            f" {', '.join(declared.domains)}; change the constants that bound it."
+        )
+    return claims
+
+
+def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any]]:
+    def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if not names:
+            yield chosen
+            return
+        for value in values_of(declared.domains[names[0]], {"c": model.constants, **chosen}):
+            yield from extend(names[1:], {**chosen, names[0]: value})
+
+    return extend(list(declared.domains), {})
+
+
+def _resolved(model: Model, formula: Formula) -> Formula:
+    """The formula with functions in place of expressions."""
+    functions = [
+        predicate(model, each) if isinstance(each, str) else each for each in formula.predicates
+    ]
+    return Formula(formula.operator, tuple(functions))
+
+
+def _assumed(model: Model, fairness: str) -> list[Fairness]:
+    if fairness not in FAIRNESS:
+        raise LabError(f"There is no fairness {fairness!r}; use one of {', '.join(FAIRNESS)}.")
+    if fairness == NEXT_ONLY:
+        return [Fairness.of(NEXT, (), strong=False)]
+    return list(model.spec.fairness) if fairness == DECLARED else []
+
+
+def _result_of(
+    explored: Result, name: str, formula: str, assumed: list[Fairness]
+) -> TemporalResult:
+    result = TemporalResult(explored.model, "native", [])
+    for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
+        setattr(result, each, getattr(explored, each))
+    result.compile_seconds = explored.compile_seconds
+    result.claim, result.formula = name, formula
+    result.fairness = [each.text for each in assumed]
+    return result
+
+
+class _Check:
+    """One check over the states of a finished exploration."""
+
+    interrupted: Callable[[], bool]
+
+    def __init__(
+        self,
+        model: Model,
+        explored: Result,
+        assumed: list[Fairness],
+        memory: int,
+        result: TemporalResult,
+        stopped: Callable[[], bool] | None,
+    ):
+        self.model, self.explored, self.assumed, self.result = model, explored, assumed, result
+        self.memory, self.stopped = memory, stopped
+        self.initial = explored.per_depth[0] if explored.per_depth else 0
+
+    def run(self, claims: list[Claim], progress: bool) -> None:
+        """Judge all claims; the violation with the shortest prefix goes into the result."""
+        result = self.result
+        if result.undecided_reason in ("interrupted", "stopped") or not self.initial:
+            return
+        graph = StepGraph(self.model, self.explored.states, self.assumed, self.memory)
+        with ProgressBar("steps", shown=progress, total=graph.count) as bar:
+            graph.fill(lambda done: (bar.count(done), self._watch()))
+        result.compile_seconds += graph.compile_seconds
+        conditions = Conditions(graph, self.assumed)
+        result.steps, result.conditions = len(graph.targets), len(conditions.all)
+        result.inside_constraint = result.exhaustive and bool((graph.targets == UNKNOWN).any())
+        best: tuple[Lasso, Claim] | None = None
+        for claim in claims:
+            lasso = self._refute(claim, graph, conditions)
+            if lasso and (best is None or len(lasso.prefix) < len(best[0].prefix)):
+                best = lasso, claim
+        if best:
+            self._show(*best)
+
+    def _watch(self) -> None:
+        if self.interrupted():
+            raise Stopped("interrupted")
+        if self.stopped and self.stopped():
+            raise Stopped("stopped")
+
+    def _refute(self, claim: Claim, graph: StepGraph, conditions: Conditions) -> Lasso | None:
+        p, *q = self._judged(claim, graph.states)
+        parents = self.explored.parents
+        if claim.formula.operator == ALWAYS:
+            return _way_to_first(~p, parents)
+        wanted = refutation(claim.formula.operator, p, q[0] if q else None, self.initial)
+        return find_lasso(graph, conditions, wanted, self.explored.per_depth, parents, self._watch)
+
+    def _judged(self, claim: Claim, states: np.ndarray) -> list[np.ndarray]:
+        """For each predicate of a claim, in which states it is true."""
+        kernels = loops.Kernels(self.model)
+        judge = kernels.judge(list(claim.formula.predicates), list(claim.values))
+        self.result.compile_seconds += kernels.compile_seconds
+        values = np.array([int(each) for each in claim.values.values()], np.int64)
+        found = np.zeros(len(states), np.uint8)
+        constants = loops.constants_array(self.model)
+        for at in range(0, len(states), _ROWS):
+            part = states[at : at + _ROWS]
+            judge(part, len(part), constants, values, found[at : at + _ROWS])
+            self._watch()
+        return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
+
+    def _show(self, lasso: Lasso, claim: Claim) -> None:
+        """Put the lasso into the result, once the uncompiled functions have agreed."""
+        result, states = self.result, self.explored.states
+        rows = [states[k].tobytes() for k in lasso.prefix + lasso.loop]
+        result.violated, result.undecided_reason = result.claim, None
+        result.parameters = claim.values
+        result.trace_rows = rows
+        result.initial = initial_text(self.model, rows[0])
+        result.trace = steps_between(self.model, rows)
+        if claim.formula.operator != ALWAYS:
+            result.loop_from = len(lasso.prefix)
+            result.why_fair = judge_loop(self.model, self.assumed, rows, result.loop_from)
+        fair = all(each.met for each in result.why_fair)
+        if not fair or not breaks(self.model, claim.formula, claim.values, rows, result.loop_from):
+            raise AssertionError(f"compiled and uncompiled code disagree about {result.claim}")
+
+
+def _way_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
+    """The way to the first state of a mask, in the order of the search."""
+    found = np.flatnonzero(broken)
+    if not len(found):
+        return None
+    way = [int(found[0])]
+    while parents[way[-1]] >= 0:
+        way.append(int(parents[way[-1]]))
+    return Lasso(way[::-1], [])
