@@ -2,6 +2,7 @@
 
     specs [--json]                          every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
+    check SPEC --property NAME              judge a temporal property under fairness
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks
     prepare                                 compile and verify everything beforehand
@@ -77,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--continue", dest="to_the_end", action="store_true", help="go on after a violation"
     )
+    check.add_argument("--property", metavar="NAME", help="judge a temporal property instead")
+    check.add_argument(
+        "--fairness",
+        default=None,
+        metavar="KIND",
+        help="with --property: declared (the spec's, the default), none, or next (of some step)",
+    )
     check.set_defaults(command=_check)
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
@@ -124,6 +132,10 @@ def _invariants(options: argparse.Namespace) -> list[str] | None:
 def _check(options: argparse.Namespace) -> int:
     from protocol_lab.exploring.explore import explore
 
+    if options.property is not None:
+        return _check_property(options)
+    if options.fairness is not None:
+        raise LabError("--fairness needs --property NAME; invariants hold with or without it.")
     result = explore(
         _model(options),
         engine=options.engine,
@@ -131,6 +143,31 @@ def _check(options: argparse.Namespace) -> int:
         constraint=options.constraint,
         deadlock=options.deadlock,
         to_the_end=options.to_the_end,
+        max_states=options.max_states,
+        memory_gib=options.memory,
+    )
+    return _report(result, options)
+
+
+def _check_property(options: argparse.Namespace) -> int:
+    from protocol_lab.temporal.check import check_property
+    from protocol_lab.temporal.claims import DECLARED
+
+    alone = {
+        "--invariant": options.invariant,
+        "--no-invariants": options.no_invariants,
+        "--deadlock": options.deadlock,
+        "--continue": options.to_the_end,
+        f"--engine {options.engine}": options.engine != "native",
+    }
+    for name, given in alone.items():
+        if given:
+            raise LabError(f"{name} does not go with --property: judge the property by itself.")
+    result = check_property(
+        _model(options),
+        options.property,
+        fairness=options.fairness or DECLARED,
+        constraint=options.constraint,
         max_states=options.max_states,
         memory_gib=options.memory,
     )
@@ -180,6 +217,8 @@ def _specs(options: argparse.Namespace) -> int:
         for invariant in each["invariants"]:
             mark = "" if invariant["default"] else "  (only when named)"
             print(f"    invariant {invariant['name']}{mark}")
+        for temporal in each["properties"]:
+            print(f"    property {temporal['name']}  {temporal['formula']}")
     return 0
 
 
@@ -206,6 +245,11 @@ def describe(spec: Spec) -> dict[str, Any]:
             {"name": each.name, "default": each.by_default, "meaning": each.doc}
             for each in spec.invariants + spec.step_invariants
         ],
+        "properties": [
+            {"name": each.name, "formula": each.text, "meaning": each.doc}
+            for each in spec.properties
+        ],
+        "fairness": [each.text for each in spec.fairness],
         "sometimes": [each.name for each in spec.sometimes_properties],
         "constraints": [each.name for each in spec.constraints],
     }

@@ -108,6 +108,11 @@ class TemporalProperty:
     def doc(self) -> str:
         return (self.function.__doc__ or "").strip()
 
+    @property
+    def text(self) -> str:
+        """The formula in words, whatever the parameters are."""
+        return self.formula(dict.fromkeys(self.domains, 0)).text
+
     def formula(self, values: dict[str, Any]) -> Formula:
         """The formula for one choice of the parameters. Raises LabError if there is none."""
         made = self.function(**values)

@@ -68,6 +68,11 @@ class Result:
         return HOLDS if self.exhaustive else UNDECIDED
 
     @property
+    def claim_line(self) -> str | None:
+        """The line of a scenario file that says what its steps lead to, if there is one."""
+        return f"!violates {self.violated}" if self.violated not in (None, "deadlock") else None
+
+    @property
     def collision_probability(self) -> float:
         return collision_probability(self.distinct, self.generated)
 

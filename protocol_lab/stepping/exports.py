@@ -50,13 +50,17 @@ def to_python(walk: Walk) -> str:
         f"model = {model}",
         f"walk = Walk.begin(model, {start!r})" if start else "walk = Walk.begin(model)",
         *(f"walk.take({step.text!r})" for step in walk.steps),
+        *([f"walk.close_loop({walk.moment.loops_to})"] if walk.moment.loops_to else []),
         "print(walk.state)",
     ]
     return "\n".join(lines) + "\n"
 
 
 def to_json(walk: Walk) -> str:
-    """Spec, constants, steps and the state after each of them; the first caption is the start's."""
+    """Spec, constants, steps and the state after each of them; the first caption is the start's.
+
+    loop_from: the number of the state (from 1) from which the run goes round for ever, or null.
+    """
     moments = walk.moment.path()
     return json.dumps(
         {
@@ -64,6 +68,7 @@ def to_json(walk: Walk) -> str:
             "constants": show(walk.model.constants),
             "initial": initial_text(walk.model, walk.start.row),
             "caption": walk.start.caption,
+            "loop_from": walk.moment.loops_to,
             "steps": [
                 {**moment.step.to_json(), "text": moment.step.text, "caption": moment.caption}
                 for moment in moments[1:]
@@ -87,6 +92,7 @@ def read_json(text: str, model: Model | None = None) -> Walk:
         taken = [(None, str(found["caption"]))]
         taken += [(str(step["text"]), str(step["caption"])) for step in found["steps"]]
         moments = list(zip(taken, found["states"], strict=True))
+        loop_from = found.get("loop_from") and int(found["loop_from"])
     except json.JSONDecodeError as error:
         raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
     except (KeyError, TypeError, ValueError):
@@ -104,6 +110,8 @@ def read_json(text: str, model: Model | None = None) -> Walk:
                 f"State {walk.moment.depth} of the JSON is not the one that its steps lead to:"
                 " the spec or the file was changed since."
             )
+    if loop_from:
+        walk.close_loop(loop_from)
     return walk
 
 
@@ -122,6 +130,7 @@ def to_mermaid(walk: Walk) -> str:
                 lines.append(f"    {ends[0]}{arrows[each.kind]}{ends[1]}: {text}")
             else:
                 lines.append(f"    Note over {(ends or _lifelines(walk, told))[0]}: {text}")
+    lines += [f"    %% {text}" for text in _going_on(walk)]
     return "\n".join(lines) + "\n"
 
 
@@ -140,7 +149,18 @@ def to_sequencediagram(walk: Walk) -> str:
             else:
                 over = ends or [f'"{_lifelines(walk, told)[0]}"']
                 lines.append(f"note over {over[0]}: {_label(each)}")
+    lines += [f"// {text}" for text in _going_on(walk)]
     return "\n".join(lines) + "\n"
+
+
+def _going_on(walk: Walk) -> list[str]:
+    """How a run goes on for ever, as a comment, if it does."""
+    loop_from, depth = walk.moment.loops_to, walk.moment.depth
+    if loop_from is None:
+        return []
+    return [
+        "and so it stays for ever" if loop_from == depth else f"and again from state {loop_from}"
+    ]
 
 
 class Format(NamedTuple):

@@ -9,6 +9,11 @@
 The first line names the spec and its constants; the comment lines after it are the description.
 `!violates NAME` says that the state there breaks the invariant and no state before it did,
 `!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
+
+`!loops_to K` says that the state there is state K again (the initial one is 1) and the run goes
+round from there for ever, or stays there, if it is the state's own number. After it `!violates`
+also takes a temporal property: the loop is fair under the spec's conditions, and the run breaks it.
+`!violates NAME under none` assumes no fairness, `under next` that a run stops only at its end.
 """
 
 import re
@@ -31,7 +36,7 @@ _SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
 
 @dataclass(frozen=True)
 class Line:
-    """One line after the header: kind is step, init, violates, holds or blocked."""
+    """One line after the header: kind is step, init, violates, holds, blocked or loops_to."""
 
     kind: str
     text: str
@@ -143,10 +148,10 @@ def _line(code: str, caption: str, number: int, name: str) -> Line:
         kind = "init" if code.startswith("init(") else "step"
         return Line(kind, code, caption, number)
     kind, _, text = code[1:].partition(" ")
-    if kind not in ("violates", "holds", "blocked") or not text.strip():
+    if kind not in ("violates", "holds", "blocked", "loops_to") or not text.strip():
         raise LabError(
             f"{name}, line {number}: {code!r} is not known; write !violates INVARIANT,"
-            " !holds INVARIANT or !blocked STEP."
+            " !holds INVARIANT, !blocked STEP or !loops_to STATE."
         )
     return Line(kind, text.strip(), caption, number)
 
@@ -184,8 +189,29 @@ def _follow(line: Line, walk: Walk) -> None:
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
             raise LabError(f"{line.text} can happen here, and should be blocked.")
+    elif line.kind == "loops_to":
+        if not line.text.isdigit():
+            raise LabError(f"{line.text!r} is no number of a state; write !loops_to 3.")
+        walk.close_loop(int(line.text))
+    elif line.kind == "violates" and _is_temporal(line, walk.model):
+        _check_property(line.text, walk)
     elif line.kind in ("holds", "violates"):
         _check_claim(line, walk)
+
+
+def _is_temporal(line: Line, model: Model) -> bool:
+    name = line.text.partition(" under ")[0]
+    return any(each.name == name for each in model.spec.properties)
+
+
+def _check_property(claim: str, walk: Walk) -> None:
+    """Does the walk, with its loop, break a temporal property of the spec?"""
+    from protocol_lab.temporal.judging import why_not_broken
+
+    name, _, fairness = claim.partition(" under ")
+    told = why_not_broken(walk, name, fairness.strip() or "declared")
+    if told:
+        raise LabError(told)
 
 
 def _check_claim(line: Line, walk: Walk) -> None:
@@ -216,10 +242,15 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
     if isinstance(walk_or_result, Result):
         walk = Walk.along(walk_or_result)
         walk.last()
-        lines = lines or [f"A shortest trace to a violation of {walk_or_result.violated}"]
-        lines.append("shortest: found breadth first")
-        if walk_or_result.violated != "deadlock":
-            claims.append(f"!violates {walk_or_result.violated}")
+        lines = lines or [_title_of(walk_or_result)]
+        lines.append(
+            "shortest: found breadth first"
+            if walk_or_result.loop_from is None
+            else "the way to the loop is a shortest one; the loop is not proved to be"
+        )
+        claims += [walk_or_result.claim_line] if walk_or_result.claim_line else []
+    if walk.moment.loops_to is not None:
+        claims.insert(0, f"!loops_to {walk.moment.loops_to}")
     header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
     start = initial_text(walk.model, walk.start.row) or ("init()" if walk.start.caption else None)
     steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
@@ -227,6 +258,12 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
         steps.insert(0, _captioned(start, walk.start.caption))
     described = [f"# {line}" for line in lines]
     return "\n".join([header, *described, *steps, *claims]) + "\n"
+
+
+def _title_of(result: Result) -> str:
+    if result.loop_from is None:
+        return f"A shortest trace to a violation of {result.violated}"
+    return f"A run that breaks {result.violated} for ever"
 
 
 def _captioned(code: str, caption: str) -> str:

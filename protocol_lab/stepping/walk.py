@@ -15,13 +15,18 @@ from protocol_lab.stepping.steps import Step, find_initial, find_step, initial_t
 
 @dataclass(eq=False)
 class Moment:
-    """One state of a walk and the step that led to it (none at the start)."""
+    """One state of a walk and the step that led to it (none at the start).
+
+    loops_to: the depth of the state of this path that this one is again, or its own, if the run
+    that is shown goes round, or stays, from there for ever.
+    """
 
     row: bytes
     step: Step | None = None
     previous: "Moment | None" = None
     caption: str = ""
     depth: int = 1
+    loops_to: int | None = None
 
     def path(self) -> list["Moment"]:
         """The moments from the start to this one."""
@@ -70,12 +75,17 @@ class Walk:
 
     @classmethod
     def along(cls, result: Result) -> "Walk":
-        """A walk along the trace of an exploration, standing at its start. Raises LabError."""
+        """A walk along the trace of an exploration, standing at its start. Raises LabError.
+
+        If the run goes on for ever, the last moment says where it loops to.
+        """
         if not result.trace_rows:
             raise LabError("This exploration found no trace to walk along.")
         walk = cls.begin(result.model, initial_text(result.model, result.trace_rows[0]))
         for step in result.trace:
             walk.take(step.text)
+        if result.loop_from is not None:
+            walk.close_loop(result.loop_from)
         walk.first()
         return walk
 
@@ -125,6 +135,23 @@ class Walk:
         self.moment = Moment(each.row, taken, self.moment, caption, self.moment.depth + 1)
         self.branches[self.branch] = self.moment
         return self.moment
+
+    def close_loop(self, depth: int) -> None:
+        """Say that the run goes on for ever from here as it did from this depth on.
+
+        With the current depth it stays here for ever. Raises LabError if the states differ.
+        """
+        path = self.moment.path()
+        if not 1 <= depth <= len(path):
+            raise LabError(f"there is no state {depth} on this way; it has {len(path)} states.")
+        if path[depth - 1].row != self.row:
+            raise LabError(f"this state is not state {depth} again.")
+        self.moment.loops_to = depth
+
+    @property
+    def loop_from(self) -> int | None:
+        """The depth from which the current branch goes round for ever, if it does."""
+        return self.branches[self.branch].loops_to
 
     def undo(self) -> None:
         """One step back; stays at the start."""

@@ -1,47 +1,32 @@
 """`check_property`: does every fair run of a model do what a temporal property says?"""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import psutil
 
-from protocol_lab.declaring.parameters import values as values_of
 from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.temporal import ALWAYS, NEXT, Fairness, Formula, TemporalProperty
-from protocol_lab.errors import LabError
+from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.interrupts import deferred_interrupts
-from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.steps import initial_text, steps_between
+from protocol_lab.temporal.claims import DECLARED, Claim, assumed_fairness, claims_and_text
 from protocol_lab.temporal.conditions import Conditions
 from protocol_lab.temporal.judging import breaks, judge_loop
 from protocol_lab.temporal.lassos import Lasso, find_lasso, refutation
 from protocol_lab.temporal.result import TemporalResult
 from protocol_lab.temporal.steps import UNKNOWN, OutOfMemory, StepGraph
 
-DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
-FAIRNESS = (DECLARED, NO_FAIRNESS, NEXT_ONLY)
-"""What may be assumed: the spec's own conditions; nothing; that a run stops only at its end."""
-
 _ROWS = 1 << 16
 
 
 class Stopped(Exception):
     """The check ends without a verdict; the text says why."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One instance of a property: a formula over functions, and the values of its parameters."""
-
-    formula: Formula
-    values: dict[str, Any]
 
 
 def check_property(
@@ -63,8 +48,8 @@ def check_property(
     same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
     LabError for bad input.
     """
-    name, text, claims = _claims(model, what)
-    assumed = _assumed(model, fairness)
+    name, text, claims = claims_and_text(model, what)
+    assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
     memory = int(memory_gib * 2**30) if memory_gib else psutil.virtual_memory().total // 2
     explored = explore(
@@ -77,6 +62,7 @@ def check_property(
         stopped=stopped,
     )
     result = _result_of(explored, name, text, assumed)
+    result.assumption = fairness
     check = _Check(model, explored, assumed, memory, result, stopped)
     try:
         with deferred_interrupts() as check.interrupted:
@@ -89,72 +75,6 @@ def check_property(
         result.undecided_reason = "interrupted"
     result.seconds = time.perf_counter() - began - result.compile_seconds
     return result
-
-
-def _claims(model: Model, what: str | Formula) -> tuple[str, str, list[Claim]]:
-    """(name, formula in words, the claims to be judged one by one)."""
-    if isinstance(what, Formula):
-        return what.text, what.text, [Claim(_resolved(model, what), {})]
-    declared = property_of(model, what)
-    claims = claims_of(model, declared)
-    text = declared.formula(claims[0].values).text
-    return declared.name, text, claims
-
-
-def property_of(model: Model, name: str) -> TemporalProperty:
-    """The temporal property of this name. Raises LabError."""
-    for each in model.spec.properties:
-        if each.name == name:
-            return each
-    known = ", ".join(each.name for each in model.spec.properties)
-    raise LabError(
-        f"{model.spec.name} has no temporal property {name!r}; it has"
-        f"{f': {known}' if known else ' none'}."
-    )
-
-
-def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
-    """A property's claims for these constants, one for every choice of its parameters.
-
-    Raises LabError if there are none: then it would hold for nothing.
-    """
-    claims = [
-        Claim(_resolved(model, declared.formula(values)), values)
-        for values in _choices(model, declared)
-    ]
-    if not claims:
-        raise LabError(
-            f"{declared.name} claims nothing with these constants: there is no choice of"
-            f" {', '.join(declared.domains)}; change the constants that bound it."
-        )
-    return claims
-
-
-def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any]]:
-    def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        if not names:
-            yield chosen
-            return
-        for value in values_of(declared.domains[names[0]], {"c": model.constants, **chosen}):
-            yield from extend(names[1:], {**chosen, names[0]: value})
-
-    return extend(list(declared.domains), {})
-
-
-def _resolved(model: Model, formula: Formula) -> Formula:
-    """The formula with functions in place of expressions."""
-    functions = [
-        predicate(model, each) if isinstance(each, str) else each for each in formula.predicates
-    ]
-    return Formula(formula.operator, tuple(functions))
-
-
-def _assumed(model: Model, fairness: str) -> list[Fairness]:
-    if fairness not in FAIRNESS:
-        raise LabError(f"There is no fairness {fairness!r}; use one of {', '.join(FAIRNESS)}.")
-    if fairness == NEXT_ONLY:
-        return [Fairness.of(NEXT, (), strong=False)]
-    return list(model.spec.fairness) if fairness == DECLARED else []
 
 
 def _result_of(

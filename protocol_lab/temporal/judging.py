@@ -20,6 +20,8 @@ from protocol_lab.declaring.temporal import (
 )
 from protocol_lab.declaring.views import view
 from protocol_lab.stepping.attempts import Attempt, attempts
+from protocol_lab.stepping.walk import Walk
+from protocol_lab.temporal.claims import assumed_fairness, claims_of, property_of
 from protocol_lab.temporal.conditions import Condition
 from protocol_lab.temporal.steps import foreign_actions
 
@@ -133,6 +135,26 @@ def _refusal(model: Model, row: bytes, actions: list[Action], condition: Conditi
             counts[reason] = counts.get(reason, 0) + 1
     reasons = sorted(counts, key=lambda reason: -counts[reason])
     return "; or ".join(reasons[:2]) if reasons else "there is nothing for it to act on"
+
+
+def why_not_broken(walk: Walk, name: str, fairness: str) -> str:
+    """Why a walk, with its loop, is no fair run that breaks a property; "" if it is one.
+
+    Raises LabError for a name that the spec does not have.
+    """
+    model, moment = walk.model, walk.moment
+    claims = claims_of(model, property_of(model, name))
+    is_run = claims[0].formula.operator == ALWAYS or moment.loops_to is not None
+    if not is_run:
+        return f"{name} is about whole runs: say first where this one goes on, with !loops_to."
+    rows = [each.row for each in moment.path()]
+    if not any(breaks(model, each.formula, each.values, rows, moment.loops_to) for each in claims):
+        return f"the run satisfies {name}."
+    if moment.loops_to is None:
+        return ""
+    assumed = assumed_fairness(model, fairness)
+    unmet = [each for each in judge_loop(model, assumed, rows, moment.loops_to) if not each.met]
+    return f"the loop is not fair: {unmet[0].text}." if unmet else ""
 
 
 def breaks(

@@ -5,6 +5,7 @@ from typing import Any
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.exploring.result import HOLDS, VIOLATED, Result
+from protocol_lab.temporal.claims import DECLARED
 from protocol_lab.temporal.judging import Standing
 
 
@@ -12,22 +13,33 @@ from protocol_lab.temporal.judging import Standing
 class TemporalResult(Result):
     """The outcome for one property. The counts are those of the exploration behind it.
 
-    claim: the property's name, or the formula in words where it has none. `fairness`: the
-    assumptions, in words. If violated, `trace` leads through the prefix and once around the loop
-    (or ends where the run stays for ever), `parameters` are the values for which it fails, and
-    `why_fair` says how the loop stands to the conditions. `conditions` counts those that are
-    possible somewhere, `steps` the transitions that change something. `inside_constraint`: a
-    constraint cut something off, so that "holds" means: on the runs that stay inside.
+    claim: the property's name, or the formula in words where it has none. `assumption` is the
+    choice of fairness that was made, `fairness` what it comes to, in words. If violated, `trace`
+    leads through the prefix and once around the loop (or ends where the run stays for ever),
+    `parameters` are the values for which it fails, and `why_fair` says how the loop stands to the
+    conditions. `conditions` counts those that are possible somewhere, `steps` the transitions that
+    change something. `inside_constraint`: a constraint cut something off, so that "holds" means: on
+    the runs that stay inside.
     """
 
     claim: str = ""
     formula: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    assumption: str = DECLARED
     fairness: list[str] = field(default_factory=list)
     why_fair: list[Standing] = field(default_factory=list)
     conditions: int = 0
     steps: int = 0
     inside_constraint: bool = False
+
+    @property
+    def claim_line(self) -> str | None:
+        """The line of a scenario file that claims what was found; None for a mere formula."""
+        if self.violated is None or self.claim == self.formula:
+            return None
+        return f"!violates {self.claim}" + (
+            "" if self.assumption == DECLARED else f" under {self.assumption}"
+        )
 
     @property
     def stutters(self) -> bool:
