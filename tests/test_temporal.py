@@ -1,16 +1,33 @@
 """Temporal properties under fairness, compared with the definitions on small random graphs."""
 
+import re
 from dataclasses import replace
 from itertools import combinations
 
-import graph_spec
-from graph_spec import STATES, a, b, f, p, q
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol_lab import NEXT, always, always_eventually, eventually, eventually_always, leads_to
+from protocol_lab import (
+    NEXT,
+    LabError,
+    Range,
+    Spec,
+    always,
+    always_eventually,
+    eventually,
+    eventually_always,
+    leads_to,
+)
 from protocol_lab.declaring.temporal import Fairness
+from protocol_lab.stepping.exports import read_json, to_json, to_mermaid, to_python
+from protocol_lab.stepping.links import link_text, read_link
+from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.stepping.walk import Walk
 from protocol_lab.temporal.check import check_property
+from tests import graph_spec, request_reply
+from tests.graph_spec import STATES, a, b, f, p, q
+from tests.toy_specs import counter
 
 FORMULAS = [always(p), eventually(p), always_eventually(p), eventually_always(p), leads_to(p, q)]
 PER_STEP = [
@@ -113,7 +130,7 @@ masks, quads = st.integers(0, 2**16 - 1), st.integers(0, 15)
 sparse = st.builds(lambda x, y: x & y, masks, masks)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.tuples(sparse, sparse, sparse, st.integers(1, 15), quads | st.just(15), quads, quads),
     st.sets(st.sampled_from(PER_STEP), max_size=3) | st.just(frozenset()),
@@ -130,3 +147,223 @@ def test_verdict_and_prefix_as_by_definition_on_random_graphs(constants, own, mo
     if expected:
         prefix = result.loop_from or len(result.trace_rows)
         assert prefix == expected, str(result)
+
+
+# --- A protocol: requests and replies ------------------------------------------------------------
+
+
+def is_asking(s, c, client) -> bool:
+    """Does the client wait for an answer?"""
+    return s.client[client].waiting
+
+
+def is_served(s, c, client) -> bool:
+    """Does the client wait for nothing?"""
+    return not s.client[client].waiting
+
+
+def fair_network() -> Spec:
+    """Requests and replies, with a server and a network that do not put off anything for ever."""
+    spec = replace(request_reply.spec, name="toy.fair_network", properties=[], fairness=[])
+    spec.weakly_fair(
+        request_reply.handle_request, request_reply.receive_reply, each="message.client"
+    )
+    spec.weakly_fair(request_reply.retry, each="client")
+
+    @spec.property
+    def every_request_is_answered(client: request_reply.Client):
+        """Whoever asks has an answer in the end."""
+        return leads_to(is_asking, is_served)
+
+    return spec
+
+
+def test_an_answer_comes_unless_the_network_loses_too_much():
+    spec = fair_network()
+    sure = check_property(spec.bind(lossy=False, crashes=0), "every_request_is_answered")
+    assert (sure.verdict, sure.fairness) == (
+        "holds",
+        [
+            "weak fairness of handle_request for each message.client",
+            "weak fairness of receive_reply for each message.client",
+            "weak fairness of retry for each client",
+        ],
+    )
+    lost = check_property(spec.bind(clients=2, crashes=0), "every_request_is_answered")
+    assert (lost.verdict, lost.parameters, lost.stutters) == ("violated", {"client": 1}, True)
+    assert [step.text for step in lost.trace] == [
+        "send_request(client=1)",
+        "retry(client=1)",
+        "lose_request(message=Message(client=1))",
+        "lose_request(message=Message(client=1))",
+    ]
+    assert [each.text for each in lost.why_fair] == []
+
+
+def test_without_fairness_nothing_has_to_happen():
+    spec = fair_network()
+    model = spec.bind(lossy=False, crashes=0)
+    lazy = check_property(model, "every_request_is_answered", fairness="none")
+    assert (lazy.verdict, lazy.loop_from, lazy.stutters) == ("violated", 2, True)
+    assert "a run may stop anywhere" in str(lazy)
+    pressed = check_property(model, "every_request_is_answered", fairness="next")
+    assert pressed.verdict == "holds"
+
+
+def two_in_turn() -> Spec:
+    """A switch that a and b can flip for ever, and a step out that strong fairness demands."""
+    spec = replace(graph_spec.spec, name="toy.switch", properties=[], fairness=[])
+
+    @spec.property
+    def gets_to_p():
+        """The run gets to a state where p is true."""
+        return eventually(p)
+
+    return spec
+
+
+SWITCH = {"a_steps": 1 << 1 | 1 << 4, "b_steps": 1 << 6, "p": 4}
+"""a leads from 0 to 1 and back, b from 1 to 2, where p is true."""
+
+
+def test_a_loop_that_weak_fairness_allows_and_strong_fairness_forbids():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    weak = check_property(spec.bind(**SWITCH), "gets_to_p")
+    assert (weak.verdict, weak.loop_from, len(weak.trace_rows)) == ("violated", 1, 3)
+    assert [each.text for each in weak.why_fair] == [
+        "some a is taken after state 1",
+        "some b is not possible in state 1: no such step of b",
+    ]
+    assert "goes round through 2 states for ever" in str(weak)
+    spec.strongly_fair(b)
+    assert check_property(spec.bind(**SWITCH), "gets_to_p").verdict == "holds"
+
+
+def test_declaring_an_assumption_again_replaces_it():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    spec.weakly_fair(b)
+    spec.weakly_fair(b, each="to")
+    assert [each.text for each in spec.fairness] == [
+        "weak fairness of a",
+        "weak fairness of b",
+        "weak fairness of b for each to",
+    ]
+
+
+def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    result = check_property(spec.bind(**SWITCH), "gets_to_p")
+    text = scenario_text(result)
+    assert text.splitlines()[-2:] == ["!loops_to 1", "!violates gets_to_p"]
+    walk = play(parse_scenario(text), result.model)
+    assert (walk.loop_from, walk.moment.depth) == (1, 3)
+    assert scenario_text(walk).endswith("a(to=1)\na(to=0)\n!loops_to 1\n")
+    assert read_link(link_text(walk), result.model).loop_from == 1
+    again = read_json(to_json(walk), result.model)
+    assert again.loop_from == 1
+    assert "walk.close_loop(1)" in to_python(walk)
+    assert "and again from state 1" in to_mermaid(walk)
+    assert Walk.along(result).loop_from == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("a(to=1)\n!loops_to 1", "line 3: this state is not state 1 again."),
+        ("a(to=1)\n!loops_to 7", "line 3: there is no state 7 on this way; it has 2 states."),
+        ("a(to=1)\n!loops_to x", "line 3: 'x' is no number of a state; write !loops_to 3."),
+        ("a(to=1)\n!violates gets_to_p", "is about whole runs: say first where this one goes on"),
+        ("a(to=1)\n!loops_to 2\n!violates gets_to_p", "the loop is not fair: some a is possible"),
+        ("a(to=1)\nb(to=2)\n!loops_to 3\n!violates gets_to_p", "the run satisfies gets_to_p."),
+    ],
+)
+def test_a_wrong_loop_in_a_scenario_is_told(lines, told):
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    constants = "  ".join(f"{name}={value}" for name, value in SWITCH.items())
+    with pytest.raises(LabError, match=re.escape(told)):
+        play(parse_scenario(f"# spec: toy.switch  {constants}\n{lines}\n"), spec.bind(**SWITCH))
+
+
+def test_a_scenario_may_say_which_fairness_is_meant():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    lazy = check_property(spec.bind(**SWITCH), "gets_to_p", fairness="none")
+    assert scenario_text(lazy).endswith("!loops_to 1\n!violates gets_to_p under none\n")
+    play(parse_scenario(scenario_text(lazy)), lazy.model)
+
+
+# --- Bounds, and bad input -----------------------------------------------------------------------
+
+
+def test_a_bound_leaves_it_undecided_and_a_lasso_within_it_counts():
+    model = counter.bind(limit=9)
+    bounded = check_property(model, eventually("s.n == 9"), fairness="next", max_states=5)
+    assert (bounded.verdict, bounded.exhaustive) == ("undecided", False)
+    assert "more than 5 distinct states" in str(bounded)
+    seen = check_property(model, eventually("s.n == 9"), fairness="none", max_states=5)
+    assert (seen.verdict, seen.loop_from) == ("violated", 1)
+
+
+def test_a_step_that_does_not_fit_leaves_it_undecided():
+    model = counter.bind(limit=None)
+    result = check_property(model, eventually("s.n == 999"), fairness="next")
+    assert result.verdict == "undecided"
+    assert result.undecided_reason.startswith("state.n would be 128")
+
+
+def test_memory_is_bounded():
+    model = two_in_turn().bind(**SWITCH)
+    result = check_property(model, eventually(p), memory_gib=0.0001)
+    assert result.verdict == "undecided"
+    assert "memory" in result.undecided_reason
+
+
+def test_stopping_leaves_it_undecided():
+    model = two_in_turn().bind(**SWITCH)
+    result = check_property(model, eventually(p), stopped=lambda: True)
+    assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
+
+
+def test_inside_the_constraint():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    cut = check_property(
+        spec.bind(**SWITCH | {"inside": 3}), eventually_always(lambda s, c: s.at == 0)
+    )
+    assert cut.verdict == "violated"
+    spec.strongly_fair(b)  # it is possible in state 1, and leads outside: no run inside is fair
+    held = check_property(spec.bind(**SWITCH | {"inside": 3}), "gets_to_p")
+    assert (held.verdict, held.inside_constraint) == ("holds", True)
+    assert "on every fair run that stays inside the constraint" in str(held)
+
+
+@pytest.mark.parametrize(
+    ("declare", "told"),
+    [
+        (lambda spec: spec.weakly_fair(a, each="from"), "a has no parameter 'from'; it has: to."),
+        (lambda spec: spec.weakly_fair(a, each="to.x"), "a: 'to.x' is no number"),
+        (lambda spec: spec.weakly_fair(NEXT, each="to"), "NEXT is every action together"),
+        (lambda spec: check_property(spec.bind(), "x"), "has no temporal property 'x'; it has:"),
+        (lambda spec: check_property(spec.bind(), "gets_to_p", fairness="x"), "no fairness 'x'"),
+        (lambda spec: check_property(spec.bind(), eventually("s.")), "is no Python expression"),
+    ],
+)
+def test_bad_input_is_told(declare, told):
+    with pytest.raises(LabError, match=re.escape(told)):
+        declare(two_in_turn())
+
+
+def test_a_property_that_claims_nothing_is_refused():
+    spec = two_in_turn()
+
+    @spec.property
+    def nothing(k: Range(1, "p")):
+        """There is no k."""
+        return eventually(p)
+
+    with pytest.raises(LabError, match="nothing claims nothing with these constants"):
+        check_property(spec.bind(p=0), "nothing")

@@ -31,9 +31,12 @@ UNKNOWN = -1
 
 _CHUNK = 1024
 
+_TO_SPLIT, _TO_SEARCH = 28, 64
+"""Bytes for a step and a state while the graph is searched and split into components."""
+
 
 class OutOfMemory(Exception):
-    """The steps do not fit into the memory that may be used; the text says how much that is."""
+    """The steps do not fit into the memory that may be used; the text is the reason in words."""
 
 
 class StepGraph:
@@ -93,6 +96,7 @@ class StepGraph:
         self.targets, self.labels = self.targets[:used].copy(), self.labels[:used].copy()
         self.label_of = self._names.listed()
         del self._table, self._where, self._out
+        self._check_memory(_TO_SPLIT * used + _TO_SEARCH * self.count)
 
     def _fill_some(self, begin: int, end: int, used: int) -> tuple[int, int]:
         """Expand the states [begin, end), or the first of them; returns (end, steps used)."""
@@ -140,7 +144,10 @@ class StepGraph:
 
     def _check_memory(self, more_bytes: int) -> None:
         if self.states.nbytes + self.nbytes + more_bytes > self.memory:
-            raise OutOfMemory(f"{self.memory / 2**30:.1f} GiB")
+            raise OutOfMemory(
+                f"the steps between the states need more than the {self.memory / 2**30:.1f} GiB of"
+                " memory that may be used: lower the constants, or raise --memory"
+            )
 
 
 class _Names:
