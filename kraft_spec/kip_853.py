@@ -27,6 +27,8 @@ Source: kraft_kip_853 by Jack Vanlightly, in the Kafka specs; KIP-853, KIP-595.
 
 from kraft_spec.committing import client_request
 from kraft_spec.constants import Constants
+from kraft_spec.draw.events import declare_messages, server_events
+from kraft_spec.draw.servers import draw_servers
 from kraft_spec.elections import (
     accept_begin_quorum_request,
     become_leader,
@@ -78,10 +80,20 @@ from kraft_spec.reconfiguration import (
     accept_remove_voter_request,
     start_new_server,
 )
-from kraft_spec.types import State, init
+from kraft_spec.types import Server, State, init
 from protocol_lab import HOLDS, Spec
 
-spec = Spec("kraft.kip_853", State, Constants, __doc__, original="kraft_kip_853")
+spec = Spec(
+    "kraft.kip_853",
+    State,
+    Constants,
+    __doc__,
+    original="kraft_kip_853",
+    draw=draw_servers,
+    lifelines=(Server,),
+    events=server_events,
+)
+declare_messages(spec)
 
 spec.init(init)
 

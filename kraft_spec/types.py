@@ -75,7 +75,7 @@ Error = Named(
     )
 )
 
-Server = Node("max_spawned_servers")
+Server = Node("max_spawned_servers", noun="server")
 Pair = Node("max_spawned_servers * (max_spawned_servers - 1) // 2")  # see `network.pair`
 Host = Node("hosts")
 Value = Node("value")

@@ -12,7 +12,7 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.cluster import Cluster, CutLink, Message
 from protocol_lab.drawing.svg import Svg, text_width
 
-ROOM = 340
+ROOM = 400
 """How wide all tracks together may be; a crowd of messages is left to the list."""
 
 SMALL, LINE, PAD = 10, 13, 7

@@ -1,0 +1,131 @@
+"""Entries, configurations and messages in a few words: the same in pictures and diagrams."""
+
+from typing import Any
+
+from kraft_spec.types import (
+    ADD_VOTER_COMMAND,
+    APPEND_COMMAND,
+    DIVERGING,
+    INIT_CLUSTER_COMMAND,
+    NO_ERROR,
+    OK,
+    REMOVE_VOTER_COMMAND,
+    Error,
+)
+from protocol_lab.declaring.layout import NONE
+from protocol_lab.declaring.nodes import members, size
+
+ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
+"""Kafka's way to write them: FencedLeaderEpoch."""
+
+
+def set_text(servers: int) -> str:
+    """A set of servers: {1, 2}."""
+    return "{" + ", ".join(map(str, members(servers))) + "}"
+
+
+def entry_text(entry: Any) -> str:
+    """What an entry of the log is: a value, a configuration, a change of it, or a leader's first.
+
+    The first entry of a log is the configuration that the cluster begins with.
+    """
+    if entry.command == APPEND_COMMAND:
+        return f"v{entry.value}"
+    if entry.command == INIT_CLUSTER_COMMAND:
+        count = size(entry.members)  # the cluster begins with the servers from 1 on
+        return set_text(entry.members).replace(" ", "") if count < 5 else f"{{1…{count}}}"
+    if entry.command == ADD_VOTER_COMMAND:
+        return f"+{entry.server}"
+    if entry.command == REMOVE_VOTER_COMMAND:
+        return f"−{entry.server}"
+    return "leader"
+
+
+def entry_with_epoch(entry: Any) -> str:
+    """The same with the epoch of its leader: v1 e2."""
+    return f"{entry_text(entry)} e{entry.epoch}"
+
+
+# --- Messages ----------------------------------------------------------------------------------
+
+
+def vote_request_label(message: Any) -> str:
+    """A candidate's plea."""
+    return f"vote? e{message.epoch}"
+
+
+def vote_response_label(message: Any) -> str:
+    """A vote, or none."""
+    return f"vote {'yes' if message.vote_granted else 'no'} e{message.epoch}"
+
+
+def begin_quorum_label(message: Any) -> str:
+    """A leader's call."""
+    return f"I lead e{message.epoch}"
+
+
+def fetch_request_label(message: Any) -> str:
+    """From which offset on, and the epoch of the entry before it."""
+    after = f" after e{message.last_fetched_epoch}" if message.last_fetched_epoch else ""
+    return f"fetch {max(0, message.fetch_offset - 1)}{after}"
+
+
+def fetch_response_label(message: Any) -> str:
+    """An entry, nothing new, where to cut, or what is wrong."""
+    if message.result == DIVERGING:
+        return f"cut to {cut_text(message)}"
+    if message.result == OK:
+        return entry_with_epoch(message.entry) if message.entry.command else "nothing new"
+    return ERROR_NAMES[message.error]
+
+
+def cut_text(message: Any) -> str:
+    """Where a diverging answer says that the epoch of the follower's last entry ends."""
+    return f"{message.diverging_end_offset - 1} e{message.diverging_epoch}"
+
+
+def vote_request_detail(message: Any) -> str:
+    """How far the candidate's log goes."""
+    return f"epoch {message.epoch} · its log ends with {_last(message)}"
+
+
+def _last(message: Any) -> str:
+    if message.last_log_offset == 0:
+        return "nothing"
+    return f"offset {message.last_log_offset - 1} e{message.last_log_epoch}"
+
+
+def vote_response_detail(message: Any) -> str:
+    """The voter's epoch, the leader that it knows, and an error."""
+    return _details(f"epoch {message.epoch}", leader_text(message), error_text(message))
+
+
+def begin_quorum_detail(message: Any) -> str:
+    """The epoch."""
+    return f"epoch {message.epoch}"
+
+
+def fetch_request_detail(message: Any) -> str:
+    """The epoch, and whether the sender is an observer."""
+    return _details(f"epoch {message.epoch}", "observer" if message.observer else "voter")
+
+
+def fetch_response_detail(message: Any) -> str:
+    """The epoch, the leader, an error, and the high watermark."""
+    return _details(
+        f"epoch {message.epoch}", leader_text(message), error_text(message), f"hw {message.hwm}"
+    )
+
+
+def leader_text(message: Any) -> str:
+    """The leader that an answer names."""
+    return "knows no leader" if message.leader == NONE else f"leader {message.leader}"
+
+
+def error_text(message: Any) -> str:
+    """The error that an answer carries, if it does."""
+    return "" if message.error == NO_ERROR else ERROR_NAMES[message.error]
+
+
+def _details(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
