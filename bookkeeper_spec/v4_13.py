@@ -31,6 +31,8 @@ Source: BookKeeperProtocol_v4_13 in the BookKeeper specifications.
 
 from typing import Annotated, NamedTuple
 
+from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
+from bookkeeper_spec.draw.ledger import draw_v4_13
 from bookkeeper_spec.ledger import (
     CLOSED,
     IN_RECOVERY,
@@ -786,7 +788,10 @@ spec = Spec(
     State,
     Constants,
     __doc__,
+    draw=draw_v4_13,
     original="BookKeeperProtocol_v4_13",
+    lifelines=(v4_13_lifelines,),
+    events=v4_13_events,
 )
 
 

@@ -55,6 +55,15 @@ def package_folder(name: str) -> Path:
     return Path(next(iter(package.__path__)))
 
 
+def package_title(name: str) -> str:
+    """How a package's protocol is spelled: its TITLE, or its name with a capital."""
+    try:
+        package = importlib.import_module(f"{name}_spec")
+    except ModuleNotFoundError:
+        return name.capitalize()
+    return getattr(package, "TITLE", name.capitalize())
+
+
 def _packages() -> list[str]:
     return sorted(
         each.name for each in pkgutil.iter_modules() if each.ispkg and each.name.endswith("_spec")

@@ -60,6 +60,8 @@ WALKS = [
             "fetch_slots": 24,
         },
     ),
+    ("bookkeeper.v4_13", {}),
+    ("bookkeeper.v4_13", {"bookies": 4, "write_quorum": 2, "ack_quorum": 1, "send_limit": 4}),
     ("bookkeeper.ledger_chaining", {}),
     ("bookkeeper.ledger_chaining", {"clients": 5, "ledger_limit": 12, "ledger_slots": 32}),
     ("bookkeeper.quorum_coverage_fencing", {"all_bookies": 7}),

@@ -650,6 +650,8 @@ def test_a_way_is_laid_ahead_of_here_and_shares_what_is_known(walk):
 def test_names_in_plain_words():
     assert spec_title("kafka.unclean_leader_election") == "Kafka · unclean leader election"
     assert spec_title("kafka.kip_320_first_try") == "Kafka · KIP-320 first try"
+    assert spec_title("bookkeeper.v4_13") == "BookKeeper · 4.13"
+    assert spec_title("toy.letters") == "Toy · letters"
     texts = [text for text, _ in constant_texts(load("kafka.unclean_leader_election").bind())]
     assert texts[:5] == [
         "3 replicas",

@@ -46,6 +46,7 @@ def describe_chaining(s, c) -> Cluster:
         ],
         cards=[_client(s, client) for client in range(1, c.clients + 1)],
         cards_name="Clients",
+        card_width=250,
         columns=min(c.ledger_limit - 1, c.ledger_slots, 4) or 1,
         axis="",
         legend="✓ solid border: in the ledger list, or with an entry · dashed: not"

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from protocol_lab.catalog import package_title
 from protocol_lab.declaring.constants import Limits, limits_of, show
 from protocol_lab.declaring.layout import Node
 from protocol_lab.declaring.nodes import as_set
@@ -11,6 +12,7 @@ from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.stepping.steps import argument_text
 
 _ACRONYM = re.compile(r"\b([a-z]{2,4}) (\d+)\b")
+_RELEASE = re.compile(r"\bv(\d+) (\d+)\b")
 _CAPITALISED = re.compile(r"^[A-Z]\w*\((.*)\)$")
 
 
@@ -20,10 +22,11 @@ def words(name: str) -> str:
 
 
 def spec_title(name: str) -> str:
-    """ "kafka.kip_320" as "Kafka · KIP-320"."""
+    """ "kafka.kip_320" as "Kafka · KIP-320", and "toy.v4_13" as "Toy · 4.13"."""
     package, _, module = name.rpartition(".")
     plain = _ACRONYM.sub(lambda found: f"{found[1].upper()}-{found[2]}", words(module))
-    return f"{package.capitalize()} · {plain}" if package else plain.capitalize()
+    plain = _RELEASE.sub(lambda found: f"{found[1]}.{found[2]}", plain)
+    return f"{package_title(package)} · {plain}" if package else plain.capitalize()
 
 
 def constant_texts(model: Model) -> list[tuple[str, str]]:
