@@ -47,8 +47,11 @@ from pulsar_spec.compaction_core import (
 )
 from pulsar_spec.compaction_properties import declare_properties
 from pulsar_spec.consumer import declare_consumer
+from pulsar_spec.draw.compaction import draw_compaction
 
-spec = Spec("pulsar.compaction", State, Constants, __doc__, original="compaction")
+spec = Spec(
+    "pulsar.compaction", State, Constants, __doc__, draw=draw_compaction, original="compaction"
+)
 spec.init(init)
 spec.action(producer)
 spec.action(compactor_phase_one)

@@ -35,6 +35,7 @@ from pulsar_spec.compaction_core import (
 )
 from pulsar_spec.compaction_properties import declare_properties
 from pulsar_spec.consumer import declare_consumer
+from pulsar_spec.draw.compaction import draw_compaction
 
 
 def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
@@ -47,7 +48,7 @@ def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
     return TAKEN
 
 
-spec = Spec("pulsar.compaction_duplicate_fixed", State, Constants, __doc__)
+spec = Spec("pulsar.compaction_duplicate_fixed", State, Constants, __doc__, draw=draw_compaction)
 spec.init(init)
 spec.action(producer)
 spec.action(compactor_phase_one)

@@ -54,6 +54,7 @@ from pulsar_spec.compaction_properties import (
     declare_properties,
 )
 from pulsar_spec.consumer import declare_consumer
+from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
 
 
 class Cursor(compaction_core.Cursor):
@@ -115,7 +116,13 @@ def broker_crash_and_clean_up(s: State, c: Constants):
     return broker_crash(s, c)
 
 
-spec = Spec("pulsar.compaction_leak_fixed", State, Constants, __doc__)
+spec = Spec(
+    "pulsar.compaction_leak_fixed",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_compaction_with_named_ledgers,
+)
 spec.init(init)
 spec.action(producer)
 spec.action(compactor_phase_one)

@@ -66,6 +66,28 @@ WALKS = [
     ("bookkeeper.ledger_chaining", {"clients": 5, "ledger_limit": 12, "ledger_slots": 32}),
     ("bookkeeper.quorum_coverage_fencing", {"all_bookies": 7}),
     ("bookkeeper.quorum_coverage_recovery_reads", {"all_bookies": 7}),
+    (
+        "pulsar.compaction",
+        {
+            "retain_null_key": True,
+            "model_consumer": True,
+            "consume_times_limit": 3,
+            "consumer_reads": "ledger_then_topic",
+        },
+    ),
+    (
+        "pulsar.compaction",
+        {
+            "message_sent_limit": 12,
+            "compaction_times_limit": 5,
+            "key_space": 12,
+            "model_consumer": True,
+            "consume_times_limit": 1,
+            "consumer_reads": "by_position",
+        },
+    ),
+    ("pulsar.compaction_leak_fixed", {"max_crash_times": 3}),
+    ("pulsar.compaction_duplicate_fixed", {"retain_null_key": True}),
 ]
 
 # KIP-101 loses a committed record: a shortest counterexample with two replicas, 12 states.
@@ -195,7 +217,7 @@ def test_the_pictures_of_a_run_keep_their_width():
     model = load("kafka.unclean_leader_election").bind()
     rows = play(model, TALK)
     cases = [(model, rows)]
-    for name, constants in WALKS[:5]:
+    for name, constants in [*WALKS[:5], ("pulsar.compaction", {})]:
         model = load(name).bind(**constants)
         cases.append((model, walk(model, 60)))
     for model, rows in cases:

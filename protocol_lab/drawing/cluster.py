@@ -133,10 +133,11 @@ class Cluster:
     """One state of a protocol, ready to be laid out.
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
-    they count ("" for no numbers), and `first` what the first one is called; `line` is a watermark
-    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width`,
-    `card_width` and `traffic_width` (for the arrows of messages and the links that are down)
-    reserve room, in pixels, so that pictures of one run keep their shape.
+    they count ("" for no numbers), and `first` what the first one is called. `ticked` and `removed`
+    are the words for a record with a ✓ and for one that is gone; `line` is a watermark across all
+    lanes. `alarms` say which promises are broken. `lane_width`, `note_width`, `card_width` and
+    `traffic_width` (for the arrows of messages and the links that are down) reserve room, in
+    pixels, so that pictures of one run keep their shape.
     """
 
     title: str = ""
@@ -151,6 +152,8 @@ class Cluster:
     columns: int = 1
     axis: str = "offset"
     first: int = 0
+    ticked: str = "committed"
+    removed: str = "truncated"
     lane_width: float = 120
     note_width: float = 0
     card_width: float = 174

@@ -16,34 +16,38 @@ def describe(cluster: Cluster) -> str:
     """Everything that the picture shows, in its order, as sentences."""
     parts = [f"Broken: {alarm}." for alarm in cluster.alarms]
     parts += [_bar(bar) for bar in cluster.bars]
-    parts += [_lane(lane, cluster.axis, cluster.first) for lane in cluster.lanes]
+    parts += [_lane(lane, cluster) for lane in cluster.lanes]
     if cluster.line:
-        number = cluster.first + cluster.line.offset
-        parts.append(f"{_text(cluster.line.label)}: before {cluster.axis} {number}.")
+        parts.append(f"{_text(cluster.line.label)}: before {place(cluster.line.offset, cluster)}.")
     parts += [_card(card) for card in cluster.cards]
     parts += [_messages(group) for group in cluster.messages]
     parts += [_cut_link(cluster, each) for each in cluster.cut_links]
     return " ".join(parts) or "There is nothing to see."
 
 
-def entry_text(entry: Entry, axis: str, first: int = 0) -> str:
-    """One record in words; `first` is what the first place is called."""
-    place = f"{axis or 'place'} {first + entry.offset}"
+def place(offset: int, cluster: Cluster) -> str:
+    """A column in words: "offset 2"."""
+    return f"{cluster.axis or 'place'} {cluster.first + offset}"
+
+
+def entry_text(entry: Entry, cluster: Cluster) -> str:
+    """One record in words."""
+    where = place(entry.offset, cluster)
     what = " ".join(part for part in (entry.label, entry.detail) if part)
     if entry.mark == "lost":
-        return f"{place}: lost {entry.gone or what}"
+        return f"{where}: lost {entry.gone or what}"
     if entry.mark == "truncated":
-        return f"{place}: truncated, was {entry.gone or what}"
-    words = [what, "committed" if entry.committed else "not committed"]
+        return f"{where}: {cluster.removed}, was {entry.gone or what}"
+    words = [what, cluster.ticked if entry.committed else f"not {cluster.ticked}"]
     if entry.mark == "new":
         words.append("new")
     if entry.mark == "committed":
-        words[1] = "committed just now"
+        words[1] = f"{cluster.ticked} just now"
     if entry.mark == "changed":
         words.append(f"was {entry.gone}")
     elif entry.gone:
         words.append(f"lost here: {entry.gone}")
-    return f"{place}: {', '.join(words)}"
+    return f"{where}: {', '.join(words)}"
 
 
 def _bar(bar: Bar) -> str:
@@ -51,11 +55,11 @@ def _bar(bar: Bar) -> str:
     return f"{bar.name}: {values}."
 
 
-def _lane(lane: Lane, axis: str, first: int) -> str:
+def _lane(lane: Lane, cluster: Cluster) -> str:
     head, *more = [" ".join(_text(piece) for piece in line) for line in lane.lines]
     parts = [f"{head}: {', '.join(line for line in more if line)}."]
     if lane.entries:
-        parts.append("; ".join(entry_text(entry, axis, first) for entry in lane.entries) + ".")
+        parts.append("; ".join(entry_text(entry, cluster) for entry in lane.entries) + ".")
     elif lane.empty:
         parts.append(f"{lane.empty}.".capitalize())
     parts += [f"{_text(each)}." for each in [*(flag.label for flag in lane.flags), *lane.notes]]

@@ -262,15 +262,15 @@ def _draw_flag(svg: Svg, grid: Grid, flag: Flag, y: float) -> None:
 
 def _draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, cluster: Cluster) -> None:
     x = grid.column(entry.offset)
-    svg.open_group(entry_text(entry, cluster.axis, cluster.first))
+    svg.open_group(entry_text(entry, cluster))
     if entry.is_here:
-        _draw_record(svg, grid, entry, x, y)
+        _draw_record(svg, grid, entry, x, y, cluster.ticked)
     else:
-        _draw_gap(svg, grid, entry, x, y)
+        _draw_gap(svg, grid, entry, x, y, cluster.removed)
     svg.close_group()
 
 
-def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None:
+def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked: str) -> None:
     border = {"stroke": palette.MUTED, "stroke_width": 1.2, "stroke_dasharray": "4 3"}
     if entry.committed:
         border = {"stroke": palette.INK, "stroke_width": 2}
@@ -290,13 +290,15 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None
         _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
     elif entry.mark == "changed":
         _draw_tag(svg, grid, x, y, f"was {entry.gone}", "changed", palette.ACCENT)
+    elif entry.mark == "committed":
+        _draw_tag(svg, grid, x, y, ticked, "now ✓")
     elif entry.mark:
-        _draw_tag(svg, grid, x, y, entry.mark, {"committed": "now ✓"}.get(entry.mark, entry.mark))
+        _draw_tag(svg, grid, x, y, entry.mark, entry.mark)
 
 
-def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None:
+def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:
     """A record that is not here any more: hatched, with the word for it and what it was."""
-    word = f"✗ {entry.mark}" if entry.mark == "lost" else entry.mark
+    word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
     if entry.mark == "truncated" and grid.box < WIDE_BOX:
         word = "gone"
     svg.rect(
