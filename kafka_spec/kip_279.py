@@ -35,6 +35,7 @@ from kafka_spec.replication_core import (
     leader_shrink_isr,
     leader_write,
 )
+from kafka_spec.replication_liveness import declare_liveness
 from kafka_spec.replication_properties import declare_properties
 from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec
@@ -92,5 +93,8 @@ spec.action(leader_write)
 spec.action(leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_279, witnesses=become_follower_witnesses)
 spec.action(follower_replicate)
+spec.strongly_fair(leader_inc_high_watermark, leader_expand_isr, leader_write)
+spec.weakly_fair(become_follower_truncate_kip_279, become_leader)
 declare_properties(spec)
+declare_liveness(spec)
 declare_situations(spec)

@@ -39,6 +39,7 @@ from kafka_spec.replication_core import (
     presumes_leadership,
     update_isr,
 )
+from kafka_spec.replication_liveness import declare_liveness
 from kafka_spec.replication_properties import declare_properties
 from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec, members, with_node, without_node
@@ -182,5 +183,8 @@ spec.action(leader_write)
 spec.action(fenced_leader_inc_high_watermark)
 spec.action(fenced_become_follower_and_truncate)
 spec.action(fenced_follower_fetch)
+spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leader_write)
+spec.weakly_fair(fenced_become_follower_and_truncate, become_leader)
 declare_properties(spec)
+declare_liveness(spec)
 declare_situations(spec)

@@ -35,10 +35,12 @@ from kafka_spec.replication_core import (
     is_in_isr,
     is_news,
     is_true_leader,
+    leader_expand_isr,
     leader_write,
     presumes_leadership,
     update_isr,
 )
+from kafka_spec.replication_liveness import declare_liveness
 from kafka_spec.replication_properties import declare_properties
 from kafka_spec.replication_situations import declare_situations
 from protocol_lab import TAKEN, Spec, members, with_node, without_node
@@ -185,5 +187,9 @@ spec.action(improved_leader_inc_high_watermark)
 spec.action(become_follower)
 spec.action(follower_fetch)
 spec.action(follower_truncate)
+# The original asks for the old leader_expand_isr, which this protocol no longer has.
+spec.strongly_fair(improved_leader_inc_high_watermark, leader_expand_isr, leader_write)
+spec.weakly_fair(become_follower, become_leader)
 declare_properties(spec)
+declare_liveness(spec)
 declare_situations(spec)

@@ -20,6 +20,7 @@ from typing import Any
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.declaring.constants import as_text, limits_of, show
 from protocol_lab.declaring.spec import Model, Spec
+from protocol_lab.declaring.temporal import fairness_texts
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
 
@@ -249,7 +250,7 @@ def describe(spec: Spec) -> dict[str, Any]:
             {"name": each.name, "formula": each.text, "meaning": each.doc}
             for each in spec.properties
         ],
-        "fairness": [each.text for each in spec.fairness],
+        "fairness": fairness_texts(spec.fairness),
         "sometimes": [each.name for each in spec.sometimes_properties],
         "constraints": [each.name for each in spec.constraints],
     }

@@ -42,6 +42,9 @@ KEPT = (
 RENAMED = {"next": "receive_response"}
 """Actions that have another name here: the only step of an original that names none."""
 
+FAIRNESS = {"none": "none", "WF_vars(Next)": "next"}
+"""What the records assume; without a word of it, the conditions that the original declares."""
+
 Settings = dict[str, int | str]
 
 
@@ -97,6 +100,12 @@ class Golden:
         if not self.invariants:
             return [*words, "--no-invariants"]
         return [*words, *(word for name in self.invariants for word in ("--invariant", name))]
+
+    @property
+    def property_words(self) -> list[str]:
+        """The command line for the record's temporal property: `check SPEC --property NAME`."""
+        fairness = FAIRNESS.get(self.fairness, "declared")
+        return [*self.words[:-1], "--property", snake(self.property), "--fairness", fairness]
 
     @property
     def per_action(self) -> dict[str, int] | None:

@@ -184,8 +184,7 @@ def test_an_answer_comes_unless_the_network_loses_too_much():
     assert (sure.verdict, sure.fairness) == (
         "holds",
         [
-            "weak fairness of handle_request for each message.client",
-            "weak fairness of receive_reply for each message.client",
+            "weak fairness of handle_request, receive_reply for each message.client",
             "weak fairness of retry for each client",
         ],
     )

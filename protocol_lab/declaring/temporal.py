@@ -16,7 +16,7 @@ changes nothing counts neither as happening nor as possible: in TLA+ the subscri
 all variables.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,6 +178,16 @@ class Fairness:
     @property
     def text(self) -> str:
         """As people write it: "weak fairness of become_leader for each server"."""
-        kind = "strong" if self.strong else "weak"
-        each = f" for each {', '.join(self.each)}" if self.each else ""
-        return f"{kind} fairness of {self.name}{each}"
+        return fairness_texts([self])[0]
+
+
+def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
+    """The assumptions in words; those that differ only in the action are told together."""
+    names: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    for one in assumed:
+        names.setdefault((one.strong, one.each), []).append(one.name)
+    return [
+        f"{'strong' if strong else 'weak'} fairness of {', '.join(named)}"
+        + (f" for each {', '.join(each)}" if each else "")
+        for (strong, each), named in names.items()
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 import psutil
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula
+from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula, fairness_texts
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.interrupts import deferred_interrupts
@@ -85,7 +85,7 @@ def _result_of(
         setattr(result, each, getattr(explored, each))
     result.compile_seconds = explored.compile_seconds
     result.claim, result.formula = name, formula
-    result.fairness = [each.text for each in assumed]
+    result.fairness = fairness_texts(assumed)
     return result
 
 

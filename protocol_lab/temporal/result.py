@@ -6,7 +6,7 @@ from typing import Any
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.exploring.result import HOLDS, VIOLATED, Result
 from protocol_lab.temporal.claims import DECLARED
-from protocol_lab.temporal.judging import Standing
+from protocol_lab.temporal.judging import NEVER, Standing
 
 
 @dataclass
@@ -79,7 +79,7 @@ def summary(result: TemporalResult) -> str:
         lines.append(f"  {_how(result)}")
     else:
         lines.append(f"? undecided: {claim} not violated so far; {result.undecided_reason}")
-    lines.append(f"  under {_list(result.fairness) or 'no fairness: a run may stop anywhere'}")
+    lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
         f"  {result.distinct:,} distinct states, {result.steps:,} steps between them,"
@@ -124,8 +124,7 @@ def _trace_lines(result: TemporalResult) -> list[str]:
 def _fair_lines(result: TemporalResult) -> list[str]:
     if not result.why_fair:
         return []
-    return ["  why that is fair:", *(f"    {each.text}" for each in result.why_fair)]
-
-
-def _list(texts: list[str]) -> str:
-    return "; ".join(texts)
+    never = [each.condition.action for each in result.why_fair if each.how == NEVER]
+    told = [each.text for each in result.why_fair if each.how != NEVER]
+    told += [f"never possible there: {', '.join(never)}"] if never else []
+    return ["  why that is fair:", *(f"    {text}" for text in told)]

@@ -1,0 +1,73 @@
+"""What the five truncation variants ought to do in the end, under the fairness of the originals.
+
+The originals declare fairness, strong for raising the high watermark, admitting to the ISR and
+writing, weak for becoming leader and follower, and then claim nothing of it: all their theorems are
+about single states. Here are three claims. None of them is in the original.
+
+Nothing makes the controller elect anybody, a follower fetch, or a leader give up a laggard. So a
+record that was written need not be committed, ever.
+"""
+
+from kafka_spec.finite_replicated_log import has_offset
+from kafka_spec.replication_core import Constants, State, is_true_leader, presumes_leadership
+from protocol_lab import NONE, Range, Spec, eventually_always, leads_to
+
+
+def is_leader_informed(s: State, c: Constants) -> bool:
+    """Does whoever the controller has made leader know it, if it has made anybody?"""
+    return s.quorum_state.leader == NONE or is_true_leader(s, s.quorum_state.leader)
+
+
+def are_all_informed(s: State, c: Constants) -> bool:
+    """Has every replica heard of the controller's leader, and of the epoch in which it leads?"""
+    leader = s.quorum_state.leader
+    return leader == NONE or all(
+        s.replica_state[replica].leader == leader
+        and s.replica_state[replica].leader_epoch == s.quorum_state.leader_epoch
+        for replica in range(1, c.replicas + 1)
+    )
+
+
+def is_in_a_log(s: State, c: Constants, record) -> bool:
+    """Does some replica hold the record of this id?"""
+    return any(
+        s.replica_log[replica].records[offset].id == record
+        for replica in range(1, c.replicas + 1)
+        for offset in range(s.replica_log[replica].end_offset)
+    )
+
+
+def is_committed_or_gone(s: State, c: Constants, record) -> bool:
+    """Does some leader call the record committed, or is it in no log any more?"""
+    return not is_in_a_log(s, c, record) or any(
+        s.replica_log[leader].records[offset].id == record
+        for leader in range(1, c.replicas + 1)
+        if presumes_leadership(s, leader)
+        for offset in range(s.replica_state[leader].hw)
+        if has_offset(s.replica_log[leader], offset)
+    )
+
+
+def leaders_learn_of_their_election():
+    """From some moment on, the controller's leader knows that it leads.
+
+    Epochs are bounded, so elections come to an end; the last leader must not wait for ever.
+    """
+    return eventually_always(is_leader_informed)
+
+
+def everybody_learns_who_leads():
+    """From some moment on, all replicas are in the epoch of the controller's leader."""
+    return eventually_always(are_all_informed)
+
+
+def records_are_committed_or_truncated(record: Range(0, "max_records - 1")):
+    """A record that was written is committed in the end, or no log has it any more."""
+    return leads_to(is_in_a_log, is_committed_or_gone)
+
+
+def declare_liveness(spec: Spec) -> None:
+    """Register the claims. What is fair, each variant says itself: its actions have other names."""
+    spec.property(leaders_learn_of_their_election)
+    spec.property(everybody_learns_who_leads)
+    spec.property(records_are_committed_or_truncated)
