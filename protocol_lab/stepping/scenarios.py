@@ -246,7 +246,7 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
         lines.append(
             "shortest: found breadth first"
             if walk_or_result.loop_from is None
-            else "shortest way to a loop, found breadth first; the loop itself is not proved shortest"
+            else "shortest way to a loop, found breadth first; the loop is not proved shortest"
         )
         claims += [walk_or_result.claim_line] if walk_or_result.claim_line else []
     if walk.moment.loops_to is not None:
