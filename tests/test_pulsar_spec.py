@@ -1,6 +1,7 @@
 """The Pulsar specs: engines that agree, storage, the promises and what the prose claims."""
 
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import initial
 from protocol_lab.stepping.steps import find_initial, find_step, initial_texts
+from protocol_lab.stepping.tlc_traces import read_tlc_trace
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
@@ -249,3 +251,20 @@ def test_what_the_fixes_cost():
         for name in SPECS
     }
     assert depths == {BASE: 20, LEAK_FIXED: 20 + 3, DUPLICATE_FIXED: 20 - 3}
+
+
+# --- TLC's traces ---------------------------------------------------------------------------------
+
+
+def test_what_is_inferred_from_tlcs_traces():
+    """Constants that no trace tells: here without a producer, and with keys of which one is used."""
+    folder = Path(__file__).parent / "tlc_traces"
+    there = read_tlc_trace((folder / "compaction_leak_all_messages_there.txt").read_text())
+    constants = there.model.constants
+    assert (constants.message_sent_limit, constants.model_producer) == (1, 0)
+    assert there.path[0].row == find_initial(there.model, "init(keys=[0], values=[0])").row
+    unseen = read_tlc_trace((folder / "compaction_unseen.txt").read_text())
+    assert unseen.model.constants.retain_null_key
+    state = plain(view(unseen.model.layout, unseen.path[5].row))
+    assert state["phase_one_result"] == {"read_position": 3, "latest_for_key": [0, 0, 3]}
+    assert [each["id"] for each in state["compacted_ledgers"][1]["messages"]] == [2, 3]

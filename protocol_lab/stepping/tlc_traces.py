@@ -116,11 +116,13 @@ Constants = dict[str, int | str | bool | None]
 def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
     """The replay that gets furthest, by changing one constant after the other where that helps.
 
-    The constants begin as those of `start`, but for those that the trace tells.
+    The constants begin as those of `start`, but for those that the trace tells. Where no change
+    helps by itself, those come in as well that the first state lets one guess.
     """
     spec, limits = start.spec, limits_of(type(start.constants))
     places = Places.of(trace, spec.state)
     told = {name: size for name, size in places.sizes.items() if name in limits}
+    guessed = {name: size for name, size in places.guesses.items() if name in limits}
     first, *others = places.numberings()
     most = max(places.largest, len(trace.states)) + 1
 
@@ -129,7 +131,8 @@ def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
 
     values = _clamped(show(start.constants) | told, limits)
     best = attempt_with(values, first)
-    while not best.complete:
+
+    def best_change(values: Constants) -> tuple[_Replay, Constants]:
         changes = [
             _clamped(values | {name: value}, limits)
             for name, each in limits.items()
@@ -137,7 +140,12 @@ def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
             for value in _candidates(each, most)
         ]
         replays = [(attempt_with(each, first), each) for each in changes]
-        better, its_values = max(replays, key=lambda each: each[0].score, default=(best, values))
+        return max(replays, key=lambda each: each[0].score, default=(best, values))
+
+    while not best.complete:
+        better, its_values = best_change(values)
+        if better.score <= best.score and guessed:
+            better, its_values = best_change(values | guessed)
         if better.score <= best.score:
             break
         best, values = better, its_values

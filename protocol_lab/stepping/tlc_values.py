@@ -3,8 +3,10 @@
 Names agree if they do without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
 number that its model value has (`Names`); whatever stands in a node's place and is none of the
 nodes is NONE. A record agrees field by field, in the fields that both have, so that either side
-may carry more; what is no record in a record's place, as -1 or Nil, is an empty slot. The order of
-a sequence counts only where TLC has one too.
+may carry more; what is no record in a record's place, as -1 or Nil, is an empty slot, but a
+sequence there is the sequence that our record has. The order of a sequence counts only where TLC
+has one too. A function of 1..n, which TLC prints as a sequence, may fill an array from slot 0 on,
+or from slot 1 if slot 0 stays empty.
 """
 
 import re
@@ -51,18 +53,25 @@ class Places:
 
     The key of `atoms` is the constant that counts the nodes, or the path of a number's place.
     `sizes` are the constants that the trace tells: how many nodes, how long the arrays. `domains`
-    are the nodes where they are known to be all, and `largest` is the largest number.
+    are the nodes where they are known to be all, and `largest` is the largest number. `guesses` are
+    the sizes that sequences have from the start on.
     """
 
     atoms: dict[str, list[Atom | int]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     domains: dict[str, set[Atom | int]] = field(default_factory=dict)
     largest: int = 0
+    guesses: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trace: PrintedTrace, state: type[Struct]) -> "Places":
         """Look through all states."""
         places = cls()
+        first = trace.states[0].variables
+        for theirs, ours in variables_of(state, first).items():
+            match state.field_types[ours], first[theirs]:
+                case (Seq(_, str() as size), Sequence(items)) if items and size.isidentifier():
+                    places.guesses[size] = len(items)
         for printed in trace.states:
             known = variables_of(state, printed.variables)
             for theirs, ours in known.items():
@@ -99,6 +108,10 @@ class Places:
             case (type(), Function()):
                 for ours, each in fields_of(declared, value):
                     self._look(declared.field_types[ours], each, f"{path}.{ours}")
+            case (type(), Sequence()):
+                for name, each in declared.field_types.items():
+                    if isinstance(each, Seq):
+                        self._look(each, value, f"{path}.{name}")
 
     def _note(self, key: str, value: Atom | int) -> None:
         atoms = self.atoms.setdefault(key, [])
@@ -187,12 +200,8 @@ class Names:
                 keyed = [(self.numbers.get(key, 0), each) for key, each in pairs_of(theirs)]
                 return all(k in ours and self.agree(item, ours[k], each) for k, each in keyed)
             case (Array(item, _), Function() | Sequence()):
-                first = 1 if isinstance(theirs, Sequence) else 0
-                slots = {first + k: mine for k, mine in enumerate(ours)}
-                return all(
-                    key in slots and self.agree(item, slots[key], each)
-                    for key, each in pairs_of(theirs)
-                )
+                firsts = (1, 0) if isinstance(theirs, Sequence) else (0,)
+                return any(self._agree_from(first, item, ours, theirs) for first in firsts)
             case (Seq(item, _), Sequence(items)):
                 return len(ours) == len(items) and all(
                     self.agree(item, mine, each) for mine, each in zip(ours, items)
@@ -205,9 +214,23 @@ class Names:
                 return bool(pairs) and all(
                     self.agree(types[name], ours[name], each) for name, each in pairs
                 )
+            case (type(), Sequence()):
+                own = [
+                    (each, ours[name])
+                    for name, each in declared.field_types.items()
+                    if isinstance(each, Seq)
+                ]
+                return not _is_blank(ours) and any(self.agree(*each, theirs) for each in own)
             case (type(), Atom() | int()):
                 return _is_blank(ours)
         return False
+
+    def _agree_from(self, first: int, item: Any, ours: list, theirs: Function | Sequence) -> bool:
+        """Do the values agree if slot 0 of an array is the place of this argument?"""
+        slots = {first + k: mine for k, mine in enumerate(ours)}
+        return all(
+            key in slots and self.agree(item, slots[key], each) for key, each in pairs_of(theirs)
+        )
 
     def _agree_in_some_order(self, item: Any, ours: list, theirs: list[Value]) -> bool:
         rest = list(ours)
@@ -241,4 +264,6 @@ def fields_of(declared: type[Struct], value: Function) -> list[tuple[str, Value]
 def _is_blank(value: Any) -> bool:
     if isinstance(value, dict):
         return all(_is_blank(each) for each in value.values())
+    if isinstance(value, list):
+        return all(_is_blank(each) for each in value)
     return not value
