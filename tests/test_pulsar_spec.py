@@ -257,7 +257,7 @@ def test_what_the_fixes_cost():
 
 
 def test_what_is_inferred_from_tlcs_traces():
-    """Constants that no trace tells: here without a producer, and with keys of which one is used."""
+    """Constants that no trace prints: here of one without a producer, and of one with two keys."""
     folder = Path(__file__).parent / "tlc_traces"
     there = read_tlc_trace((folder / "compaction_leak_all_messages_there.txt").read_text())
     constants = there.model.constants
