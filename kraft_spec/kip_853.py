@@ -9,7 +9,7 @@ Where to read what:
 - types: the state, and the messages; constants: the sizes, bounds and variants
 - network: links and messages; transitions: what a server becomes; logs: offsets, configurations
 - failures, elections, committing, fetching, reconfiguration: the actions
-- properties: what is claimed
+- properties: what is claimed; liveness: what must happen in the end, and what is fair
 
 What breaks: with the defaults, and as far as was explored, nothing. With bounds beyond those that
 the original was checked with, some of it does: an epoch goes back with max_epoch=3, and an
@@ -54,6 +54,7 @@ from kraft_spec.fetching import (
     reject_fetch_request,
     send_fetch_request,
 )
+from kraft_spec.liveness import declare_liveness
 from kraft_spec.network import (
     change_network_connectivity,
     connectivity_witnesses,
@@ -131,6 +132,8 @@ spec.invariant(hwm_within_log, by_default=False)
 spec.step_invariant(epoch_monotone, by_default=False)
 spec.step_invariant(one_vote_in_an_epoch, by_default=False)
 spec.step_invariant(hwm_monotone, by_default=False)
+
+declare_liveness(spec)
 
 spec.sometimes(a_value_is_acknowledged)
 spec.sometimes(a_later_leader)

@@ -191,3 +191,8 @@ def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
         + (f" for each {', '.join(each)}" if each else "")
         for (strong, each), named in names.items()
     ]
+
+
+def keys_of(action: str, assumed: Iterable[Fairness]) -> tuple[str, ...]:
+    """Everything by which some of the assumptions tell the steps of this action apart."""
+    return tuple(dict.fromkeys(path for one in assumed if one.name == action for path in one.each))

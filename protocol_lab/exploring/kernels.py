@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from protocol_lab.declaring.parameters import (
     names_used,
 )
 from protocol_lab.declaring.spec import Action, Model
+from protocol_lab.declaring.temporal import keys_of
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling
 
@@ -50,11 +52,16 @@ class Kernels:
         self.compiler = compiling.Compiler(model.layout)
 
     def expand(self) -> Callable:
-        """The loop over states, actions and parameters: see `_expand_source`."""
-        functions = {}
-        for k, action in enumerate(self.model.spec.actions):
-            functions |= _named_functions(k, action)
-        return self._build("expand", functions, _expand_source(self.model))
+        """The loop over states, actions and parameters: see `_expand_source`.
+
+        Where fairness tells steps of an action apart, it is the keyed one, with nobody reading the
+        keys: so that a spec has one such kernel to compile.
+        """
+        spec = self.model.spec
+        keys = [keys_of(action.name, spec.fairness) for action in spec.actions]
+        if any(keys):
+            return _without_keys(self.expand_keyed(keys), max(map(len, keys)))
+        return self._build("expand", self._actions(), _expand_source(self.model))
 
     def expand_keyed(self, keys: list[tuple[str, ...]]) -> Callable:
         """`expand` that also writes what tells the steps of an action apart.
@@ -62,10 +69,13 @@ class Kernels:
         keys[k]: parameters of the k-th action, or fields of a message parameter. The kernel takes
         one more array, key_of (int64, 2-dimensional), and writes their values into its rows.
         """
+        return self._build("expand_keyed", self._actions(), _expand_source(self.model, keys))
+
+    def _actions(self) -> dict[str, Callable]:
         functions = {}
         for k, action in enumerate(self.model.spec.actions):
             functions |= _named_functions(k, action)
-        return self._build("expand_keyed", functions, _expand_source(self.model, keys))
+        return functions
 
     def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
         """A loop that sets bit i of found[k] where predicates[i] is true of row k.
@@ -132,6 +142,17 @@ class Kernels:
             _loaded[key] = kernel
             self.compile_seconds += time.perf_counter() - began
         return _loaded[key]
+
+
+@cache
+def _without_keys(kernel: Callable, width: int) -> Callable:
+    """`expand_keyed` as `expand`: the keys are written and forgotten."""
+
+    def expand(*arguments: Any) -> tuple[int, int]:
+        out = arguments[4]
+        return kernel(*arguments, np.empty((len(out), width), np.int64))
+
+    return expand
 
 
 _loaded: dict[str, Callable] = {}

@@ -19,7 +19,7 @@ from numba import njit
 
 from protocol_lab.declaring.parameters import domains_of
 from protocol_lab.declaring.spec import Action, Model
-from protocol_lab.declaring.temporal import Fairness
+from protocol_lab.declaring.temporal import Fairness, keys_of
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.fingerprint import fingerprints
@@ -52,7 +52,8 @@ class StepGraph:
     def __init__(self, model: Model, states: np.ndarray, fairness: list[Fairness], memory: int):
         self.model, self.states, self.memory = model, states, memory
         self.actions = [*model.spec.actions, *foreign_actions(model, fairness)]
-        self.keys = [_keys_of(action, fairness) for action in self.actions]
+        declared = [*model.spec.fairness, *fairness]
+        self.keys = [keys_of(action.name, declared) for action in self.actions]
         self.label_of: list[tuple[int, tuple[int, ...]]] = []
         self.begins = np.zeros(len(states) + 1, np.int64)
         self.targets = np.empty(4 * len(states) + 8 * _CHUNK, np.int32)
@@ -186,12 +187,6 @@ def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
         for name, function in found.items()
         if name not in own
     ]
-
-
-def _keys_of(action: Action, fairness: list[Fairness]) -> tuple[str, ...]:
-    """Everything by which some fairness condition tells the action's steps apart."""
-    paths = [path for each in fairness if each.name == action.name for path in each.each]
-    return tuple(dict.fromkeys(paths))
 
 
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
