@@ -229,6 +229,12 @@ def leader_handle_update(s: State, c: Constants, update: Update):
 
 # --- The protocol ----------------------------------------------------------------------------
 
+
+def followers(c) -> int:
+    """All replicas but the one that leads; they are alike."""
+    return without_node(nodes_up_to(c.replicas), c.leader)
+
+
 spec = Spec(
     "kafka.async_isr",
     State,
@@ -242,6 +248,7 @@ spec = Spec(
 spec.messages("requests", source=async_isr_leader, dest=CONTROLLER)
 spec.messages("updates", source=CONTROLLER, dest=async_isr_leader)
 spec.init(init)
+spec.symmetric(Replica, among=followers)
 spec.action(controller_shrink_isr)
 spec.action(controller_handle_request)
 spec.action(leader_request_shrink_isr)

@@ -51,6 +51,7 @@ spec = Spec(
     draw=draw_logs,
     original="FiniteReplicatedLog",
 )
+spec.symmetric(Replica)
 
 
 @spec.init

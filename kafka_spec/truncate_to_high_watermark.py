@@ -72,6 +72,7 @@ spec = Spec(
     events=replication_events,
 )
 spec.init(init)
+spec.symmetric(Replica)
 spec.action(controller_elect_leader)
 spec.action(controller_shrink_isr)
 spec.action(become_leader)

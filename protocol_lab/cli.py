@@ -74,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--engine", default="native", help="native, python or spark")
     check.add_argument("--constraint", metavar="EXPR", help="a condition over s and c")
+    check.add_argument(
+        "--symmetry", action="store_true", help="count states once that differ by a renaming"
+    )
+    check.add_argument(
+        "--view", action="store_true", help="tell states apart by the spec's view; may hide some"
+    )
     check.add_argument("--max-states", type=int, metavar="N", help="at most N distinct states")
     check.add_argument("--memory", type=float, metavar="GIB", help="default: half of the machine's")
     check.add_argument(
@@ -144,6 +150,8 @@ def _check(options: argparse.Namespace) -> int:
         constraint=options.constraint,
         deadlock=options.deadlock,
         to_the_end=options.to_the_end,
+        symmetry=options.symmetry,
+        view=options.view,
         max_states=options.max_states,
         memory_gib=options.memory,
     )

@@ -97,6 +97,8 @@ class Golden:
         words = ["check", self.spec_name]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]
+        if self.symmetry:
+            words.append("--symmetry")
         if not self.invariants:
             return [*words, "--no-invariants"]
         return [*words, *(word for name in self.invariants for word in ("--invariant", name))]

@@ -84,6 +84,7 @@ def events(before: State, after: State, c: Constants, step):
 
 
 spec = Spec("toy.request_reply", State, Constants, __doc__, events=events)
+spec.symmetric(Client)
 spec.messages("requests", source="client", dest="server", lost_by=["lose_request"])
 spec.messages("replies", source="server", dest="client", lost_by=["lose_reply"])
 Request, Reply = Member("requests"), Member("replies")

@@ -148,12 +148,16 @@ class Struct:
 
 @dataclass(frozen=True)
 class IntegerLayout:
-    """A number in `width` bytes; low and high are what the width can hold."""
+    """A number in `width` bytes; low and high are what the width can hold.
+
+    `nodes`, for a node or a set of nodes, is the constant that counts them: it tells which nodes.
+    """
 
     code: str
     kind: str = "number"
     constant: str = ""
     names: tuple[str, ...] = ()
+    nodes: str = ""
 
     @property
     def dtype(self) -> np.dtype:
@@ -197,11 +201,15 @@ class StructLayout:
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """`count` items one after the other; per_node arrays use the indices from 1."""
+    """`count` items one after the other.
+
+    `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
+    indices in use are then those from 1.
+    """
 
     item: Any
     count: int
-    per_node: bool = False
+    per_node: str = ""
 
     @property
     def size(self) -> int:
@@ -228,8 +236,8 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             return IntegerLayout(code, constant=constant)
         case Boolean():
             return IntegerLayout("uint8", kind="bool")
-        case Node():
-            return IntegerLayout("int8", kind="node")
+        case Node(count):
+            return IntegerLayout("int8", kind="node", nodes=count)
         case Named(names):
             return IntegerLayout("int8", kind="named", names=names)
         case NodeSet(of):
@@ -237,12 +245,12 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             if highest_bit > 31:
                 raise LabError(f"A set holds up to 31 nodes; {of.count} is {highest_bit}.")
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
-            return IntegerLayout(code, kind="nodes")
+            return IntegerLayout(code, kind="nodes", nodes=of.count)
         case Array(item, size):
             return ArrayLayout(_resolve(item, sizes), max(1, evaluate_size(size, sizes)))
         case Per(node, item):
-            count = evaluate_size(node.count, sizes) + 1
-            return ArrayLayout(_resolve(item, sizes), count, per_node=True)
+            slots = evaluate_size(node.count, sizes) + 1
+            return ArrayLayout(_resolve(item, sizes), slots, per_node=node.count)
         case Seq(item, size):
             return _counted("length", item, size, sizes, "seq")
         case Bag(item, capacity):

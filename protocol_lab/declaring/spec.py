@@ -11,6 +11,8 @@ is true or false:
     @spec.sometimes                 (s, c)              a state that must be reachable
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
+    @spec.view                      (s, c)              erases what shall not tell states apart
+    spec.symmetric                                      nodes that may change places (`symmetry`)
     @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
 
@@ -28,6 +30,7 @@ from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
 from protocol_lab.declaring.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.declaring.parameters import Domain, domains_of
+from protocol_lab.declaring.symmetry import Symmetry
 from protocol_lab.declaring.temporal import Fairness, Formula, NextStep, TemporalProperty
 from protocol_lab.errors import LabError
 
@@ -91,15 +94,16 @@ class Situation(_Declared):
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
-    `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-    what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
-    package, turns a state into SVG.
-    `properties` and `fairness` are about whole runs (`temporal`).
-    For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
-    function of the constants that gives names (none: all kinds of nodes that actions and messages
-    name), and `events`, a function of (before, after, c, step), gives what happened in a step,
-    besides the declared messages, as Arrows and Notes; None where these and the step's parameters
-    tell it (see `stepping.events`).
+        `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
+        what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
+        package, turns a state into SVG.
+            `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
+    declared view, serve searches that are asked to use them.
+        For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
+        function of the constants that gives names (none: all kinds of nodes that actions and messages
+        name), and `events`, a function of (before, after, c, step), gives what happened in a step,
+        besides the declared messages, as Arrows and Notes; None where these and the step's parameters
+        tell it (see `stepping.events`).
     """
 
     name: str
@@ -115,6 +119,8 @@ class Spec:
     situations: list[Situation] = field(default_factory=list)
     properties: list[TemporalProperty] = field(default_factory=list)
     fairness: list[Fairness] = field(default_factory=list)
+    symmetries: list[Symmetry] = field(default_factory=list)
+    erase: Callable[..., None] | None = None
     draw: Callable[..., str] | None = None
     lifelines: tuple[str | Node | Callable[[Any], list[str]], ...] = ()
     events: Callable[..., list | None] | None = None
@@ -190,6 +196,27 @@ class Spec:
             same = (added.name, added.each, added.strong)
             kept = [own for own in self.fairness if (own.name, own.each, own.strong) != same]
             self.fairness[:] = [*kept, added]
+
+    def symmetric(self, node: Node, *, among: Callable[[Any], int] | None = None) -> None:
+        """Say that these nodes may change places (see `symmetry`).
+
+        among: a function of the constants that gives a bitmask; None for all nodes of the kind.
+        A wrong claim is noticed by a search that uses it, in the states that it tries first.
+        """
+        self.symmetries[:] = [each for each in self.symmetries if each.node != node]
+        self.symmetries.append(Symmetry(node, among))
+
+    def view(self, function: Callable[..., None]) -> Callable[..., None]:
+        """Register what two states must share to count as one, as TLC's VIEW does.
+
+        The function (s, c) erases, in a copy of a state, all that shall not tell it from others.
+        Of two such states only the first found is expanded: a search that uses a view can miss
+        states, and is never said to hold.
+        """
+        if len(signature(function).parameters) != 2:
+            raise LabError(f"{function.__name__}: a view is a function of (s, c).")
+        self.erase = function
+        return function
 
     def messages(
         self,

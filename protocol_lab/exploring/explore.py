@@ -5,6 +5,7 @@ from typing import Any
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
+from protocol_lab.exploring.alike import check_alike
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.rehearsal import rehearse
@@ -12,6 +13,9 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import UNBOUNDED, Question
 
 ENGINES = ("native", "python", "spark")
+
+HIDDEN = "of states that the view does not tell apart one was expanded, and the others may go on"
+"""Why a search that was completed under a view remains undecided."""
 
 
 def explore(
@@ -22,6 +26,8 @@ def explore(
     constraint: str | Callable[..., Any] | None = None,
     deadlock: bool = False,
     to_the_end: bool = False,
+    symmetry: bool = False,
+    view: bool = False,
     max_states: int | None = None,
     memory_gib: float | None = None,
     progress: bool = True,
@@ -32,13 +38,30 @@ def explore(
 
     invariants: names, [] for none, None for the spec's default ones. constraint: an expression
     over s and c, or such a function; states outside are checked but neither counted nor expanded.
-    to_the_end: go on after a violation and count the violating states. Interrupting returns what
-    is known, as undecided. Raises LabError for bad input.
+    to_the_end: go on after a violation and count the violating states. symmetry: count states once
+    that differ by a renaming of nodes that the spec declares symmetric (not on Spark); generated
+    states and verdict are those of the states found. view: the same for states that differ in what
+    the spec's view erases only; then nothing is said to hold. Interrupting returns what is known,
+    as undecided. Raises LabError for bad input.
     """
     if engine not in ENGINES:
         raise LabError(f"There is no engine {engine!r}; use one of {', '.join(ENGINES)}.")
     if max_states is not None and max_states < 1:
         raise LabError(f"max_states={max_states} leaves nothing to explore; use 1 or more.")
+    if engine == "spark" and (symmetry or view):
+        raise LabError(
+            "Spark knows states by all their bytes: search on the native engine, or without"
+            " symmetry and view."
+        )
+    if symmetry and not model.spec.symmetries:
+        raise LabError(
+            f"{model.spec.name} declares no nodes that may change places: leave symmetry out, or"
+            " write spec.symmetric(...) if there are such."
+        )
+    if view and model.spec.erase is None:
+        raise LabError(
+            f"{model.spec.name} declares no view: leave it out, or write one with @spec.view."
+        )
     chosen, chosen_steps = model.choose(invariants)
     question = Question(
         chosen,
@@ -49,11 +72,21 @@ def explore(
         max_states or UNBOUNDED,
         int(memory_gib * 2**30) if memory_gib else None,
         stopped=stopped,
+        symmetry=symmetry,
+        view=view,
     )
     rehearse(model, chosen + chosen_steps)
+    if symmetry:
+        conditions = [] if question.constraint is None else [question.constraint]
+        check_alike(model, chosen + chosen_steps, conditions)
     with ProgressBar(model.spec.name, shown=progress) as bar:
         question.progress = bar.update
-        return _search_class(engine)(model, question, **engine_options).run()
+        result = _search_class(engine)(model, question, **engine_options).run()
+    result.symmetry, result.view = symmetry, view
+    if view and result.exhaustive:
+        result.exhaustive = False
+        result.undecided_reason = HIDDEN
+    return result
 
 
 def _search_class(engine: str) -> Any:

@@ -87,24 +87,23 @@ _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64
 
 @njit(
     types.UniTuple(types.int64, 2)(
-        _PRINTS, _WORDS, types.int64, types.uint8[::1], types.int64, _WORDS, types.int64,
+        _PRINTS, _WORDS, _PRINTS, types.int64, types.uint8[::1], types.int64, _WORDS, types.int64,
         _NUMBERS, _NUMBERS, types.uint8[::1],
     ),
     nogil=True,
     cache=True,
 )  # fmt: skip
-def insert(table, rows, count, inside, limit, store, stored, parents, parent_of, verdicts):
+def insert(table, rows, prints, count, inside, limit, store, stored, parents, parent_of, verdicts):
     """Enter generated rows into the table of fingerprints and keep the new ones.
 
-    table: uint64, a power of two of slots, 0 = empty. rows[:count]: the generated states;
-    inside[k]: does row k satisfy the constraint. New rows are copied to store[stored:], their
-    parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN, NEW or OUTSIDE. Stops
-    before `limit` stored rows are exceeded. Returns (rows handled, rows stored).
+    table: uint64, a power of two of slots, 0 = empty. rows[:count]: the generated states; prints:
+    what each is known by; inside[k]: does row k satisfy the constraint. New rows are copied to
+    store[stored:], their parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN,
+    NEW or OUTSIDE. Stops before `limit` stored rows are exceeded. Returns (rows handled, rows
+    stored).
     """
     mask = np.int64(table.shape[0] - 1)
-    prints = np.empty(count, np.uint64)
     for k in range(count):
-        prints[k] = fingerprint_words(rows, k)
         prefetch(table, np.int64(prints[k]) & mask)
     for k in range(count):
         if not inside[k]:
@@ -127,13 +126,14 @@ def insert(table, rows, count, inside, limit, store, stored, parents, parent_of,
     return count, stored
 
 
-@njit(types.void(_PRINTS, _WORDS, types.int64), nogil=True, cache=True)
-def refill(table, store, stored):
-    """Enter the fingerprints of all stored rows into a new, larger table."""
-    mask = np.int64(table.shape[0] - 1)
-    for k in range(stored):
-        print_ = fingerprint_words(store, k)
-        slot = np.int64(print_) & mask
-        while table[slot] != np.uint64(0):
+@njit(types.void(_PRINTS, _PRINTS), nogil=True, cache=True)
+def refill(larger, table):
+    """Enter the fingerprints of a table into an empty, larger one."""
+    mask = np.int64(larger.shape[0] - 1)
+    for k in range(table.shape[0]):
+        if table[k] == np.uint64(0):
+            continue
+        slot = np.int64(table[k]) & mask
+        while larger[slot] != np.uint64(0):
             slot = (slot + 1) & mask
-        table[slot] = print_
+        larger[slot] = table[k]

@@ -98,15 +98,29 @@ class Kernels:
         """The same for one function (s, c) that is true or false."""
         return self._check([predicate], "not {name}(s, c)")
 
+    def identify(
+        self, functions: dict[str, Callable], source: str, called: dict[str, Any]
+    ) -> Callable:
+        """The loop that finds what a state is known by; its text and what it calls: `identity`."""
+        return self._build("identify", functions, source, called)
+
     def _check(self, properties: list[Callable], fails: str) -> Callable:
         functions = {f"property_{k}": function for k, function in enumerate(properties)}
         return self._build("check", functions, _check_source(self.model, functions, fails))
 
-    def _build(self, name: str, functions: dict[str, Callable], source: str) -> Callable:
+    def _build(
+        self,
+        name: str,
+        functions: dict[str, Callable],
+        source: str,
+        called: dict[str, Any] | None = None,
+    ) -> Callable:
         with _lock:
-            return self._loaded_or_built(name, functions, source)
+            return self._loaded_or_built(name, functions, source, called)
 
-    def _loaded_or_built(self, name: str, functions: dict[str, Callable], source: str) -> Callable:
+    def _loaded_or_built(
+        self, name: str, functions: dict[str, Callable], source: str, called: dict[str, Any] | None
+    ) -> Callable:
         began = time.perf_counter()
         key = compiling.source_hash(
             list(functions.values()),
@@ -125,6 +139,7 @@ class Kernels:
                 "submasks": compiling.inner(submasks),
                 "sequence": compiling.inner(_sequence),
                 "size_of": compiling.inner(size),
+                **(called or {}),
                 **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
@@ -165,6 +180,9 @@ _SIGNATURES = {
     "expand": types.UniTuple(types.int64, 2)(*_EXPAND),
     "expand_keyed": types.UniTuple(types.int64, 2)(*_EXPAND, types.int64[:, ::1]),
     "judge": types.void(_WORDS, types.int64, _NUMBERS, _NUMBERS, types.uint8[::1]),
+    "identify": types.void(
+        _WORDS, types.int64, types.uint8[::1], *[_NUMBERS] * 5, _WORDS, types.uint64[::1]
+    ),
     "check": types.void(
         _WORDS, types.int64, types.uint8[::1], _NUMBERS, types.int64, _NUMBERS, _WORDS, _NUMBERS
     ),

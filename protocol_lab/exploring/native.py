@@ -18,6 +18,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import fingerprint as table
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.identity import Identity
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace, properties_to_compile
@@ -56,6 +57,7 @@ class NativeSearch:
             if question.step_invariants
             else None
         )
+        self.identity = Identity(kernels, question.symmetry, question.view)
         self.constants = loops.constants_array(model)
         self.result = Result(model, "native", question.names)
         self.result.compile_seconds = kernels.compile_seconds
@@ -211,9 +213,10 @@ class NativeSearch:
             self._apply_constraints(count)
         self._make_room(count)
         before_stored = self.stored
+        prints = self.identity.prints(self.out, count, self.inside)
         handled, stored = table.insert(
-            self.table, self.out, count, self.inside, self.question.max_states, self.store,
-            self.stored, self.parents, self.parent_of, self.verdicts,
+            self.table, self.out, prints, count, self.inside, self.question.max_states,
+            self.store, self.stored, self.parents, self.parent_of, self.verdicts,
         )  # fmt: skip
         event = self._check(handled, before)
         counted = handled if event is None else event.at + 1
@@ -315,8 +318,9 @@ class NativeSearch:
     def _make_room(self, count: int) -> None:
         if 2 * (self.stored + count) > len(self.table):
             self._check_memory(8 * 4 * len(self.table))
-            self.table = np.zeros(4 * len(self.table), np.uint64)
-            table.refill(self.table, self.store, self.stored)
+            larger = np.zeros(4 * len(self.table), np.uint64)
+            table.refill(larger, self.table)
+            self.table = larger
         if self.stored + count > len(self.store):
             size = 2 * (self.stored + count)
             self._check_memory(8 * size * (self.model.words + 1))

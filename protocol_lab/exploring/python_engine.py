@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import CapacityExceeded
+from protocol_lab.exploring.renaming import erased, smallest_name
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace
 from protocol_lab.stepping.attempts import Attempt, evaluate, evaluate_step, successors
@@ -20,6 +21,7 @@ class PythonSearch:
 
     def __init__(self, model: Model, question: Question):
         self.model, self.question = model, question
+        self.known: set[bytes] = set()
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
@@ -74,12 +76,14 @@ class PythonSearch:
     def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
         chosen = before is None and self.question.starts is not None
-        inside = chosen or row in self.depth or self._inside(row)
-        new = inside and row not in self.depth
+        known_by = self._identity(row)
+        inside = chosen or known_by in self.known or self._inside(row)
+        new = inside and known_by not in self.known
         if new and len(self.depth) >= self.question.max_states:
             return False
         self.result.per_action[action] += witnesses
         if new:
+            self.known.add(known_by)
             self.parent[row] = before
             self.depth[row] = 1 if before is None else self.depth[before] + 1
             if self.depth[row] > len(self.result.per_depth):
@@ -99,6 +103,12 @@ class PythonSearch:
                 if evaluate_step(self.model, before, row, invariant.function):
                     self._violated(invariant.name, row, before)
         return True
+
+    def _identity(self, row: bytes) -> bytes:
+        """What a state is known by: of all states that count as the same, the same bytes."""
+        if self.question.view:
+            row = erased(self.model, row)
+        return smallest_name(self.model, row) if self.question.symmetry else row
 
     def _inside(self, row: bytes) -> bool:
         constraint = self.question.constraint

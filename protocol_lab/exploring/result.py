@@ -17,13 +17,16 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 class Result:
     """The outcome of one exploration.
 
-    `distinct` counts stored states, `generated` initial states and successors as TLC does, and
-    `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
-    to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
-    last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
-    that break each invariant (for a step invariant: the transitions), if the search went on after
-    the first.
-    `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
+        `distinct` counts stored states, `generated` initial states and successors as TLC does, and
+        `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
+            to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
+        last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
+        that break each invariant (for a step invariant: the transitions), if the search went on after
+        the first.
+
+    With `symmetry` states that differ by a renaming are counted once, with `view` those that the
+    spec's view does not tell apart.
+        `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
     """
 
     model: Model
@@ -43,6 +46,8 @@ class Result:
     never_reached: list[str] = field(default_factory=list)
     compile_seconds: float = 0.0
     seconds: float = 0.0
+    symmetry: bool = False
+    view: bool = False
     states: np.ndarray | None = None
     parents: np.ndarray | None = None
     levels: list[dict[str, Any]] = field(default_factory=list)
@@ -82,6 +87,8 @@ class Result:
             "spec": self.model.spec.name,
             "constants": constants_module.show(self.model.constants),
             "engine": self.engine,
+            "symmetry": self.symmetry,
+            "view": self.view,
             "invariants": self.invariants,
             "verdict": self.verdict,
             "exhaustive": self.exhaustive,
@@ -125,7 +132,7 @@ def summary(result: Result) -> str:
         lines.append(f"? undecided: {checked} not violated so far; {result.undecided_reason}")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
-        f"  {result.distinct:,} distinct states, {result.generated:,} generated,"
+        f"  {result.distinct:,} distinct states{_renaming(result)}, {result.generated:,} generated,"
         f" depth {result.depth}"
     )
     lines.append(
@@ -144,3 +151,9 @@ def summary(result: Result) -> str:
         if result.initial:
             lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
     return "\n".join(lines)
+
+
+def _renaming(result: Result) -> str:
+    """What is added to a count of states that stand for others as well."""
+    kinds = [each.kind.replace("_", " ") for each in result.model.spec.symmetries]
+    return f" up to renaming {' and '.join(kinds)}" if result.symmetry else ""

@@ -25,6 +25,8 @@ class Question:
     end the search. memory_bytes: None for half of the machine's. starts: the states to begin with,
     which are expanded wherever they are; None for the initial ones. goal: a function (s, c); where
     it is true the search ends, with GOAL for what was violated and the way there as its trace.
+    symmetry, view: are states the same that differ by a renaming of the spec's symmetric nodes, or
+    by what its view erases. Then states, but not steps, are counted once for all that are the same.
     """
 
     invariants: list[Property]
@@ -38,6 +40,8 @@ class Question:
     stopped: Callable[[], bool] | None = None
     starts: list[bytes] | None = None
     goal: Callable[..., Any] | None = None
+    symmetry: bool = False
+    view: bool = False
 
     @property
     def names(self) -> list[str]:

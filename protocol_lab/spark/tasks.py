@@ -390,15 +390,16 @@ class _Candidates:
     ) -> None:
         """Keep those of rows[:count] that are inside the constraint and not here yet."""
         while 2 * (self._stored + count) > len(self._table):
-            self._table = np.zeros(4 * len(self._table), np.uint64)
-            fingerprint.refill(self._table, self._arrays[0], self._stored)
+            larger = np.zeros(4 * len(self._table), np.uint64)
+            fingerprint.refill(larger, self._table)
+            self._table = larger
         if self._stored + count > len(self._arrays[0]):
             self._make_store(2 * (self._stored + count))
         store, its_parents, its_actions = self._arrays
         verdicts = np.empty(count, np.uint8)
         _, stored = fingerprint.insert(
-            self._table, rows, count, inside, len(store), store, self._stored, its_parents,
-            parents.view(np.int64), verdicts,
+            self._table, rows, fingerprints(rows[:count]), count, inside, len(store), store,
+            self._stored, its_parents, parents.view(np.int64), verdicts,
         )  # fmt: skip
         its_actions[self._stored : stored] = actions[verdicts == fingerprint.NEW]
         self._stored = stored

@@ -1,0 +1,357 @@
+"""Symmetry reduction: one state of all that differ by a renaming, and nothing else is lost.
+
+The compiled canonical forms are compared with the plain ones, which try every renaming.
+"""
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_spec.async_isr import Replica
+from protocol_lab import (
+    TAKEN,
+    Array,
+    Bag,
+    Int8,
+    Int16,
+    LabError,
+    Limits,
+    Node,
+    NodeSet,
+    Per,
+    Seq,
+    Spec,
+    Struct,
+)
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.cli import main
+from protocol_lab.declaring.views import encode_plain
+from protocol_lab.exploring.alike import check_alike
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.identity import Identity
+from protocol_lab.exploring.kernels import Kernels
+from protocol_lab.exploring.renaming import all_renamings, renamed, smallest_name
+from protocol_lab.stepping.steps import find_step
+from tests.request_reply import spec as request_reply
+from tests.spec_checks import agree, cases_of
+
+# --- Canonical forms ---------------------------------------------------------------------------
+
+Server, Client = Node("servers"), Node("clients")
+
+
+class Constants(NamedTuple):
+    servers: Annotated[int, Limits(1, 3, "servers", classes=(3,))] = 3
+    clients: Annotated[int, Limits(1, 2, "clients", classes=(2,))] = 2
+
+
+class Item(Struct):
+    owner: Server
+    readers: NodeSet(Server)
+    sender: Client
+    number: Int16
+
+
+class ServerState(Struct):
+    follows: Server
+    serves: NodeSet(Client)
+    votes: Per(Server, Int8)
+    inbox: Bag(Item, 2)
+
+
+class State(Struct):
+    leader: Server
+    server: Per(Server, ServerState)
+    client: Per(Client, Server)
+    log: Seq(Item, 2)
+    bag: Bag(Item, 2)
+    table: Array(Server, 2)
+
+
+everywhere = Spec("toy.everywhere", State, Constants, "Nodes wherever a state can have them.")
+everywhere.symmetric(Server)
+everywhere.symmetric(Client)
+
+
+@everywhere.init
+def init(s: State, c: Constants):
+    return TAKEN
+
+
+MODEL = everywhere.bind()
+RENAMINGS = list(all_renamings(MODEL))
+
+servers, clients = st.integers(0, 3), st.integers(0, 2)
+server_sets, client_sets = st.sets(st.integers(1, 3)), st.sets(st.integers(1, 2))
+items = st.fixed_dictionaries(
+    {"owner": servers, "readers": server_sets, "sender": clients, "number": st.integers(0, 1)}
+)
+some_items = st.lists(items, max_size=2)
+states = st.fixed_dictionaries(
+    {
+        "leader": servers,
+        "server": st.fixed_dictionaries(
+            {
+                k: st.fixed_dictionaries(
+                    {
+                        "follows": servers,
+                        "serves": client_sets,
+                        "votes": st.fixed_dictionaries({j: st.integers(0, 1) for j in (1, 2, 3)}),
+                        "inbox": some_items,
+                    }
+                )
+                for k in (1, 2, 3)
+            }
+        ),
+        "client": st.fixed_dictionaries(dict.fromkeys((1, 2), servers)),
+        "log": some_items,
+        "bag": some_items,
+        "table": st.tuples(servers, servers).map(list),
+    }
+)
+
+
+def encoded(state: dict) -> bytes:
+    """The row of a state, its bags sorted."""
+    return renamed(MODEL.layout, encode_plain(MODEL.layout, state), RENAMINGS[0])
+
+
+def known_by(rows: list[bytes]) -> list[int]:
+    """What the compiled code knows these states by."""
+    words = np.frombuffer(b"".join(rows), np.uint64).reshape(len(rows), -1).copy()
+    identity = Identity(Kernels(MODEL), symmetry=True, view=False)
+    return identity.prints(words, len(rows), np.ones(len(rows), np.uint8)).tolist()
+
+
+def test_there_are_as_many_renamings_as_there_should_be():
+    assert len(RENAMINGS) == 6 * 2
+    assert RENAMINGS[0] == {"servers": [0, 1, 2, 3], "clients": [0, 1, 2]}
+    assert len({json.dumps(each) for each in RENAMINGS}) == 12
+
+
+@settings(max_examples=150, deadline=None)
+@given(states, states)
+def test_states_are_known_by_the_same_exactly_if_a_renaming_makes_one_of_the_other(one, other):
+    mixed = {**one, "server": other["server"]}
+    rows = [renamed(MODEL.layout, encoded(each), names) for each, names in product(
+        (one, other, mixed), RENAMINGS
+    )]  # fmt: skip
+    prints, smallest = known_by(rows), [smallest_name(MODEL, row) for row in rows]
+    assert len(set(zip(prints, smallest, strict=True))) == len(set(prints)) == len(set(smallest))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations([1, 2, 3]), st.integers(0, 3))
+def test_states_of_which_colours_say_little(ring, leader):
+    """Everybody follows somebody in a ring, or nobody: colours alone don't tell them apart."""
+    empty = {"serves": set(), "votes": dict.fromkeys((1, 2, 3), 0), "inbox": []}
+    follows = {node: ring[(k + 1) % 3] for k, node in enumerate(ring)}
+    state = {
+        "leader": leader,
+        "server": {k: {**empty, "follows": follows[k]} for k in (1, 2, 3)},
+        "client": {1: 0, 2: 0},
+        "log": [],
+        "bag": [],
+        "table": [0, 0],
+    }
+    rows = [renamed(MODEL.layout, encoded(state), names) for names in RENAMINGS]
+    assert len(set(known_by(rows))) == 1
+
+
+def test_a_renaming_moves_everything():
+    item = {"owner": 1, "readers": {1, 3}, "sender": 2, "number": 7}
+    other = {**item, "owner": 2}
+    state = {
+        "leader": 1,
+        "server": {
+            1: {"follows": 2, "serves": {1}, "votes": {1: 5, 2: 0, 3: 6}, "inbox": [item, other]},
+            2: {"follows": 0, "serves": set(), "votes": {1: 0, 2: 0, 3: 0}, "inbox": []},
+            3: {"follows": 1, "serves": {2}, "votes": {1: 1, 2: 2, 3: 3}, "inbox": []},
+        },
+        "client": {1: 3, 2: 0},
+        "log": [item],
+        "bag": [item, other],
+        "table": [0, 1],
+    }
+    moved = {"owner": 2, "readers": {2, 1}, "sender": 1, "number": 7}
+    moved_other = {**moved, "owner": 3}
+    expected = {
+        "leader": 2,
+        "server": {
+            1: {"follows": 2, "serves": {1}, "votes": {2: 1, 3: 2, 1: 3}, "inbox": []},
+            2: {
+                "follows": 3,
+                "serves": {2},
+                "votes": {2: 5, 3: 0, 1: 6},
+                "inbox": [moved, moved_other],
+            },
+            3: {"follows": 0, "serves": set(), "votes": {1: 0, 2: 0, 3: 0}, "inbox": []},
+        },
+        "client": {2: 1, 1: 0},
+        "log": [moved],
+        "bag": [moved, moved_other],
+        "table": [0, 2],
+    }
+    names = {"servers": [0, 2, 3, 1], "clients": [0, 2, 1]}
+    assert renamed(MODEL.layout, encoded(state), names) == encoded(expected)
+
+
+# --- Searches ----------------------------------------------------------------------------------
+
+REDUCED = [
+    pytest.param(request_reply.bind(clients=2, requests=2, remembers="on_disk"), id="clients"),
+    pytest.param(load("kafka.kip_320").bind(replicas=2), id="replicas"),
+    pytest.param(
+        load("kafka.async_isr").bind(leader=2, max_leader_offset=1, max_version=2),
+        id="all-but-the-leader",
+        marks=pytest.mark.slow,
+    ),
+]
+
+
+@pytest.mark.parametrize("model", REDUCED)
+def test_one_state_of_each_orbit_on_both_engines(model):
+    reduced = agree(model, invariants=[], symmetry=True, progress=False)
+    whole = explore(model, invariants=[], progress=False)
+    orbits = {smallest_name(model, row.tobytes()) for row in whole.states}
+    assert (reduced.verdict, reduced.distinct) == ("holds", len(orbits))
+    assert {smallest_name(model, row.tobytes()) for row in reduced.states} == orbits
+    assert (reduced.depth, reduced.never_reached) == (whole.depth, whole.never_reached)
+
+
+def test_a_trace_is_a_path_of_the_protocol_and_as_short_as_without_symmetry():
+    model = request_reply.bind(clients=2)
+    whole, reduced = (
+        explore(model, symmetry=symmetry, progress=False) for symmetry in (False, True)
+    )
+    assert reduced.violated == whole.violated == "executed_at_most_once"
+    assert len(reduced.trace) == len(whole.trace)
+    row = reduced.trace_rows[0]
+    for step, expected in zip(reduced.trace, reduced.trace_rows[1:], strict=True):
+        row = find_step(model, row, step.text).row
+        assert row == expected
+
+
+def test_it_is_said_what_was_counted(capsys):
+    assert main(["check", "kafka.kip_320", "--set", "replicas=2", "--symmetry"]) == 0
+    assert "2,987 distinct states up to renaming replicas" in capsys.readouterr().out
+    main(["check", "kafka.kip_320", "--set", "replicas=2", "--symmetry", "--json"])
+    said = json.loads(capsys.readouterr().out)
+    assert (said["symmetry"], said["view"], said["distinct"]) == (True, False, 2987)
+
+
+# --- Declarations ------------------------------------------------------------------------------
+
+DECLARED = [name for name in spec_names() if load(name).symmetries]
+
+
+def test_the_specs_that_declare_symmetry():
+    kafka = {name for name in spec_names() if name.startswith("kafka.")}
+    assert kafka - set(DECLARED) == {"kafka.id_sequence", "kafka.unclean_leader_election"}
+
+
+@pytest.mark.parametrize("which", [case for name in DECLARED for case in cases_of(name)], ids=str)
+def test_what_is_declared_alike_is_alike(which):
+    name, constants = which
+    model = load(name).bind(**dict(constants))
+    check_alike(model, [*model.spec.invariants, *model.spec.step_invariants])
+
+
+def declared_alike(name: str) -> Spec:
+    """The spec with all its replicas declared symmetric."""
+    spec = replace(load(name), symmetries=[])
+    spec.symmetric(Replica)
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("kafka.unclean_leader_election", "the initial states differ"),
+        ("kafka.async_isr", "controller_shrink_isr leads to other states"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(name, told):
+    with pytest.raises(LabError, match=f"tells 1 and 2 apart: .*{told}"):
+        explore(declared_alike(name).bind(), symmetry=True, progress=False)
+
+
+def test_a_property_or_constraint_that_tells_nodes_apart_is_refused():
+    spec = replace(load("kafka.kip_320"), invariants=[])
+
+    @spec.invariant
+    def replica_2_never_leads(s, c):
+        return "it does" if s.quorum_state.leader == 2 else ""
+
+    with pytest.raises(LabError, match="replica_2_never_leads changes its answer"):
+        explore(spec.bind(), symmetry=True, progress=False)
+    with pytest.raises(LabError, match=r"the condition .* changes its value"):
+        explore(
+            load("kafka.kip_320").bind(),
+            invariants=[],
+            constraint="s.quorum_state.leader != 1",
+            symmetry=True,
+            progress=False,
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["kafka.id_sequence", "--symmetry"], "declares no nodes that may change places"),
+        (["kafka.id_sequence", "--view"], "declares no view"),
+        (["kafka.kip_320", "--symmetry", "--engine", "spark"], "without symmetry and view"),
+    ],
+)
+def test_what_is_not_there_is_refused_in_one_sentence(words, told, capsys):
+    assert main(["check", *words]) == 3
+    assert told in capsys.readouterr().err
+
+
+# --- Views -------------------------------------------------------------------------------------
+
+
+def forgetting(*names: str) -> Spec:
+    """Requests and replies, with a view without these parts of the state."""
+    spec = replace(request_reply)
+    source = "".join(f"    s.{name} = 0\n" for name in names)
+    scope: dict = {"__name__": __name__}
+    text = f"def without_{len(names)}(s, c):\n{source}"
+    exec(text, scope)
+    function = scope[f"without_{len(names)}"]
+    function.lab_source = text
+    spec.view(function)
+    return spec
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_a_view_counts_states_once_that_differ_in_what_it_erases(symmetry):
+    model = forgetting("crashes").bind(clients=2, remembers="on_disk")
+    seen = agree(model, view=True, symmetry=symmetry, progress=False)
+    whole = explore(model, symmetry=symmetry, progress=False)
+    assert seen.distinct < whole.distinct
+    assert (seen.verdict, seen.exhaustive) == ("undecided", False)
+    assert "the view does not tell apart" in seen.undecided_reason
+
+
+def test_a_view_can_hide_a_violation():
+    model = forgetting("server.account", "server.last").bind(remembers="in_memory")
+    assert explore(model, progress=False).violated == "executed_at_most_once"
+    hidden = explore(model, view=True, progress=False)
+    assert (hidden.violated, hidden.verdict) == (None, "undecided")
+
+
+def test_a_violation_found_under_a_view_is_one():
+    model = forgetting("crashes").bind(remembers="nothing")
+    found = explore(model, view=True, progress=False)
+    assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
+    row = found.trace_rows[0]
+    for step in found.trace:
+        row = find_step(model, row, step.text).row
+    assert row == found.trace_rows[-1]
