@@ -103,9 +103,10 @@ def _moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
 def _store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
     """Store a value of numba type `source` where a value of type `target` is kept.
 
-    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one.
+    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one, or an
+    array.
     """
-    if isinstance(target, types.Record):
+    if isinstance(target, types.Record | types.NestedArray):
         if isinstance(source, types.Record):
             cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
         else:
@@ -125,6 +126,8 @@ def _can_store(target: types.Type, source: types.Type) -> bool:
     if isinstance(target, types.Record):
         same = isinstance(source, types.Record) and source.size == target.size
         return same or isinstance(source, types.Integer)
+    if isinstance(target, types.NestedArray):
+        return isinstance(source, types.Integer)
     return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
 
 
