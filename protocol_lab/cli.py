@@ -167,6 +167,8 @@ def _check_property(options: argparse.Namespace) -> int:
         "--no-invariants": options.no_invariants,
         "--deadlock": options.deadlock,
         "--continue": options.to_the_end,
+        "--symmetry": options.symmetry,
+        "--view": options.view,
         f"--engine {options.engine}": options.engine != "native",
     }
     for name, given in alone.items():

@@ -94,16 +94,16 @@ class Situation(_Declared):
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
-        `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-        what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
-        package, turns a state into SVG.
-            `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
+    `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
+    what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
+    package, turns a state into SVG.
+    `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
     declared view, serve searches that are asked to use them.
-        For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
-        function of the constants that gives names (none: all kinds of nodes that actions and messages
-        name), and `events`, a function of (before, after, c, step), gives what happened in a step,
-        besides the declared messages, as Arrows and Notes; None where these and the step's parameters
-        tell it (see `stepping.events`).
+    For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
+    function of the constants that gives names (none: all kinds of nodes that actions and messages
+    name), and `events`, a function of (before, after, c, step), gives what happened in a step,
+    besides the declared messages, as Arrows and Notes; None where these and the step's parameters
+    tell it (see `stepping.events`).
     """
 
     name: str

@@ -90,8 +90,9 @@ def make_state_at(record: types.Record):
     return state_at
 
 
-def _bytes_in(record: types.Record) -> ir.Constant:
-    return ir.Constant(ir.IntType(64), record.size)
+def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
+    count = kept.nitems if isinstance(kept, types.NestedArray) else 1
+    return ir.Constant(ir.IntType(64), count * kept.size)
 
 
 def _moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:

@@ -17,16 +17,15 @@ HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 class Result:
     """The outcome of one exploration.
 
-        `distinct` counts stored states, `generated` initial states and successors as TLC does, and
-        `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
-            to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
-        last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
-        that break each invariant (for a step invariant: the transitions), if the search went on after
-        the first.
-
+    `distinct` counts stored states, `generated` initial states and successors as TLC does, and
+    `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
+    to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
+    last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
+    that break each invariant (for a step invariant: the transitions), if the search went on after
+    the first.
     With `symmetry` states that differ by a renaming are counted once, with `view` those that the
     spec's view does not tell apart.
-        `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
+    `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
     """
 
     model: Model
