@@ -1,6 +1,5 @@
 """KRaft for learners: its challenges are solvable, its exercises know right answers from wrong."""
 
-
 import pytest
 
 from protocol_lab.challenges import challenges_of, par, progress, score, shortest
