@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from bookkeeper_spec.picking import PickSets
 from bookkeeper_spec.quorum_coverage import (
     disagreement,
     enough_satisfy,
@@ -101,3 +102,21 @@ def test_the_invariant_by_position_says_something_else_than_it_means():
     assert (result.violated, len(result.trace_rows)) == (checked, 18)
     meant = explored(CHAINING, ledger_limit=6, open_ledgers_by="id")
     assert (meant.verdict, meant.distinct) == ("holds", 392_542)
+
+
+# --- The page on which sets are picked -----------------------------------------------------------
+
+
+def test_picking_sets_shows_what_the_definitions_say():
+    page = PickSets(cohort=4, ack_quorum=2, satisfying=0b110)
+    assert [page.cohort.value, page.ack_quorum.value, page.satisfying] == [4, 2, 0b110]
+    assert "1 = 3 satisfy it: 2" in page.html
+    page.buttons[4].value = True
+    assert "1 = 3 satisfy it: 3" in page.html
+    assert page.picture.value == page.html
+    page.cohort.value = 1
+    assert page.ack_quorum.value == 1
+    assert page.buttons[2].layout.display == "none"
+    shown = page._repr_mimebundle_()
+    assert shown["text/html"] == page.html
+    assert "application/vnd.jupyter.widget-view+json" in shown

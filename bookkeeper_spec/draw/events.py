@@ -6,19 +6,22 @@ written to the metadata. The participants' names are those of the protocol's own
 
 from typing import Any
 
+from bookkeeper_spec.draw.ledger import last_acknowledged
 from bookkeeper_spec.draw.traffic import (
     HANDLED,
     LOST,
     UNDER_WAY,
     Traffic,
     bookie_name,
+    client_name,
     entry_name,
+    of_clients,
     of_v4_13,
     set_name,
 )
 from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY, INVALID, NIL
 from protocol_lab.stepping import events as telling
-from protocol_lab.stepping.events import AT_ONCE, DELIVERED, SENT, Arrow, Event, Note
+from protocol_lab.stepping.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
 from protocol_lab.stepping.steps import Step
 
 METADATA_STORE = "zk"
@@ -91,6 +94,26 @@ def acknowledgement(before: int, after: int, client: str) -> list[Event]:
         Note(client, f"acknowledges {entry_name(entry)} to its caller")
         for entry in range(before + 1, after + 1)
     ]
+
+
+# --- Protocols with any number of clients ------------------------------------------------------
+
+
+def client_lifelines(c: Any) -> list[str]:
+    """The clients, the bookies and the metadata store."""
+    clients = [client_name(client) for client in range(1, c.clients + 1)]
+    return [*clients, *bookie_names(c), METADATA_STORE]
+
+
+def client_events(before: Any, after: Any, c: Any, step: Step) -> list[Event]:
+    """A step of a protocol with any number of clients."""
+    client = client_name(step.args.get("client", 0))
+    told = metadata_events(before, after, client)
+    told += message_events(of_clients(before), of_clients(after))
+    told += acknowledgement(last_acknowledged(before), last_acknowledged(after), client)
+    if step.action.startswith("bookie_crashes"):
+        told += [Note(bookie_name(step.args["bookie"]), "crashes, loses its entries", CRASH)]
+    return told or [Note(client, step.action.replace("client_", "").replace("_", " "))]
 
 
 # --- v4_13 -----------------------------------------------------------------------------------

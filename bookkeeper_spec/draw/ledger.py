@@ -5,7 +5,8 @@ acknowledged to the writer's own caller; that is the promise. If the ledger is c
 an entry, the entry is lost, whoever still stores it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bookkeeper_spec.draw.traffic import (
@@ -16,11 +17,14 @@ from bookkeeper_spec.draw.traffic import (
     UNDER_WAY,
     Traffic,
     bookie_name,
+    client_name,
     entry_name,
+    of_clients,
     of_v4_13,
     set_name,
 )
 from bookkeeper_spec.ledger import (
+    ABORTED,
     CLOSED,
     IN_RECOVERY,
     INVALID,
@@ -58,6 +62,7 @@ STATUS = {
     CLOSED: "closed the ledger",
     INVALID: "stuck: invalid fragment",
     WITHDRAWN: "withdrawn",
+    ABORTED: "gave its recovery up",
 }
 META_STATUS = {NIL: "none", OPEN: "open", IN_RECOVERY: "in recovery", CLOSED: "closed"}
 
@@ -138,7 +143,7 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
             [Text(bookie_name(bookie), bold=True)],
             [Text(home, "ink" if numbers else "muted")],
             [Text("fenced" if fenced else "takes adds", "warning" if fenced else "muted")],
-            [Text(f"LAC {s.b_lac[bookie]}", "muted")],
+            [Text(f"LAC {s.b_lac[bookie]}", "muted"), *_limbo(s, bookie)],
         ],
         entries=[
             _entry(s, bookie, entry, acknowledged)
@@ -147,6 +152,13 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
         ],
         empty="no entries",
     )
+
+
+def _limbo(s: Any, bookie: int) -> list[Text]:
+    """Whether the bookie may have lost entries, in the protocol that knows of that."""
+    if not hasattr(s, "b_limbo"):
+        return []
+    return [Text("in limbo", "bad", bold=True) if contains(s.b_limbo, bookie) else Text("")]
 
 
 def _entry(s: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
@@ -177,7 +189,7 @@ def _known(client: Client) -> list[Text]:
         return lines
     known = f"metadata of version {w.meta_version}" if w.meta_version else "metadata out of date"
     lines.append(Text(known, "muted"))
-    lines.append(Text(f"pushed (LAP): {_up_to(w.lap)} · confirmed (LAC): {_up_to(w.lac)}"))
+    lines.append(Text(f"LAP {_up_to(w.lap)} · LAC {_up_to(w.lac)}"))
     lines.append(
         Text(
             f"writes to fragment {w.curr_fragment.id}: {set_name(w.curr_fragment.ensemble)}",
@@ -214,6 +226,15 @@ def acknowledged_text(entry: int) -> Text:
     return Text(f"✓ acknowledged to its caller: {names}", "good", bold=True)
 
 
+def _reading(record: Any) -> list[Text]:
+    """What a recovery that waits for all answers has heard so far."""
+    answers = [(record.has_entry, "has"), (record.no_such_entry, "has no")]
+    if hasattr(record, "is_unknown"):
+        answers.append((record.is_unknown, "does not know of"))
+    name = entry_name(record.lap + 1)
+    return [Text(f"{set_name(who)} {verb} {name}") for who, verb in answers if who]
+
+
 # --- Messages --------------------------------------------------------------------------------
 
 
@@ -242,9 +263,7 @@ def describe_v4_13(s: Any, c: Any) -> Cluster:
     lines = []
     if w2.status == IN_RECOVERY:
         lines.append(Text(f"fenced: {_whom(w2.fenced)}"))
-        if w2.has_entry or w2.no_such_entry:
-            lines.append(Text(f"has {entry_name(w2.lap + 1)}: {_whom(w2.has_entry)}"))
-            lines.append(Text(f"has it not: {_whom(w2.no_such_entry)}"))
+        lines += _reading(w2)
     does_w1 = STATUS[s.w1.status]
     if s.w1.status == NIL and s.w1.lap:
         does_w1 = "stopped: was refused"
@@ -256,3 +275,82 @@ def describe_v4_13(s: Any, c: Any) -> Cluster:
 
 
 draw_v4_13 = drawing_of(describe_v4_13)
+
+
+# --- Protocols with any number of clients ------------------------------------------------------
+
+
+def last_acknowledged(s: Any) -> int:
+    """The last entry that a writer has acknowledged; what a recovery confirms is nobody's."""
+    lacs = (s.clients[k].lac for k in range(1, len(s.clients)) if not _recovers(s.clients[k]))
+    return max(lacs, default=0)
+
+
+def _recovers(record: Any) -> bool:
+    return record.recovery_phase != 0
+
+
+def describe_clients(
+    s: Any, c: Any, title: str, recovery: Callable[[Any], tuple[str, list[Text]]]
+) -> Cluster:
+    """Any number of clients; `recovery` says what a recovering one does, and what it knows."""
+    clients = []
+    for k in range(1, c.clients + 1):
+        mine = s.clients[k]
+        if _recovers(mine):
+            phase, lines = recovery(mine)
+            does = phase if mine.status == IN_RECOVERY else STATUS[mine.status]
+            clients.append(Client(f"{client_name(k)}, a recoverer", mine, does, lines))
+            continue
+        name = f"{client_name(k)}, the writer" if mine.meta_version or mine.lap else client_name(k)
+        lines = [acknowledged_text(mine.lac)] if mine.curr_fragment.id else []
+        clients.append(Client(name, mine, STATUS[mine.status], lines))
+    return describe_ledger(s, c, title, clients, last_acknowledged(s), of_clients(s))
+
+
+def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
+    lines = [Text(f"fenced: {_whom(mine.fenced)}")] if mine.recovery_phase == 1 else []
+    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
+    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
+    lines.append(Text(f"its fragments: {shown}", "muted"))
+    if mine.recovery_ensemble:
+        lines.append(Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted"))
+    if mine.read_responses:
+        name = entry_name(mine.curr_read_entry)
+        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}"))
+    if mine.last_recoverable_entry >= 0:
+        lines.append(Text(f"last recoverable entry: {_up_to(mine.last_recoverable_entry)}"))
+    if mine.recovery_phase == 1:
+        return "fences", lines
+    if mine.curr_read_entry:
+        return f"reads {entry_name(mine.curr_read_entry)}, writes back", lines
+    return "is about to read" if mine.last_recoverable_entry < 0 else "writes back", lines
+
+
+def _limbo_recovery(mine: Any) -> tuple[str, list[Text]]:
+    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
+    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
+    lines = [
+        Text(f"fenced: {_whom(mine.fenced)}"),
+        Text(f"its fragments: {shown}", "muted"),
+        *_reading(mine),
+    ]
+    return PHASES[mine.recovery_phase], lines
+
+
+def describe_protocol(s: Any, c: Any) -> Cluster:
+    """Today's protocol."""
+    return describe_clients(s, c, "BookKeeper · protocol", _protocol_recovery)
+
+
+def describe_with_limbo(s: Any, c: Any) -> Cluster:
+    """The protocol without the journal."""
+    cluster = describe_clients(s, c, "BookKeeper · with limbo", _limbo_recovery)
+    crashes = Value("crashes", Text(str(s.crashes)))
+    return replace(
+        cluster, bars=[replace(each, values=[*each.values, crashes]) for each in cluster.bars]
+    )
+
+
+draw_protocol = drawing_of(describe_protocol)
+draw_with_limbo = drawing_of(describe_with_limbo)

@@ -4,8 +4,9 @@ The specs keep messages by their contents, as three sets of bookies each. Pictur
 diagrams want them one by one: who wrote to whom, what it says, and what became of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from protocol_lab.declaring.nodes import members
@@ -31,6 +32,10 @@ Traffic = dict[Letter, str]
 
 def bookie_name(bookie: int) -> str:
     return f"b{bookie}"
+
+
+def client_name(client: int) -> str:
+    return f"c{client}"
 
 
 def entry_name(entry: int) -> str:
@@ -71,18 +76,50 @@ def adds(messages: Any, client: str) -> Iterator[Traffic]:
         yield _answers(ADDS, entry.refused, client, f"{name} refused", "fenced")
 
 
+def fences(messages: Any, client: str) -> Iterator[Traffic]:
+    """One client's requests to fence, and the answers with the bookies' LACs."""
+    yield _requests(FENCING, messages.fence_requests, client, "fence")
+    for lac in range(len(messages.fence_responses)):
+        yield _answers(FENCING, messages.fence_responses[lac], client, f"LAC {lac}", "fenced")
+
+
+def reads(messages: Any, client: str) -> Iterator[Traffic]:
+    """One client's recovery reads, and the answers: with the entry, or without it.
+
+    Where a negative answer does not tell which entry was asked for, it stands beside the reads.
+    """
+    for k in range(len(messages.reads)):
+        each, name = messages.reads[k], entry_name(k + 1)
+        yield _requests(READS, each.requests, client, f"read {name}")
+        for data in range(len(each.responses)):
+            yield _answers(READS, each.responses[data], client, f"has {name}")
+        if hasattr(each, "no_such_entry"):
+            yield _answers(READS, each.no_such_entry, client, f"no {name}")
+    if hasattr(messages, "no_such_entry"):
+        yield _answers(READS, messages.no_such_entry, client, "no such entry")
+    if hasattr(messages, "unknown"):
+        yield _answers(READS, messages.unknown, client, "unknown")
+
+
+def _merged(parts: Iterable[Traffic]) -> Traffic:
+    found: Traffic = {}
+    for each in parts:
+        found |= each
+    return found
+
+
 def of_v4_13(s: Any) -> Traffic:
     """The messages of v4_13, whose w2 alone recovers."""
-    messages, found = s.messages, {}
-    for k, client in enumerate(("w1", "w2")):
-        for each in adds(messages.adds[k], client):
-            found |= each
-    found |= _requests(FENCING, messages.fence_requests, "w2", "fence")
-    for lac in range(len(messages.fence_responses)):
-        found |= _answers(FENCING, messages.fence_responses[lac], "w2", f"LAC {lac}", "fenced")
-    for k in range(len(messages.reads)):
-        name = entry_name(k + 1)
-        found |= _requests(READS, messages.reads[k].requests, "w2", f"read {name}")
-        for data in range(len(messages.reads[k].responses)):
-            found |= _answers(READS, messages.reads[k].responses[data], "w2", f"has {name}")
-    return found | _answers(READS, messages.no_such_entry, "w2", "no such entry")
+    m = s.messages
+    return _merged(
+        chain(adds(m.adds[0], "w1"), adds(m.adds[1], "w2"), fences(m, "w2"), reads(m, "w2"))
+    )
+
+
+def of_clients(s: Any) -> Traffic:
+    """The messages of a protocol with any number of clients."""
+    parts = (
+        chain(adds(each.adds, client), fences(each, client), reads(each, client))
+        for client, each in ((client_name(k), s.messages[k]) for k in range(1, len(s.messages)))
+    )
+    return _merged(chain.from_iterable(parts))
