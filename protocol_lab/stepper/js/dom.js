@@ -30,7 +30,8 @@ function keepingPlace(root, change) {
   const places = new Map(scrolled.map((each) => [each.dataset.scroll, each.scrollTop]));
   change();
   for (const each of root.querySelectorAll("[data-scroll]")) {
-    each.scrollTop = places.get(each.dataset.scroll) ?? 0;
+    const place = places.get(each.dataset.scroll);
+    if (place) each.scrollTop = place;
   }
   if (focused && !root.contains(document.activeElement)) {
     const again = key && root.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);

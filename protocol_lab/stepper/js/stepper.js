@@ -145,6 +145,8 @@ function render({ model, el }) {
   function draw() {
     const view = model.get("view");
     const { timeline } = view;
+    // Measured before anything changes: afterwards the browser would have to lay out the page for it.
+    const { scrollLeft, clientWidth } = parts.timeline;
     if (ui.playing && timeline.depth === timeline.length) {
       clearInterval(player);
       ui.playing = false;
@@ -164,7 +166,7 @@ function render({ model, el }) {
       drawDistances(view);
       drawDrawer(view);
     });
-    drawLine(timeline, view.caption);
+    drawLine(timeline, view.caption, scrollLeft, clientWidth);
   }
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
@@ -189,9 +191,8 @@ function render({ model, el }) {
     parts.drawer.hidden = !ui.drawer;
   }
 
-  function drawLine(timeline, caption) {
+  function drawLine(timeline, caption, left, room) {
     const goTo = (branch, depth) => act({ command: "go_to", branch, depth });
-    const left = parts.timeline.scrollLeft;
     parts.timeline.replaceChildren(drawTimeline(timeline, goTo));
     parts.timeline.setAttribute("aria-label", "Timeline, walk with the arrow keys");
     parts.timeline.setAttribute("aria-valuemin", 1);
@@ -199,9 +200,8 @@ function render({ model, el }) {
     parts.timeline.setAttribute("aria-valuenow", timeline.depth);
     parts.timeline.setAttribute("aria-valuetext", `state ${timeline.depth} of ${timeline.length}: ${caption.text}`);
     const here = x(timeline.depth);
-    const room = parts.timeline.clientWidth;
     const visible = here - left > 2 * STEP && left + room - here > 3 * STEP;
-    parts.timeline.scrollLeft = visible || !room ? left : here - room / 2;
+    if (room && !visible) parts.timeline.scrollLeft = here - room / 2;
   }
 
   // --- The pointer drags along the timeline ---
