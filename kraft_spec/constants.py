@@ -115,5 +115,5 @@ class Constants(NamedTuple):
         int, Limits(1, 60, "storage: vote requests, and responses, and calls", classes=(8, 20, 60))
     ] = 8
     fetch_slots: Annotated[
-        int, Limits(1, 60, "storage: fetch requests, and responses", classes=(12, 24, 60))
-    ] = 12
+        int, Limits(1, 60, "storage: fetch requests, and responses", classes=(10, 24, 60))
+    ] = 10

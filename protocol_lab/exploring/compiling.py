@@ -1,11 +1,12 @@
 """From plain functions to compiled ones, and a hash that says when they must be compiled again.
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
-Numba version of one: its source is taken apart (`ast`), five things are rewritten, and all that
-it calls is compiled the same way.
+Numba version of one: its source is taken apart (`ast`), six things are rewritten, and all that
+it calls is compiled the same way, but for the functions of bags, which `records` builds.
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
+    x[i]               becomes   get_item(x, i)                a number is read as int64
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
@@ -33,7 +34,7 @@ from protocol_lab.declaring.sources import names_read, parse, shape_of, without_
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import records
 
-_HAVE_COMPILED_VERSIONS = (containers.overflow,)
+_HAVE_COMPILED_VERSIONS = (containers.overflow, *records.BAG_OPERATIONS)
 """Plain functions for which `records` has a compiled version of its own."""
 
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -78,6 +79,11 @@ def source_hash(functions: list[Callable], *more: Any) -> str:
     return digest.hexdigest()[:24]
 
 
+def _as_compiled(value: Any) -> Any:
+    """A value that is no plain function, or the compiled version that `records` has of one."""
+    return records.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
+
+
 class Compiler:
     """Compiles the functions of one model; every function once."""
 
@@ -105,7 +111,7 @@ class Compiler:
         module = ast.fix_missing_locations(ast.Module([*rewriter.extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
         scope = {
-            name: self.compiled(value) if is_plain(value) else value
+            name: self.compiled(value) if is_plain(value) else _as_compiled(value)
             for name, value in names.items()
             if name in used
         }
