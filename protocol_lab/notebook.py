@@ -11,10 +11,11 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.challenges import challenge_named, shortest
 from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing.pictures import caption, picture_strip
-from protocol_lab.drawing.state_graph import state_graph
+from protocol_lab.drawing.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import image_html, static_html
 from protocol_lab.stepping.scenarios import (
@@ -25,12 +26,15 @@ from protocol_lab.stepping.scenarios import (
     split_caption,
 )
 from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.temporal.check import check_property
 
 __all__ = [
     "Walk",
     "challenge",
+    "check_property",
     "explore",
     "graph",
+    "lasso",
     "load",
     "replay",
     "scenario",
@@ -122,6 +126,16 @@ def graph(model: Model, **options: Any) -> HTML:
     """
     title = f"{spec_title(model.spec.name)}: states in columns by their distance from the start"
     return HTML(image_html(state_graph(model, **options), title))
+
+
+def lasso(of: Result | Walk, **options: Any) -> HTML:
+    """The run that breaks a temporal property as a drawing; the options are `lasso_graph`'s.
+
+    Raises LabError for a result that has no such run.
+    """
+    walk = of if isinstance(of, Walk) else Walk.along(of)
+    end = walk.path[-1]
+    return HTML(image_html(lasso_graph(walk, **options), caption(walk.model, end)))
 
 
 def source(*things: Any) -> Markdown:

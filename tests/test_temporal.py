@@ -20,6 +20,9 @@ from protocol_lab import (
     leads_to,
 )
 from protocol_lab.declaring.temporal import Fairness
+from protocol_lab.drawing.state_graph import lasso_graph
+from protocol_lab.stepper.board import board
+from protocol_lab.stepper.static_view import static_text
 from protocol_lab.stepping.exports import read_json, to_json, to_mermaid, to_python
 from protocol_lab.stepping.links import link_text, read_link
 from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
@@ -264,8 +267,27 @@ def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     again = read_json(to_json(walk), result.model)
     assert again.loop_from == 1
     assert "walk.close_loop(1)" in to_python(walk)
-    assert "and again from state 1" in to_mermaid(walk)
+    assert "This is state 1 again: the run goes round" in to_mermaid(walk)
     assert Walk.along(result).loop_from == 1
+
+
+def test_a_loop_is_drawn():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    walk = Walk.along(check_property(spec.bind(**SWITCH), "gets_to_p"))
+    walk.last()
+    shown = board(walk)
+    assert [each["loops_to"] for each in shown["timeline"]["lanes"][0]["moments"]] == [
+        None,
+        None,
+        1,
+    ]
+    told = "This is state 1 again: the run goes round from there for ever."
+    assert told in shown["caption"]["text"]
+    assert told in static_text(walk)
+    assert "goes round for ever through what is marked ↻ (2)." in lasso_graph(walk)
+    stays = Walk.along(check_property(spec.bind(**SWITCH), "gets_to_p", fairness="none"))
+    assert "The run stays here for ever." in static_text(stays)
 
 
 @pytest.mark.parametrize(

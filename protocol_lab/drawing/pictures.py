@@ -48,7 +48,14 @@ def moment_picture(model: Model, moment: Moment) -> str:
 
 
 def caption(model: Model, moment: Moment) -> str:
-    """What has just happened: the scenario's words, else the action's own."""
+    """What has just happened: the scenario's words, else the action's own.
+
+    At the end of a lasso, also how it goes on.
+    """
+    return f"{_happened(model, moment)} {moment.going_on and f'↻ {moment.going_on}'}".rstrip()
+
+
+def _happened(model: Model, moment: Moment) -> str:
     if moment.caption:
         return moment.caption
     if moment.step is None:

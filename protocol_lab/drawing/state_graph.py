@@ -7,7 +7,7 @@ drawn: beyond a few hundred states one sentence says what to do instead.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -22,6 +22,7 @@ from protocol_lab.drawing.wording import spec_title, words
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import evaluate, initial, successors
 from protocol_lab.stepping.steps import step_of
+from protocol_lab.stepping.walk import Walk
 
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
@@ -48,7 +49,7 @@ class StateGraph:
     lead there. `starts` are the states the search began with. `more` holds the states whose steps
     were not followed, because the depth was bounded. For the drawing around a state of a walk:
     `here` is that state, `labels` the steps that lead from it, and `visited` the numbers that
-    states have in the walk.
+    states have in the walk. `loop` holds the states of a lasso's loop.
     """
 
     model: Model
@@ -60,6 +61,7 @@ class StateGraph:
     here: int | None = None
     labels: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     visited: dict[int, list[int]] = field(default_factory=dict)
+    loop: set[int] = field(default_factory=set)
 
 
 class TooManyStates(LabError):
@@ -133,6 +135,35 @@ def state_graph(
         invariants=invariants,
         title=f"{spec_title(model.spec.name)}: {_extent(start, depth)}",
     )
+
+
+def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
+    """The states of a walk in their order, as SVG text, with its loop marked.
+
+    label: the text of a state (None: its number, and what differs from the state before it). Raises
+    LabError if there is no Graphviz.
+    """
+
+    def changed(model: Model, row: bytes) -> str:
+        moment = path[graph.depths[numbers[row]]]
+        before = moment.previous or moment
+        return f"state {moment.depth}\n{changes_label(model, row, before.row)}".rstrip()
+
+    path = walk.path
+    graph = StateGraph(walk.model, starts={0})
+    numbers: dict[bytes, int] = {}
+    for moment in path:
+        if moment.row not in numbers:
+            numbers[moment.row] = len(numbers)
+            graph.rows.append(moment.row)
+            graph.depths.append(moment.depth - 1)
+    for before, after in pairwise(path):
+        pair = numbers[before.row], numbers[after.row]
+        graph.edges.setdefault(pair, []).append(after.step.action)
+    if walk.loop_from is not None:
+        graph.loop = {numbers[moment.row] for moment in path[walk.loop_from - 1 :]}
+    title = f"{spec_title(walk.model.spec.name)}: one run"
+    return draw_graph(graph, label or changed, invariants=[], title=title)
 
 
 def _extent(start: bytes | None, depth: int | None) -> str:
@@ -347,6 +378,9 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     if graph.here is not None and k != graph.here and k in graph.visited:
         text = f"visited: {_numbers('state', graph.visited[k])}\n{text}".strip()
         style |= {"fillcolor": palette.HERE, "color": palette.ACCENT, "penwidth": "1.6"}
+    if k in graph.loop:
+        text = f"↻ {text}"
+        style |= {"fillcolor": palette.HERE, "color": palette.WARNING, "penwidth": "1.8"}
     if k in graph.starts:
         start = "start" if graph.here is None else "▶ you are here"
         text = f"{start}\n{text}".strip()
@@ -444,6 +478,8 @@ def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
     text += " two of them; faint lines lead back or sideways."
     if loops:
         text += f" {loops} states have steps that change nothing, which are not drawn."
+    if graph.loop:
+        text += f" The run goes round for ever through what is marked ↻ ({len(graph.loop)})."
     if graph.more:
         text += f" {len(graph.more)} states, marked with …, lead further."
     if broken:

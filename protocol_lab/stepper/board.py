@@ -177,6 +177,8 @@ def _dot(
         "place": place,
         "slide": split_caption(moment.caption)[0],
         "step": moment.step.text if moment.step else "the initial state",
+        "loops_to": moment.loops_to,
+        "going_on": moment.going_on,
         "broken": [
             words(each.name)
             for each in walk.standings(moment)

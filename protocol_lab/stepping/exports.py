@@ -130,7 +130,8 @@ def to_mermaid(walk: Walk) -> str:
                 lines.append(f"    {ends[0]}{arrows[each.kind]}{ends[1]}: {text}")
             else:
                 lines.append(f"    Note over {(ends or _lifelines(walk, told))[0]}: {text}")
-    lines += [f"    %% {text}" for text in _going_on(walk)]
+    if walk.moment.going_on:
+        lines.append(f"    %% {walk.moment.going_on}")
     return "\n".join(lines) + "\n"
 
 
@@ -149,18 +150,9 @@ def to_sequencediagram(walk: Walk) -> str:
             else:
                 over = ends or [f'"{_lifelines(walk, told)[0]}"']
                 lines.append(f"note over {over[0]}: {_label(each)}")
-    lines += [f"// {text}" for text in _going_on(walk)]
+    if walk.moment.going_on:
+        lines.append(f"// {walk.moment.going_on}")
     return "\n".join(lines) + "\n"
-
-
-def _going_on(walk: Walk) -> list[str]:
-    """How a run goes on for ever, as a comment, if it does."""
-    loop_from, depth = walk.moment.loops_to, walk.moment.depth
-    if loop_from is None:
-        return []
-    return [
-        "and so it stays for ever" if loop_from == depth else f"and again from state {loop_from}"
-    ]
 
 
 class Format(NamedTuple):

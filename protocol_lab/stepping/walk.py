@@ -28,6 +28,15 @@ class Moment:
     depth: int = 1
     loops_to: int | None = None
 
+    @property
+    def going_on(self) -> str:
+        """How the run goes on for ever from here, in a sentence; "" if that is not said."""
+        if self.loops_to is None:
+            return ""
+        if self.loops_to == self.depth:
+            return "The run stays here for ever."
+        return f"This is state {self.loops_to} again: the run goes round from there for ever."
+
     def path(self) -> list["Moment"]:
         """The moments from the start to this one."""
         moments, moment = [], self

@@ -23,6 +23,7 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
     lanes.map((lane, k) => drawRail(lane, k, end(lane), "ls-rail")),
     drawTrack(lanes, end),
+    lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, lane.depth + n + 1, moment))),
     lanes.map((lane, k) => lane.moments.map((_, n) => drawMoment(lane, k, n, branch, goTo))),
     named ? lanes.map((lane, k) => drawLaneName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
   );
@@ -51,6 +52,25 @@ function drawTrack(lanes, end) {
   return parts;
 }
 
+/** An arrow from a state back to the one that it is again, or to itself if the run stays there. */
+function drawLoop(lanes, k, depth, moment) {
+  if (!moment.loops_to) return null;
+  let to = k;
+  while (lanes[to].parent >= 0 && moment.loops_to <= lanes[to].depth) to = lanes[to].parent;
+  const stays = moment.loops_to === depth;
+  const [from, end] = [x(depth) + (stays ? 5 : 0), x(moment.loops_to) - (stays ? 5 : 0)];
+  const [above, there] = [y(k) - 10, y(to) - 10];
+  const bend = stays ? 12 : 0;
+  const d = `M${from} ${above}C${from + bend} ${above - 11} ${end - bend} ${there - 11} ${end} ${there}`;
+  return s(
+    "g",
+    { class: "ls-loop" },
+    s("title", {}, moment.going_on),
+    s("path", { d }),
+    s("path", { class: "ls-loop-head", d: `M${end} ${there + 4}l-4 -6h8Z` }),
+  );
+}
+
 function drawMoment(lane, k, n, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
@@ -61,6 +81,7 @@ function drawMoment(lane, k, n, branch, goTo) {
   const words = [
     moment.slide ? `slide ${moment.slide}` : `state ${depth}`,
     moment.step,
+    ...(moment.going_on ? [moment.going_on] : []),
     ...moment.broken.map((each) => `violated: ${each}`),
   ].join("\n");
   const classes = ["ls-moment", `ls-${moment.place}`, broken ? "ls-violated" : ""].join(" ");
