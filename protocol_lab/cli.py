@@ -167,8 +167,6 @@ def _check_property(options: argparse.Namespace) -> int:
         "--no-invariants": options.no_invariants,
         "--deadlock": options.deadlock,
         "--continue": options.to_the_end,
-        "--symmetry": options.symmetry,
-        "--view": options.view,
         f"--engine {options.engine}": options.engine != "native",
     }
     for name, given in alone.items():
@@ -179,6 +177,8 @@ def _check_property(options: argparse.Namespace) -> int:
         options.property,
         fairness=options.fairness or DECLARED,
         constraint=options.constraint,
+        symmetry=options.symmetry,
+        view=options.view,
         max_states=options.max_states,
         memory_gib=options.memory,
     )
@@ -275,7 +275,7 @@ def _replay(options: argparse.Namespace) -> int:
     for moment in walk.moment.path()[1:]:
         print(f"{moment.depth:4} {moment.step}  {moment.caption}")
     for line in scenario.lines:
-        if line.kind in ("violates", "holds", "blocked"):
+        if line.kind in ("violates", "holds", "blocked", "loops_to"):
             print(f"  ✓ {line.kind} {line.text}")
     if options.draw:
         from protocol_lab.drawing.pictures import picture_strip

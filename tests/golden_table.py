@@ -190,7 +190,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),
     "PulsarCompaction": ("pulsar.compaction", sizes),
-    **{name: ("kraft.kip_853", kip_853) for name in KIP_853},
+    **dict.fromkeys(KIP_853, ("kraft.kip_853", kip_853)),
 }
 
 

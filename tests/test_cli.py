@@ -75,6 +75,31 @@ def test_a_bound_exits_with_2_and_is_never_called_exhaustive(capsys):
     assert "10 distinct states" in report["undecided_reason"]
 
 
+SETTLED = "records_are_committed_or_truncated"
+
+
+def test_a_temporal_property_has_its_lasso_in_the_json_and_as_a_scenario(capsys, tmp_path):
+    file = tmp_path / "trace.txt"
+    words = ["check", *SMALL, "--set", "log_size=1", "--set", "max_records=1"]
+    words += ["--property", SETTLED, "--json", "--trace", str(file)]
+    code, out, _ = run(capsys, *words)
+    report = json.loads(out)
+    assert (code, report["verdict"], report["violated"]) == (1, "violated", SETTLED)
+    assert report["property"] == SETTLED
+    assert report["parameters"] == {"record": 0}
+    assert report["loop_from"] == report["trace_states"] == len(report["trace"]) + 1
+    assert report["stutters"] is True
+    assert report["fairness"][1] == (
+        "weak fairness of fenced_become_follower_and_truncate, become_leader"
+    )
+    assert len(report["why_fair"]) == 5
+    code, out, _ = run(capsys, "replay", str(file))
+    assert code == 0
+    assert f"✓ loops_to {report['loop_from']}" in out
+    assert f"✓ violates {SETTLED}" in out
+    assert run(capsys, *words[:-3], "--fairness", "next", "--max-states", "5")[0] == 2
+
+
 def test_simulation_never_says_holds(capsys):
     words = ["simulate", *SMALL, "--walks", "3", "--steps", "9", "--seed", "1", "--json"]
     code, out, _ = run(capsys, *words)
@@ -114,6 +139,11 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", *SMALL, "--engine", "tlc"], "no engine 'tlc'"),
         (["check", *SMALL, "--max-states", "0"], "max_states=0"),
         (["check", *SMALL, "--max-states", "many"], "invalid int value"),
+        (["check", *SMALL, "--property", "x"], "has no temporal property 'x'; it has:"),
+        (["check", *SMALL, "--property", SETTLED, "--symmetry"], "needs all states apart"),
+        (["check", *SMALL, "--property", SETTLED, "--deadlock"], "--deadlock does not go with"),
+        (["check", *SMALL, "--property", SETTLED, "--fairness", "x"], "There is no fairness 'x'"),
+        (["check", *SMALL, "--fairness", "none"], "--fairness needs --property"),
         (["simulate", *SMALL, "--walks", "0"], "at least 1"),
         (["check"], "required"),
         (["fly"], "invalid choice"),

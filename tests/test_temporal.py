@@ -133,6 +133,7 @@ masks, quads = st.integers(0, 2**16 - 1), st.integers(0, 15)
 sparse = st.builds(lambda x, y: x & y, masks, masks)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.tuples(sparse, sparse, sparse, st.integers(1, 15), quads | st.just(15), quads, quads),
@@ -181,6 +182,7 @@ def fair_network() -> Spec:
     return spec
 
 
+@pytest.mark.slow
 def test_an_answer_comes_unless_the_network_loses_too_much():
     spec = fair_network()
     sure = check_property(spec.bind(lossy=False, crashes=0), "every_request_is_answered")
@@ -368,6 +370,10 @@ def test_inside_the_constraint():
         (lambda spec: spec.weakly_fair(a, each="from"), "a has no parameter 'from'; it has: to."),
         (lambda spec: spec.weakly_fair(a, each="to.x"), "a: 'to.x' is no number"),
         (lambda spec: spec.weakly_fair(NEXT, each="to"), "NEXT is every action together"),
+        (
+            lambda spec: check_property(spec.bind(), "gets_to_p", view=True),
+            "leave symmetry and view",
+        ),
         (lambda spec: check_property(spec.bind(), "x"), "has no temporal property 'x'; it has:"),
         (lambda spec: check_property(spec.bind(), "gets_to_p", fairness="x"), "no fairness 'x'"),
         (lambda spec: check_property(spec.bind(), eventually("s.")), "is no Python expression"),

@@ -9,6 +9,7 @@ import psutil
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula, fairness_texts
+from protocol_lab.errors import LabError
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.interrupts import deferred_interrupts
@@ -35,6 +36,8 @@ def check_property(
     *,
     fairness: str = DECLARED,
     constraint: str | Callable[..., Any] | None = None,
+    symmetry: bool = False,
+    view: bool = False,
     max_states: int | None = None,
     memory_gib: float | None = None,
     progress: bool = True,
@@ -48,6 +51,11 @@ def check_property(
     same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
     LabError for bad input.
     """
+    if symmetry or view:
+        raise LabError(
+            "A temporal property needs all states apart, because fairness is told by who takes a"
+            " step: leave symmetry and view out."
+        )
     name, text, claims = claims_and_text(model, what)
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
