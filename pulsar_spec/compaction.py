@@ -46,11 +46,20 @@ from pulsar_spec.compaction_core import (
     terminating,
 )
 from pulsar_spec.compaction_properties import declare_properties
+from pulsar_spec.compaction_situations import declare_situations
 from pulsar_spec.consumer import declare_consumer
 from pulsar_spec.draw.compaction import draw_compaction
+from pulsar_spec.draw.events import LIFELINES, compaction_events
 
 spec = Spec(
-    "pulsar.compaction", State, Constants, __doc__, draw=draw_compaction, original="compaction"
+    "pulsar.compaction",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_compaction,
+    original="compaction",
+    lifelines=LIFELINES,
+    events=compaction_events,
 )
 spec.init(init)
 spec.action(producer)
@@ -65,3 +74,4 @@ spec.action(consumer)
 spec.action(terminating)
 declare_consumer(spec)
 declare_properties(spec)
+declare_situations(spec)

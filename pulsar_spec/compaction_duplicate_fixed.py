@@ -34,8 +34,10 @@ from pulsar_spec.compaction_core import (
     terminating,
 )
 from pulsar_spec.compaction_properties import declare_properties
+from pulsar_spec.compaction_situations import declare_situations
 from pulsar_spec.consumer import declare_consumer
 from pulsar_spec.draw.compaction import draw_compaction
+from pulsar_spec.draw.events import LIFELINES, compaction_events
 
 
 def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
@@ -48,7 +50,15 @@ def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
     return TAKEN
 
 
-spec = Spec("pulsar.compaction_duplicate_fixed", State, Constants, __doc__, draw=draw_compaction)
+spec = Spec(
+    "pulsar.compaction_duplicate_fixed",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_compaction,
+    lifelines=LIFELINES,
+    events=compaction_events,
+)
 spec.init(init)
 spec.action(producer)
 spec.action(compactor_phase_one)
@@ -61,3 +71,4 @@ spec.action(consumer)
 spec.action(terminating)
 declare_consumer(spec)
 declare_properties(spec)
+declare_situations(spec)

@@ -53,8 +53,10 @@ from pulsar_spec.compaction_properties import (
     between_compactions_one_ledger_exists,
     declare_properties,
 )
+from pulsar_spec.compaction_situations import declare_situations
 from pulsar_spec.consumer import declare_consumer
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
+from pulsar_spec.draw.events import LIFELINES, compaction_events
 
 
 class Cursor(compaction_core.Cursor):
@@ -122,6 +124,8 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_compaction_with_named_ledgers,
+    lifelines=LIFELINES,
+    events=compaction_events,
 )
 spec.init(init)
 spec.action(producer)
@@ -137,4 +141,5 @@ spec.action(consumer)
 spec.action(terminating)
 declare_consumer(spec)
 declare_properties(spec)
+declare_situations(spec)
 spec.invariant(between_compactions_one_ledger_exists)

@@ -1,6 +1,6 @@
 """The picture of a compacted topic.
 
-The spec modules import this one, so that it imports none of them.
+The spec modules import this one, so that it imports only what is below them.
 """
 
 from collections.abc import Callable

@@ -1,0 +1,135 @@
+"""What happens in a step, as the sequence diagrams of the compaction specs tell it.
+
+Told by what the step did to the state and not by the action's name, so that the fixed variants and
+a learner's own need nothing more.
+"""
+
+from protocol_lab.declaring.layout import NONE
+from protocol_lab.declaring.nodes import members
+from protocol_lab.stepping.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
+from protocol_lab.stepping.steps import Step
+from pulsar_spec.compaction_core import (
+    BY_POSITION,
+    COMPACTOR_IN_PHASE_ONE,
+    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
+)
+from pulsar_spec.consumer import first_in_ledger
+
+PRODUCER, TOPIC, COMPACTOR, BROKER = "producer", "topic", "compactor", "broker"
+DISK, CONSUMER = "ledgers and cursor", "consumer"
+LIFELINES = (PRODUCER, TOPIC, COMPACTOR, BROKER, DISK, CONSUMER)
+
+
+def compaction_events(before, after, c, step: Step) -> list[Event]:
+    """Messages, the compactor's reads and writes, what the broker learns, and what is served."""
+    if after.crash_times > before.crash_times:
+        return _crash(before, after)
+    return [
+        *_sent(before, after),
+        *_compacted(before, after),
+        *_made_known(before, after),
+        *_deleted(before, after),
+        *_served(before, after, c),
+    ]
+
+
+def message_text(message) -> str:
+    """A message as in the pictures: "2: k1 value 1"."""
+    key = f"k{message.key}" if message.key else "no key"
+    return f"{message.id}: {key} {f'value {message.value}' if message.value else 'null'}"
+
+
+def _cursor_text(s) -> str:
+    if not s.cursor.compacted_topic_context:
+        return "no cursor"
+    return f"ledger {s.cursor.compacted_topic_context}, horizon {s.cursor.compaction_horizon}"
+
+
+def _named(s) -> list[int]:
+    """The ledgers that the cursor names, in the variant where it does."""
+    return list(members(s.cursor.ledgers)) if hasattr(s.cursor, "ledgers") else []
+
+
+def _crash(before, after) -> list[Event]:
+    return [
+        Note(BROKER, "crashes", CRASH),
+        Arrow(AT_ONCE, DISK, BROKER, _cursor_text(after)),
+        *_deleted(before, after),
+        Note(BROKER, "another one serves the topic", RESTART),
+    ]
+
+
+def _sent(before, after) -> list[Event]:
+    sent = range(before.messages.length, after.messages.length)
+    return [Arrow(AT_ONCE, PRODUCER, TOPIC, message_text(after.messages.items[k])) for k in sent]
+
+
+def _compacted(before, after) -> list[Event]:
+    found: list[Event] = []
+    position = after.phase_one_result.read_position
+    if position > before.phase_one_result.read_position:
+        found.append(Arrow(AT_ONCE, TOPIC, COMPACTOR, f"phase 1: read up to {position}"))
+    if _named(after) != _named(before):
+        names = ", ".join(str(each) for each in _named(after))
+        found.append(Arrow(AT_ONCE, COMPACTOR, DISK, f"cursor names ledgers: {names}"))
+    for ledger in range(len(after.compacted_ledgers)):
+        new, old = after.compacted_ledgers[ledger], before.compacted_ledgers[ledger]
+        if new.exists and not old.exists:
+            ids = [str(new.messages.items[k].id) for k in range(new.messages.length)]
+            text = f"ledger {ledger}, messages: {', '.join(ids) or 'none'}"
+            found.append(Arrow(AT_ONCE, COMPACTOR, DISK, text))
+    return found
+
+
+def _made_known(before, after) -> list[Event]:
+    changes = []
+    if after.compacted_topic_context != before.compacted_topic_context:
+        changes.append(f"context ledger {after.compacted_topic_context}")
+    if after.compaction_horizon != before.compaction_horizon:
+        changes.append(f"horizon {after.compaction_horizon}")
+    found: list[Event] = []
+    if changes:
+        found.append(Arrow(AT_ONCE, COMPACTOR, BROKER, ", ".join(changes)))
+    if _cursor_text(after) != _cursor_text(before):
+        found.append(Arrow(AT_ONCE, BROKER, DISK, f"cursor: {_cursor_text(after)}"))
+    return found
+
+
+def _deleted(before, after) -> list[Event]:
+    deleted = [
+        Arrow(AT_ONCE, BROKER, DISK, f"delete ledger {ledger}")
+        for ledger in range(len(after.compacted_ledgers))
+        if before.compacted_ledgers[ledger].exists and not after.compacted_ledgers[ledger].exists
+    ]
+    ends = (
+        before.compactor_state == COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER
+        and after.compactor_state == COMPACTOR_IN_PHASE_ONE
+        and after.crash_times == before.crash_times
+    )
+    return deleted or ([Note(BROKER, "no ledger to delete")] if ends else [])
+
+
+def _served(before, after, c) -> list[Event]:
+    old, new = before.consumer, after.consumer
+    if new.received.length > old.received.length:
+        received = after.messages.items[new.received.items[new.received.length - 1] - 1]
+        source = DISK if _is_from_ledger(before, c, received.id) else TOPIC
+        return [Arrow(AT_ONCE, source, CONSUMER, message_text(received))]
+    if after.consume_times > before.consume_times:
+        return [Note(CONSUMER, "has read everything")]
+    if new.connected and (not old.connected or new.ledger != old.ledger):
+        horizon = f"ledger {new.ledger}, then from {new.topic_position}"
+        return [Arrow(AT_ONCE, CONSUMER, BROKER, f"connect: {horizon if new.ledger else 'from 1'}")]
+    return []
+
+
+def _is_from_ledger(before, c, received: int) -> bool:
+    """Does the consumer get this message from its ledger, or from the context's?"""
+    if before.consumer.ledger != NONE:
+        return True
+    position = before.consumer.position
+    return (
+        c.consumer_reads == BY_POSITION
+        and position <= before.compaction_horizon
+        and first_in_ledger(before, before.compacted_topic_context, position) == received
+    )
