@@ -1,0 +1,102 @@
+"""The challenges of Pulsar's compaction, the easiest first: what an adversary can do to it."""
+
+from protocol_lab.challenges import Challenge
+from pulsar_spec.compaction_situations import the_consumers_ledger_was_deleted
+
+ONE_MESSAGE = {"message_sent_limit": 1, "key_space": 1, "value_space": 1}
+A_READER = {
+    "model_consumer": True,
+    "consume_times_limit": 1,
+    "consumer_reads": "ledger_then_topic",
+    "key_space": 1,
+    "value_space": 1,
+}
+
+CHALLENGES = [
+    Challenge(
+        "receive_it_twice",
+        "Be told twice",
+        "There is one message, without a key, and no broker crashes. Let the consumer receive it"
+        " twice: nothing tells it that this is the same message. Compaction keeps such messages"
+        " here.",
+        spec="pulsar.compaction",
+        constants={
+            **A_READER,
+            "message_sent_limit": 1,
+            "compaction_times_limit": 1,
+            "retain_null_key": True,
+            "max_crash_times": 0,
+        },
+        breaks="null_key_message_received_once",
+        hints=[
+            "This consumer reads a compacted ledger to its end, and then the topic from the message"
+            " after the horizon on. When do these two overlap?",
+            "It takes the ledger and the horizon in the moment in which it connects. The compactor"
+            " makes them known one after the other.",
+        ],
+    ),
+    Challenge(
+        "bring_a_key_back",
+        "Bring a deleted key back",
+        "A key gets a value and is deleted, with a message that has no value. Let the consumer see"
+        " the deletion first and the value after it.",
+        spec="pulsar.compaction",
+        constants={
+            **A_READER,
+            "message_sent_limit": 2,
+            "compaction_times_limit": 1,
+            "max_crash_times": 0,
+        },
+        breaks="deleted_keys_stay_deleted",
+        hints=[
+            "In the topic the value comes first. Where is there the deletion without the value?",
+            "In a compacted ledger. As long as the horizon does not say what it stands for, the"
+            " topic is read from the start afterwards.",
+        ],
+    ),
+    Challenge(
+        "never_finish",
+        "Three ledgers, and no compaction",
+        "Fill the disk with three compacted ledgers of one topic, without the cursor ever being"
+        " written. The broker may crash twice.",
+        spec="pulsar.compaction",
+        constants={**ONE_MESSAGE, "max_crash_times": 2},
+        breaks="compacted_ledger_leak",
+        forbidden=["compactor_phase_two_persist_cusror"],
+        hints=[
+            "What does a broker know of compacted ledgers after a crash? What the cursor says.",
+            "A ledger that the cursor does not name is on disk as soon as it is written.",
+        ],
+    ),
+    Challenge(
+        "leave_a_ledger_behind",
+        "Leave a ledger behind",
+        "One crash is enough. Let three compacted ledgers exist at once: one of them will never be"
+        " deleted, however many compactions follow.",
+        spec="pulsar.compaction",
+        constants=ONE_MESSAGE,
+        breaks="compacted_ledger_leak",
+        hints=[
+            "At its end each compaction deletes the last ledger but one. Which one is that after a"
+            " compaction that was cut off?",
+            "Let one compaction end well. Then let the broker crash when the next ledger is written"
+            " and the one before is not deleted.",
+            "The third compaction writes another one, and will take the second for the old one.",
+        ],
+    ),
+    Challenge(
+        "pull_the_rug",
+        "Pull the rug from under a reader",
+        "This variant updates context and horizon together, so that nobody is told anything twice."
+        " All the same: let the ledger be deleted which the consumer is reading.",
+        spec="pulsar.compaction_duplicate_fixed",
+        constants={**A_READER, "message_sent_limit": 1, "max_crash_times": 0},
+        reach=the_consumers_ledger_was_deleted,
+        hints=[
+            "A ledger is deleted at the end of the compaction after its own. Nobody asks who reads"
+            " it.",
+            "So the consumer connects after the first compaction, and is slow. One message with a"
+            " key is enough for both compactions.",
+        ],
+    ),
+]

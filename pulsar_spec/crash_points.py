@@ -1,0 +1,113 @@
+"""What a crash does, by the moment in which it comes: counted over all reachable states.
+
+For every state in which the broker may crash, it crashes there, and the next compaction runs to its
+end. What is then on disk and not in use stays there for ever.
+"""
+
+import pandas as pd
+
+from protocol_lab.declaring.spec import Action, Model
+from protocol_lab.declaring.views import view
+from protocol_lab.exploring.explore import explore
+from protocol_lab.stepping.attempts import attempt, choices
+from pulsar_spec.compaction_core import (
+    COMPACTOR_IN_PHASE_ONE,
+    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
+    NULL_KEY,
+    CompactorState,
+)
+
+PERSISTED = COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER
+"""In this state the cursor names the new ledger, so that the compaction is not lost."""
+
+COLUMNS = (
+    "crashes",
+    "compaction lost",
+    "consumers taken back",
+    "served twice before it",
+    "served twice after it",
+    "messages lost",
+    "ledger left behind",
+)
+
+
+def crash_points(model: Model) -> pd.DataFrame:
+    """A row for each state of the compactor in which the broker crashes; the columns are COLUMNS.
+
+    `crashes` counts the reachable states in which it may, and which leave room for one more
+    compaction; the others say in how many of these that happened: the work of a compaction is lost;
+    consumers get an older ledger or horizon than before; a message without a key is served from the
+    ledger and from the topic, before the crash or after it; a key's latest message can't be had any
+    more; and after the next compaction a ledger is on disk that nobody uses.
+    """
+    rows = explore(model, invariants=[], progress=False).states
+    found = [each for row in rows if (each := _crash(model, row.tobytes())) is not None]
+    table = pd.DataFrame(found, columns=["crash before", *COLUMNS])
+    counts = table.groupby("crash before").sum()
+    order = [name.removeprefix("compactor_in_") for name in CompactorState.names]
+    return counts.reindex([name for name in order if name in counts.index]).astype(int)
+
+
+def _crash(model: Model, row: bytes) -> tuple | None:
+    """One line of the table before it is added up; None if the broker can't crash here."""
+    crash = next(each for each in model.spec.actions if each.name.startswith("broker_crash"))
+    crashed = _taken(model, row, crash)
+    rested = crashed and _next_compaction(model, crashed)
+    if not rested:
+        return None
+    before, after, later = (view(model.layout, each) for each in (row, crashed, rested))
+    return (
+        CompactorState.names[before.compactor_state].removeprefix("compactor_in_"),
+        1,
+        before.compactor_state not in (PERSISTED, COMPACTOR_IN_PHASE_ONE),
+        _served(after) != _served(before),
+        bool(served_twice(before)),
+        bool(served_twice(after)),
+        bool(lost_messages(after)),
+        len(existing(later) - {later.compacted_topic_context}) > 0,
+    )
+
+
+def _served(s) -> tuple[int, int]:
+    return s.compacted_topic_context, s.compaction_horizon
+
+
+def _taken(model: Model, row: bytes, action: Action) -> bytes | None:
+    """The state after an action without parameters, or None if it refuses."""
+    [args] = choices(model, row, action)
+    return attempt(model, row, action, args).row
+
+
+def _next_compaction(model: Model, row: bytes) -> bytes | None:
+    """The state after the compactor's next steps until it rests; None if it gets stuck."""
+    steps = [each for each in model.spec.actions if each.name.startswith("compactor_")]
+    while True:
+        ahead = filter(None, (_taken(model, row, each) for each in steps))
+        row = next(ahead, b"")
+        if not row:
+            return None
+        if not view(model.layout, row).phase_one_result.read_position:
+            return row
+
+
+def existing(s) -> set[int]:
+    """The compacted ledgers on disk."""
+    return {k for k in range(len(s.compacted_ledgers)) if s.compacted_ledgers[k].exists}
+
+
+def served_twice(s) -> set[int]:
+    """The ids of messages without a key that are in the context's ledger and after the horizon."""
+    messages = s.compacted_ledgers[s.compacted_topic_context].messages
+    kept = (messages.items[k] for k in range(messages.length))
+    return {each.id for each in kept if each.key == NULL_KEY and each.id > s.compaction_horizon}
+
+
+def lost_messages(s) -> set[int]:
+    """The ids of each key's latest message, if consumers get it from nowhere."""
+    messages = s.compacted_ledgers[s.compacted_topic_context].messages
+    kept = {messages.items[k].id for k in range(messages.length)}
+    latest = {}
+    for k in range(s.messages.length):
+        if s.messages.items[k].key != NULL_KEY:
+            latest[s.messages.items[k].key] = s.messages.items[k].id
+    return {each for each in latest.values() if each <= s.compaction_horizon and each not in kept}

@@ -1,0 +1,275 @@
+"""The exercises of the notebooks in notebooks/pulsar."""
+
+import pandas as pd
+
+from protocol_lab import HOLDS, TAKEN, LabError, erase
+from protocol_lab.declaring.views import plain, view
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    repair,
+    right,
+    shortest_path,
+    take_steps,
+    wrong,
+)
+from protocol_lab.stepping.attempts import initial
+from protocol_lab.stepping.steps import find_step
+from pulsar_spec import compaction
+from pulsar_spec.compaction_core import (
+    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
+    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
+    forget_phase_one,
+    max_compacted_ledger_id,
+)
+from pulsar_spec.compaction_situations import one_message_stands_for_all
+from pulsar_spec.crash_points import crash_points
+
+SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
+
+# --- 01: what compaction keeps -------------------------------------------------------------------
+
+
+def compacted(topic, retain_null_key):
+    keyed = topic[topic.key > 0].groupby("key").tail(1)
+    kept = pd.concat([keyed, topic[topic.key == 0]]) if retain_null_key else keyed
+    return kept.sort_values("id")
+
+
+@exercise(
+    hints=[
+        'A DataFrame has `groupby("key")`, and each group has a last row: `.tail(1)`.',
+        "Messages without a key (key 0) are no group: with `retain_null_key` all of them stay, and"
+        " without it none does. `pd.concat` puts two tables together.",
+        "A compacted ledger keeps the order of the topic. A group's last row with the value 0 stays"
+        " as it is.",
+    ],
+    answer=compacted,
+    why="Phase one is the groupby: it needs one entry for each key in memory, and nothing else."
+    " Phase two is the selection. Two passes are the price for not holding the messages.",
+)
+def write_compaction(answer) -> Feedback:
+    """Compact a topic with pandas.
+
+    Write `compacted(topic, retain_null_key)`: `topic` is a DataFrame with the columns id, key and
+    value, and what you return are the rows that compaction keeps, in the order of their ids. The
+    check compares it with what the compactor writes, for every topic of three messages
+    with two keys and one value.
+    """
+    for retain in (False, True):
+        model = compaction.spec.bind(value_space=1, model_producer=False, retain_null_key=retain)
+        for start in initial(model):
+            row = start.row
+            for step in ("compactor_phase_one()", "compactor_phase_two_write()"):
+                row = find_step(model, row, step).row
+            state = plain(view(model.layout, row))
+            topic = pd.DataFrame(state["messages"])
+            mine = _records(answer(topic.copy(), retain))
+            written = state["compacted_ledgers"][1]["messages"]
+            if mine != written:
+                return wrong(
+                    f"With retain_null_key={retain} and the messages\n\n{_as_text(topic)}\n\nthe"
+                    f" ledger has {[each['id'] for each in written]}, and you return"
+                    f" {[each['id'] for each in mine]}."
+                )
+    return right("The compactor keeps the same in all 2 × 216 cases.")
+
+
+def _records(table) -> list[dict]:
+    if not isinstance(table, pd.DataFrame):
+        raise LabError("Return a DataFrame with some of the topic's rows.")
+    return table[["id", "key", "value"]].to_dict("records")
+
+
+def _as_text(topic: pd.DataFrame) -> str:
+    return "\n".join(f"    {line}" for line in topic.to_string(index=False).splitlines())
+
+
+# --- 02: the phases, step by step ----------------------------------------------------------------
+
+ONE_FOR_THREE = """
+    producer(input_key=1, input_value=1)
+    producer(input_key=1, input_value=2)
+    producer(input_key=1, input_value=1)
+    compactor_phase_one()
+    compactor_phase_two_write()
+    compactor_phase_two_update_context()
+    compactor_phase_two_update_horizon()
+"""
+
+
+@exercise(
+    hints=[
+        "The ledger keeps one message of each key, and none without a key here.",
+        "All three messages have to be sent before the compactor reads the topic: it compacts up to"
+        " where phase one has read.",
+        "The context says which ledger is read, and the horizon what it stands for. Nothing has to"
+        " be on disk for that.",
+    ],
+    answer=ONE_FOR_THREE,
+    why="Seven steps: three messages, the two passes, and the two updates. The cursor comes after"
+    " consumers are served from the new ledger, so that a crash may take that back.",
+)
+def one_message_for_three(answer) -> Feedback:
+    """Let one message stand for three.
+
+    Write the steps, one a line, to a state in which consumers are served a compacted ledger with a
+    single message, and the horizon counts three.
+    """
+    model = compaction.spec.bind()
+    walk = take_steps(model, answer)
+    if not one_message_stands_for_all(walk.state, model.constants):
+        return wrong(
+            "After your steps the ledger that is served does not have one message for three.", walk
+        )
+    return against_par(
+        len(walk.path) - 1, shortest_path(model, one_message_stands_for_all), "One stands for three"
+    )
+
+
+# --- 03: when a crash does harm ------------------------------------------------------------------
+
+HARMFUL = {
+    "phase_two_update_context",
+    "phase_two_update_horizon",
+    "phase_two_persist_cusror",
+    "phase_two_delete_ledger",
+}
+
+
+@exercise(
+    hints=[
+        "A ledger is left behind if two are on disk when the broker crashes: the old one and the"
+        " new one. From when to when is that so?",
+        "The new one is there as soon as it is written. The old one goes in the last step.",
+    ],
+    answer=HARMFUL,
+    why="From the writing of the new ledger to the deletion of the old one there are two ledgers on"
+    " disk, and only one that the cursor knows. It makes no difference whether the cursor names the"
+    " new one or the old one: the next compaction deletes the last but one, and there are then"
+    " three.",
+)
+def name_the_crash_points(answer) -> Feedback:
+    """Name the moments.
+
+    After which steps may a crash leave a compacted ledger behind for ever? Give the names of the
+    compactor's states in which the broker crashes as a set of texts, such as
+    `{"phase_one", "phase_two_write"}`. The check crashes in every reachable state.
+    """
+    table = crash_points(compaction.spec.bind(**SMALL, retain_null_key=True))
+    unknown = sorted(set(answer) - set(table.index))
+    if unknown:
+        known = ", ".join(table.index)
+        raise LabError(f"There is no state {unknown[0]!r}; there are: {known}.")
+    harmful = set(table.index[table["ledger left behind"] > 0])
+    too_many, missing = sorted(set(answer) - harmful), sorted(harmful - set(answer))
+    if too_many:
+        return wrong(f"A crash in {too_many[0]} leaves nothing behind, in any reachable state.")
+    if missing:
+        return wrong(f"{len(missing)} more: one of them is {missing[0]}.")
+    return right(f"In {len(harmful)} of {len(table)} states of the compactor.")
+
+
+# --- 04: mend it ---------------------------------------------------------------------------------
+
+
+def compactor_phase_two_update_context(s, c):
+    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT:
+        return "the compactor is not about to update the context"
+    s.compacted_topic_context = max_compacted_ledger_id(s)
+    s.compaction_horizon = s.phase_one_result.read_position
+    s.compactor_state = COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR
+    return TAKEN
+
+
+@exercise(
+    hints=[
+        "What does a consumer find between the two updates? The picture shows messages with two ✓"
+        " in their column.",
+        "If the horizon comes first, it promises for a moment what the old ledger does not have.",
+        "No order of two steps is right, so it has to be one step: set both in this action. The"
+        " horizon is `s.phase_one_result.read_position`.",
+    ],
+    answer=compactor_phase_two_update_context,
+    why="Two values that mean something only together have to change together. Whether the update"
+    " of the horizon still follows, and changes nothing, does not matter.",
+)
+def update_both_at_once(answer) -> Feedback:
+    """Leave no moment in between.
+
+    Rewrite `compactor_phase_two_update_context` so that no consumer is told anything twice. The
+    check explores two messages that are kept without a key, with a consumer that reads the ledger
+    and then the topic. Nothing that the horizon promises may be missing, either.
+    """
+    model = compaction.spec.bind(
+        **SMALL,
+        compaction_times_limit=2,
+        retain_null_key=True,
+        model_consumer=True,
+        consume_times_limit=1,
+        consumer_reads="ledger_then_topic",
+    )
+    return repair(
+        model,
+        "compactor_phase_two_update_context",
+        answer,
+        invariants=[
+            "duplicate_null_key_message",
+            "compaction_horizon_correctness",
+            "deleted_keys_stay_deleted",
+        ],
+    )
+
+
+def broker_crash(s, c):
+    if s.crash_times >= c.max_crash_times:
+        return "the broker has crashed max_crash_times times"
+    s.crash_times += 1
+    forget_phase_one(s)
+    s.compaction_horizon = s.cursor.compaction_horizon
+    s.compacted_topic_context = s.cursor.compacted_topic_context
+    for ledger in range(1, len(s.compacted_ledgers)):
+        if ledger != s.cursor.compacted_topic_context:
+            erase(s.compacted_ledgers, ledger)
+    return TAKEN
+
+
+def a_crash_is_survived(s, c):
+    """After a crash consumers are served a ledger that was there before."""
+    if s.crash_times > 0 and s.compacted_topic_context > 0:
+        return HOLDS
+    return "nothing was compacted before the crash"
+
+
+@exercise(
+    hints=[
+        "Which of the ledgers on disk will be used after the crash? The cursor says it.",
+        "`erase(s.compacted_ledgers, ledger)` deletes one; they count from 1 to"
+        " `len(s.compacted_ledgers) - 1`.",
+        "The largest is not always the one to delete: if the cursor was written already, it is the"
+        " one before.",
+    ],
+    answer=broker_crash,
+    why="The new broker deletes all that the cursor does not name. Here it can see which ledgers"
+    " there are; in Pulsar it can't, unless somebody has written down which ones might be: that is"
+    " what `pulsar.compaction_leak_fixed` does, at the price of one more write.",
+)
+def clean_up_after_a_crash(answer) -> Feedback:
+    """Clean up after a crash.
+
+    Rewrite `broker_crash` so that the next broker deletes what nobody will ever use. The check
+    looks at two crashes: `compacted_ledger_leak` must hold, no ledger may be left over while the
+    compactor rests, and the one that the cursor names must still be there.
+    """
+    return repair(
+        compaction.spec.bind(**SMALL, max_crash_times=2),
+        "broker_crash",
+        answer,
+        invariants=[
+            "compacted_ledger_leak",
+            "between_compactions_one_ledger_exists",
+            "compaction_horizon_correctness",
+        ],
+        must_reach=[a_crash_is_survived],
+    )
