@@ -70,6 +70,12 @@ def act_upon_losses(mail, bookies) -> None:
     mail.lost &= ~bookies
 
 
+def lose(mail, bookie) -> None:
+    """The message to the bookie is lost after all: the bookie crashes before it comes to it."""
+    mail.lost |= mail.waiting & only(bookie)
+    mail.waiting = without_node(mail.waiting, bookie)
+
+
 def ignore(mail, bookies) -> None:
     """Whatever is still under way from or to these bookies will never be looked at."""
     mail.handled |= mail.waiting & bookies

@@ -159,7 +159,10 @@ def ledger_chaining(row: Golden) -> Settings:
 def bookkeeper(row: Golden) -> Settings:
     """A ledger's protocol: bounds on lost messages, and the changed copies of the originals."""
     lost = {None: "none", "NoLoss": 0, "MaxOneLost": 1}
-    changes = {"unfix": {"lac_from_fragment": "false"}}
+    changes = {
+        "unfix": {"lac_from_fragment": "false"},
+        "nofence": {"recovery_reads_fence": "false"},
+    }
     bound = row.constraint and row.constraint.partition(":")[0]
     settings = sizes(row) | {"max_lost_messages": lost[bound]}
     return settings | changes.get(row.id.rpartition("_")[2], {})
@@ -185,6 +188,8 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "FiniteReplicatedLog": ("kafka.finite_replicated_log", finite_replicated_log),
     "IdSequence": ("kafka.id_sequence", sizes),
     "UncleanLeaderElectionSafety": ("kafka.unclean_leader_election", unclean_leader_election),
+    "BookKeeperProtocol": ("bookkeeper.protocol", bookkeeper),
+    "BookKeeperProtocolWithLimbo": ("bookkeeper.with_limbo", bookkeeper),
     "BookKeeperProtocol_v4_13": ("bookkeeper.v4_13", bookkeeper),
     "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
