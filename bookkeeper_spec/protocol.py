@@ -28,6 +28,7 @@ Source: BookKeeperProtocol in the BookKeeper specifications.
 
 from typing import Annotated, NamedTuple
 
+from bookkeeper_spec.as_printed import OF_PROTOCOL
 from bookkeeper_spec.clients import (
     FENCING,
     Client,
@@ -618,6 +619,7 @@ spec = Spec(
     Constants,
     __doc__,
     original="BookKeeperProtocol",
+    printed=OF_PROTOCOL,
 )
 
 

@@ -31,6 +31,7 @@ Source: BookKeeperProtocol_v4_13 in the BookKeeper specifications.
 
 from typing import Annotated, NamedTuple
 
+from bookkeeper_spec.as_printed import OF_V4_13
 from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
 from bookkeeper_spec.draw.ledger import draw_v4_13
 from bookkeeper_spec.ledger import (
@@ -790,6 +791,7 @@ spec = Spec(
     __doc__,
     draw=draw_v4_13,
     original="BookKeeperProtocol_v4_13",
+    printed=OF_V4_13,
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
 )

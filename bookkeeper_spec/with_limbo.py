@@ -2,15 +2,15 @@
 
 What it models: a proposed change of the protocol. Without its journal a bookie that crashes forgets
 entries that it has confirmed, and that it was fenced. It finds out when it starts again that it was
-not shut down properly. From then on the ledger is fenced on it (`fence_on_unclean_shutdown`), and it
-is in limbo (`set_limbo_on_unclean_shutdown`): asked for an entry that it does not have, it answers
-that it does not know, and no longer that there is no such entry. One bookie crashes, once, while the
+not shut down properly. From then on the ledger is fenced on it (`fence_on_unclean_shutdown`) and in
+limbo (`set_limbo_on_unclean_shutdown`): asked for an entry that it does not have, it answers that
+it does not know, and no longer that there is no such entry. One bookie crashes, once, while the
 ledger has a status for which that is allowed.
 
 What breaks: no_divergence_between_client_and_meta_data, without either of the two. A bookie that is
-not in limbo denies what it has lost, so that a recovery truncates the ledger; one that is not fenced
-again takes an add of the creator that the recovery has been told not to expect. 13 states each,
-with one bookie. With both, nothing that was found.
+not in limbo denies what it has lost, so that a recovery truncates the ledger. One that is not
+fenced again takes an add of the creator after it has told a recovery that there is none. 13 states
+each, with one bookie. With both, nothing that was found.
 
 Quirks of the original, kept as they are: like `v4_13` it reads first and writes back afterwards, a
 bookie can answer only one read of each client without an entry, and reads that timed out count only
@@ -27,6 +27,7 @@ BookKeeperProtocol_v4_13: with those it is shipped with it can't be read any mor
 
 from typing import Annotated, NamedTuple
 
+from bookkeeper_spec.as_printed import OF_WITH_LIMBO
 from bookkeeper_spec.clients import (
     FENCING,
     Client,
@@ -539,7 +540,7 @@ def client_starts_recovery(s: State, c: Constants, client: Client, lost: Subset(
 def client_receives_fencing_read_lac_response(
     s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeLac
 ):
-    """A recovery hears that a bookie is fenced. Until any recovery reads, the highest LAC counts."""
+    """A recovery hears that a bookie is fenced, and its LAC, which counts until somebody reads."""
     mine, answer = s.clients[client], s.messages[client].fence_responses[lac]
     if not contains(answer.waiting, bookie):
         return "no such answer is under way from this bookie"
@@ -817,6 +818,7 @@ spec = Spec(
     Constants,
     __doc__,
     original="BookKeeperProtocolWithLimbo",
+    printed=OF_WITH_LIMBO,
 )
 
 

@@ -95,8 +95,9 @@ class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-    what TLC prints for that one can be read (see `stepping.tlc_traces`). `draw`, set by the spec's
-    package, turns a state into SVG.
+    what TLC prints for that one can be read (see `stepping.tlc_traces`); `printed` has functions of
+    (s, c) that give those of its variables that have another shape here (see
+    `stepping.tlc_values`). `draw`, set by the spec's package, turns a state into SVG.
     `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
     declared view, serve searches that are asked to use them.
     For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
@@ -126,6 +127,7 @@ class Spec:
     events: Callable[..., list | None] | None = None
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
+    printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def init(self, function: Callable) -> Callable:
         """Register how a zeroed state is filled; its parameters give several initial states."""

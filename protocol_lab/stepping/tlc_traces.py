@@ -19,7 +19,7 @@ from protocol_lab.declaring.views import plain, view
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, initial
 from protocol_lab.stepping.steps import initial_text
-from protocol_lab.stepping.tlc_output import PrintedState, PrintedTrace, parse_output
+from protocol_lab.stepping.tlc_output import PrintedState, PrintedTrace, Value, parse_output
 from protocol_lab.stepping.tlc_values import Names, Places, same_name, variables_of
 from protocol_lab.stepping.walk import Walk
 
@@ -262,11 +262,18 @@ def _actions(model: Model, theirs: str) -> list[Action]:
 
 def _differing(model: Model, row: bytes, printed: PrintedState, names: Names) -> list[str]:
     """The fields of the state that do not agree with the print."""
-    types, ours = model.spec.state.field_types, plain(view(model.layout, row))
+    spec, s = model.spec, view(model.layout, row)
+    types, ours = spec.state.field_types, plain(s)
+
+    def agrees(field: str, value: Value) -> bool:
+        if field in spec.printed:
+            return names.agree_printed(spec.printed[field](s, model.constants), value)
+        return names.agree(types[field], ours[field], value)
+
     return [
         field
-        for theirs, field in variables_of(model.spec.state, printed.variables).items()
-        if not names.agree(types[field], ours[field], printed.variables[theirs])
+        for theirs, field in variables_of(spec.state, printed.variables).items()
+        if not agrees(field, printed.variables[theirs])
     ]
 
 

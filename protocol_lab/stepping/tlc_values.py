@@ -7,10 +7,14 @@ may carry more; what is no record in a record's place, as -1 or Nil, is an empty
 sequence there is the sequence that our record has. The order of a sequence counts only where TLC
 has one too. A function of 1..n, which TLC prints as a sequence, may fill an array from slot 0 on,
 or from slot 1 if slot 0 stays empty.
+
+A variable that the original keeps in another shape is compared with what the spec's own function
+in `Spec.printed` gives for it: numbers, texts for the names of model values, dicts for records,
+lists for sets and sequences, and for other functions lists of (argument, value).
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, permutations, product
 from typing import Any
@@ -82,14 +86,14 @@ class Places:
         match declared, value:
             case (Node(count), Atom() | int()):
                 self._note(count, value)
-            case (NodeSet(Node(count)), SetOf(items)):
+            case (NodeSet(Node(count)), SetOf(items)) if _are_names(items):
                 for each in items:
                     self._note(count, each)
             case (Integer(), Atom()):
                 self._note(path, value)
             case (Integer(), int()):
                 self.largest = max(self.largest, value)
-            case (Per(Node(count), item), Function() | Sequence()):
+            case (Per(Node(count), item), Function() | Sequence()) if _are_indexed(value):
                 pairs = pairs_of(value)
                 self.domains[count] = {key for key, _ in pairs}
                 self.sizes[count] = len(pairs)
@@ -170,6 +174,17 @@ def _natural_numbers(names: list[Atom | int], whole: bool) -> dict[Atom | int, i
     return numbers
 
 
+def _are_names(values: Iterable[Value]) -> bool:
+    """Can these be nodes, rather than something that the spec keeps in another shape?"""
+    return all(isinstance(each, Atom | int) for each in values)
+
+
+def _are_indexed(value: Function | Sequence) -> bool:
+    """Is it an array by node? An empty one tells nothing: it may be any function."""
+    pairs = pairs_of(value)
+    return bool(pairs) and _are_names(key for key, _ in pairs)
+
+
 def _is_nothing(value: Atom | int) -> bool:
     return value < 0 if isinstance(value, int) else bool(_NOTHING.match(value.name))
 
@@ -232,14 +247,42 @@ class Names:
             key in slots and self.agree(item, slots[key], each) for key, each in pairs_of(theirs)
         )
 
+    def agree_printed(self, ours: Any, theirs: Value) -> bool:
+        """Does a value as `Spec.printed` gives it agree with TLC's?"""
+        if isinstance(theirs, Atom):
+            if theirs in self.numbers:
+                return ours == self.numbers[theirs]
+            return same_name(ours, theirs.name) if isinstance(ours, str) else not ours
+        if isinstance(ours, dict | list) == isinstance(theirs, int):
+            return False
+        match theirs:
+            case int():  # TRUE and FALSE as well
+                return ours == theirs
+            case SetOf(items):
+                return _match(self.agree_printed, ours, items)
+            case Sequence(items) if all(not isinstance(each, tuple) for each in ours):
+                return len(ours) == len(items) and all(map(self.agree_printed, ours, items))
+        pairs = ours.items() if isinstance(ours, dict) else ours
+        return _match(self._agree_pair, pairs, pairs_of(theirs))
+
+    def _agree_pair(self, ours: tuple[Any, Any], theirs: tuple[Value, Value]) -> bool:
+        if isinstance(theirs[0], str):
+            return same_name(ours[0], theirs[0]) and self.agree_printed(ours[1], theirs[1])
+        return self.agree_printed(ours[0], theirs[0]) and self.agree_printed(ours[1], theirs[1])
+
     def _agree_in_some_order(self, item: Any, ours: list, theirs: list[Value]) -> bool:
-        rest = list(ours)
-        for each in theirs:
-            found = next((k for k, mine in enumerate(rest) if self.agree(item, mine, each)), None)
-            if found is None:
-                return False
-            del rest[found]
-        return not rest
+        return _match(lambda mine, each: self.agree(item, mine, each), ours, theirs)
+
+
+def _match(agree: Callable[[Any, Any], bool], ours: Iterable, theirs: Iterable) -> bool:
+    """Do the items of two collections agree one by one, in whichever order?"""
+    rest = list(ours)
+    for each in theirs:
+        found = next((k for k, mine in enumerate(rest) if agree(mine, each)), None)
+        if found is None:
+            return False
+        del rest[found]
+    return not rest
 
 
 def pairs_of(value: Function | Sequence) -> list[tuple[Value, Value]]:
