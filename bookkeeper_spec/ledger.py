@@ -197,6 +197,11 @@ def update_fragments(fragments, current, first_entry_id, ensemble) -> None:
     )
 
 
+def alike(c) -> int:
+    """The bookies that are alike: all or none, since the smallest ensemble tells them apart."""
+    return nodes_up_to(c.bookies) if c.ensemble_choice == ANY or c.write_quorum == c.bookies else 0
+
+
 # --- Properties ------------------------------------------------------------------------------
 
 

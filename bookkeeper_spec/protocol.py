@@ -60,6 +60,7 @@ from bookkeeper_spec.ledger import (
     Ledger,
     SomeEntry,
     SomeLac,
+    alike,
     all_committed_entries_reach_ack_quorum,
     bookies_to_choose,
     copies,
@@ -621,6 +622,10 @@ spec = Spec(
     original="BookKeeperProtocol",
     printed=OF_PROTOCOL,
 )
+
+
+spec.symmetric(Bookie, among=alike)
+spec.symmetric(Client)
 
 
 @spec.init

@@ -47,6 +47,7 @@ from bookkeeper_spec.ledger import (
     Ledger,
     SomeEntry,
     SomeLac,
+    alike,
     all_committed_entries_reach_ack_quorum,
     bookies_to_choose,
     data_of,
@@ -795,6 +796,9 @@ spec = Spec(
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
 )
+
+
+spec.symmetric(Bookie, among=alike)
 
 
 @spec.init

@@ -60,6 +60,7 @@ from bookkeeper_spec.ledger import (
     Ledger,
     SomeEntry,
     SomeLac,
+    alike,
     all_committed_entries_reach_ack_quorum,
     bookies_to_choose,
     count_ensembles,
@@ -820,6 +821,10 @@ spec = Spec(
     original="BookKeeperProtocolWithLimbo",
     printed=OF_WITH_LIMBO,
 )
+
+
+spec.symmetric(Bookie, among=alike)
+spec.symmetric(Client)
 
 
 @spec.init
