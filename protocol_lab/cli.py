@@ -2,6 +2,7 @@
 
     specs [--json]                          every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
+    check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property under fairness
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks
@@ -22,6 +23,7 @@ from protocol_lab.declaring.constants import as_text, limits_of, show
 from protocol_lab.declaring.spec import Model, Spec
 from protocol_lab.declaring.temporal import fairness_texts
 from protocol_lab.errors import LabError
+from protocol_lab.exploring.coverage import Coverage
 from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
@@ -85,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--continue", dest="to_the_end", action="store_true", help="go on after a violation"
     )
+    check.add_argument(
+        "--coverage", action="store_true", help="which actions were never taken, and why not"
+    )
     check.add_argument("--property", metavar="NAME", help="judge a temporal property instead")
     check.add_argument(
         "--fairness",
@@ -137,6 +142,7 @@ def _invariants(options: argparse.Namespace) -> list[str] | None:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from protocol_lab.exploring.coverage import coverage
     from protocol_lab.exploring.explore import explore
 
     if options.property is not None:
@@ -155,7 +161,7 @@ def _check(options: argparse.Namespace) -> int:
         max_states=options.max_states,
         memory_gib=options.memory,
     )
-    return _report(result, options)
+    return _report(result, options, coverage(result) if options.coverage else None)
 
 
 def _check_property(options: argparse.Namespace) -> int:
@@ -167,6 +173,7 @@ def _check_property(options: argparse.Namespace) -> int:
         "--no-invariants": options.no_invariants,
         "--deadlock": options.deadlock,
         "--continue": options.to_the_end,
+        "--coverage": options.coverage,
         f"--engine {options.engine}": options.engine != "native",
     }
     for name, given in alone.items():
@@ -197,12 +204,16 @@ def _simulate(options: argparse.Namespace) -> int:
     return _report(result, options)
 
 
-def _report(result: Result, options: argparse.Namespace) -> int:
+def _report(result: Result, options: argparse.Namespace, covered: Coverage | None = None) -> int:
     if options.trace and result.trace is not None:
         from protocol_lab.stepping.scenarios import scenario_text
 
         _write(options.trace, scenario_text(result))
-    print(json.dumps(result.to_json()) if options.json else result)
+    if options.json:
+        more = {"coverage": covered.to_json()} if covered else {}
+        print(json.dumps(result.to_json() | more))
+    else:
+        print(result, *([covered] if covered else []), sep="\n")
     return EXIT_CODES[result.verdict]
 
 

@@ -55,6 +55,12 @@ def test_everything_is_explained(name):
     assert "Left out: " in spec.meaning
 
 
+@pytest.mark.parametrize("name", spec_names())
+def test_something_must_be_reachable(name):
+    """Without a sometimes property nobody would notice a spec that forbids everything."""
+    assert load(name).sometimes_properties
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_scenario_plays(scenario):
     assert all(moment.caption for moment in play(scenario).path[1:])

@@ -1,0 +1,74 @@
+"""Coverage: which actions were taken, and which guards stopped those that never were."""
+
+import json
+
+import pytest
+
+from protocol_lab import LabError
+from protocol_lab.cli import main
+from protocol_lab.exploring.coverage import coverage
+from protocol_lab.exploring.explore import explore
+from protocol_lab.stepping.attempts import attempts
+from tests import request_reply
+from tests.toy_specs import counter
+
+
+def explored(**options):
+    model = request_reply.spec.bind(crashes=0, lossy=False)
+    return explore(model, invariants=[], progress=False, **options)
+
+
+def test_actions_that_were_never_taken_are_named_with_the_guard_that_stopped_them():
+    result = explored()
+    found = coverage(result)
+    assert [each.name for each in found.never_taken] == ["lose_request", "lose_reply", "crash"]
+    assert (found.tried, found.states) == (10, 10)
+    text = str(found)
+    assert "refusals counted in all 10 states" in text
+    assert 'crash: never taken; no attempt got past "the server has crashed often enough"' in text
+    assert "      10 times: the server has crashed often enough" in text
+
+
+def test_refusals_are_counted_as_the_attempts_tell_them():
+    result = explored()
+    found = {each.name: each for each in coverage(result).actions}
+    for action in result.model.spec.actions:
+        told = [
+            each.reason
+            for row in result.states
+            for each in attempts(result.model, row.tobytes(), [action])
+        ]
+        each = found[action.name]
+        assert each.attempts == len(told)
+        assert each.refused == {reason: told.count(reason) for reason in set(told) if reason}
+    assert {name: each.taken for name, each in found.items()} == {
+        name: count for name, count in result.per_action.items() if name != "init"
+    }
+
+
+def test_a_sample_and_a_part_say_so():
+    result = explored(max_states=6)
+    assert "counted in 3 of the 6 states, which are not all that there are" in str(
+        coverage(result, tried=3)
+    )
+
+
+def test_guards_stand_in_their_order():
+    result = explore(counter.bind(limit=0), progress=False)
+    [count] = coverage(result).actions
+    assert (count.taken, count.refused) == (0, {"the limit is reached": 1})
+
+
+def test_states_are_needed():
+    result = explored(engine="python")
+    with pytest.raises(LabError, match="Coverage needs the states"):
+        coverage(result)
+
+
+def test_on_the_command_line(capsys):
+    words = ["check", "kafka.id_sequence", "--set", "max_id=0", "--coverage"]
+    main(words)
+    assert "coverage, with refusals counted in all 2 states" in capsys.readouterr().out
+    main([*words, "--json"])
+    said = json.loads(capsys.readouterr().out)
+    assert (said["coverage"]["tried"], said["coverage"]["states"]) == (2, 2)
