@@ -38,6 +38,10 @@ class Formula:
     operator: str
     predicates: tuple[Predicate, ...]
 
+    def __repr__(self) -> str:
+        given = (repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates)
+        return f"{self.operator.replace(' ', '_')}({', '.join(given)})"
+
     @property
     def text(self) -> str:
         """The formula in words: "always eventually: somebody leads"."""

@@ -1,0 +1,111 @@
+"""The exercises of temporal/01_safety_is_not_enough: a lasso by hand, a claim about whole runs."""
+
+from protocol_lab import always_eventually
+from protocol_lab.catalog import load
+from protocol_lab.declaring.temporal import Formula
+from protocol_lab.exercises import Feedback, exercise, right, wrong
+from protocol_lab.stepping.scenarios import parse_scenario, play
+from protocol_lab.temporal.check import check_property
+from protocol_lab.temporal.judging import why_not_broken
+
+SETTLED = "records_are_committed_or_truncated"
+KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}
+
+
+@exercise(
+    hints=[
+        "The controller elects, the leader learns of it and writes. Which step, that nothing makes"
+        " fair, would the record need next?",
+        "A run that just stops is a loop, too: `!loops_to` with the number of the last state. But"
+        " no fair action may be possible there. Let the follower pick its request first.",
+    ],
+    answer="""
+        controller_elect_leader(new_leader=1)
+        become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
+        leader_write(replica=1)
+        fenced_become_follower_and_truncate(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))
+        !loops_to 5
+    """,
+    why="The original makes writing, committing and admitting to the ISR fair, and becoming leader"
+    " or follower. It says nothing about fetching: a follower that never asks is allowed to, and"
+    " the high watermark waits for it. Fairness is an assumption about the world, and what was"
+    " forgotten in it is a failure that the model allows.",
+)
+def wait_for_ever(answer) -> Feedback:
+    """A record that waits for ever.
+
+    KIP-320 with two replicas: give a run, fair in the sense of the original, in which a record is
+    written and neither committed nor truncated. Write the steps, one a line, and `!loops_to K` in
+    the last line: from there the run goes on as it did from state K on, or stays, if K is the last
+    state's own number. The initial state is state 1.
+    """
+    if not isinstance(answer, str):
+        return wrong("Write the steps as a text in triple quotes, one step a line.")
+    constants = " ".join(f"{name}={value}" for name, value in KAFKA.items())
+    walk = play(parse_scenario(f"# spec: kafka.kip_320 {constants}\n{answer}", "your run"))
+    told = why_not_broken(walk, SETTLED, "declared")
+    if told:
+        return wrong(f"This is not it yet: {told}", walk)
+    shortest = check_property(walk.model, SETTLED, progress=False)
+    return right(
+        f"A fair run, and the record waits for ever: your loop begins in state {walk.loop_from},"
+        f" the nearest possible one in state {shortest.loop_from}."
+    )
+
+
+def removal(fetches: str, removals: int = 1):
+    """Three voters, of which server 3 may be removed, and what its later fetches are met with."""
+    sizes = ("init_cluster_size", "max_cluster_size", "max_spawned_servers", "hosts")
+    return load("kraft.kip_853").bind(
+        test_liveness=1,
+        **dict.fromkeys(sizes, 3),
+        min_cluster_size=2,
+        max_values_per_epoch=0,
+        max_current_epoch=1,
+        max_remove_reconfigs=removals,
+        fetch_outside_configuration=fetches,
+    )
+
+
+ONLY_SERVER_3 = "s.config[1].members == 14 or s.config[1].members == 6"
+"""The leader is server 1, and its members are {1, 2, 3} or {1, 2}: bit k stands for server k."""
+
+
+@exercise(
+    hints=[
+        "Who is removed is a voter at first, `s.role[3] == VOTER`, and an observer in the end.",
+        "`leads_to(p, q)`: whenever p holds, q holds then or later. Let p say that the leader has"
+        " committed a configuration without server 3: `s.config[1].committed and not"
+        " contains(s.config[1].members, 3)`.",
+    ],
+    answer=always_eventually(
+        "s.role[3] != VOTER or not s.config[1].committed or contains(s.config[1].members, 3)"
+    ),
+    why="Both ways of saying it do: the removal leads to an observer; or, again and again, server"
+    " 3 is no voter unless the leader still counts it. An invariant can't say it: in every state"
+    " server 3 may just be about to learn. No finite run refutes the claim, only a whole one.",
+)
+def the_removed_server_learns(answer) -> Feedback:
+    """Say that a removed server learns of its removal.
+
+    Give a formula, made with `leads_to`, `always_eventually` and the others, with expressions over
+    `s` and `c` as texts. It has to fail where the leader ignores who was removed, and to hold where
+    it accepts those fetches, as well as where nobody is removed.
+    """
+    if not isinstance(answer, Formula):
+        return wrong('Give a formula, as in always_eventually("s.role[3] != VOTER").')
+    for fetches, removals, expected, when in (
+        ("ignored", 0, "holds", "nobody is removed"),
+        ("accepted", 1, "holds", "the fetches of who was removed are accepted"),
+        ("ignored", 1, "violated", "the fetches of who was removed are ignored"),
+    ):
+        found = check_property(
+            removal(fetches, removals), answer, constraint=ONLY_SERVER_3, progress=False
+        )
+        if found.verdict != expected:
+            verb = "fail" if expected == "violated" else "hold"
+            shown = found if found.trace else None
+            return wrong(f"It should {verb} where {when}, and does not.", shown)
+    return right(
+        f"It tells them apart: the run that breaks it goes round from state {found.loop_from}."
+    )

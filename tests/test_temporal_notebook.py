@@ -1,0 +1,84 @@
+"""The exercises of the notebook on liveness: worked answers pass, wrong ones are told why not."""
+
+import importlib.util
+
+import pytest
+
+from protocol_lab import always_eventually, eventually, leads_to
+from tests.notebook_outputs import FOLDER
+
+
+def _exercises():
+    path = FOLDER / "temporal" / "exercises.py"
+    found = importlib.util.spec_from_file_location("temporal_exercises", path)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+EXERCISES = _exercises()
+BY_HAND, CLAIM = EXERCISES.wait_for_ever, EXERCISES.the_removed_server_learns
+LEADER = "controller_elect_leader(new_leader=1)"
+
+WRONG = [
+    (BY_HAND, LEADER, "is about whole runs: say first where this one goes on, with !loops_to."),
+    (BY_HAND, f"{LEADER}\n!loops_to 2", "the run satisfies records_are_committed_or_truncated."),
+    (BY_HAND, BY_HAND.answer.replace("to 5", "to 4"), "this state is not state 4 again."),
+    (
+        BY_HAND,
+        f"{LEADER}\nbecome_leader(request=LeaderAndIsrRequest(leader_epoch=0))\n"
+        "leader_write(replica=1)\n!loops_to 4",
+        "the loop is not fair: some fenced_become_follower_and_truncate is possible in every state",
+    ),
+    (BY_HAND, "leader_write(replica=1)", "the replica does not believe that it leads"),
+    (CLAIM, eventually("True"), "It should fail where the fetches of who was removed are ignored"),
+    (CLAIM, always_eventually("s.role[3] == OBSERVER"), "It should hold where nobody is removed"),
+    (CLAIM, "s.role[3] != VOTER", "Give a formula"),
+]
+
+
+def marked(exercise):
+    """KRaft takes its time to compile."""
+    return pytest.mark.slow if exercise is CLAIM else ()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        pytest.param(BY_HAND, BY_HAND.answer, id="by_hand"),
+        pytest.param(CLAIM, CLAIM.answer, id="claim", marks=pytest.mark.slow),
+        pytest.param(
+            CLAIM,
+            leads_to(
+                "s.config[1].committed and not contains(s.config[1].members, 3)",
+                "s.role[3] != VOTER",
+            ),
+            id="claim_otherwise",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_right_answers(exercise, answer):
+    feedback = exercise.check(answer)
+    assert feedback.passed, feedback.text
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "told"),
+    [pytest.param(*each, marks=marked(each[0])) for each in WRONG],
+)
+def test_wrong_answers_are_told_what_is_wrong(exercise, answer, told):
+    feedback = exercise.check(answer)
+    assert feedback.passed is False
+    assert told in feedback.text
+
+
+@pytest.mark.parametrize("exercise", [BY_HAND, CLAIM], ids=["by_hand", "claim"])
+def test_the_task_is_complete(exercise):
+    shown = exercise._repr_markdown_()
+    assert exercise.title in shown
+    assert len(exercise.hints) >= 2
+    assert shown.count("<details>") == len(exercise.hints) + 1
+    assert "Formula(" not in shown
+    for nonsense in (None, ..., "no idea", object, {"replicas": 2}):
+        assert exercise.check(nonsense).passed is False
