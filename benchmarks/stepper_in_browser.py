@@ -24,6 +24,8 @@ STEPPERS = {
     "kafka.kip_320": "step('kafka.kip_320')",
     "kafka.async_isr": "step('kafka.async_isr')",
     "the talk's loss": "replay('talk_46_56_found_scenario')",
+    "pulsar.compaction": "step('pulsar.compaction', retain_null_key=True)",
+    "729 initial states": "step('pulsar.compaction', model_producer=False)",
     "requests and replies": "step(spec.bind(clients=2, requests=2))",
 }
 CELL = """

@@ -112,14 +112,14 @@ def test_wrong_steps_and_wrong_names_are_told():
     assert exercises.one_message_for_three.check(too_early).passed is False
     longer = "producer(input_key=0, input_value=0)\n" + exercises.ONE_FOR_THREE
     assert "Step 4" in exercises.one_message_for_three.check(longer).text
-    assert "no state 'phase_3'" in exercises.name_the_crash_points.check({"phase_3"}).text
+    assert "no state 'phase_3'" in exercises.name_the_crash_points.check(["phase_3"]).text
 
 
 @pytest.mark.slow
 def test_wrong_crash_points_are_told():
     name = exercises.name_the_crash_points
-    assert "phase_two_write leaves nothing" in name.check({"phase_two_write"}).text
-    assert "3 more" in name.check({"phase_two_persist_cusror"}).text
+    assert "phase_two_write leaves nothing" in name.check(["phase_two_write"]).text
+    assert "3 more" in name.check(["phase_two_persist_cusror"]).text
 
 
 def horizon_first(s, c):
@@ -218,7 +218,7 @@ def test_the_table_of_crash_points():
     constants = {**SMALL, "retain_null_key": True}
     table = crash_points(load("pulsar.compaction").bind(**constants))
     left_behind = table["ledger left behind"]
-    assert set(table.index[left_behind > 0]) == exercises.HARMFUL
+    assert list(table.index[left_behind > 0]) == exercises.HARMFUL
     assert not table["messages lost"].any()
     assert not table["served twice after it"].any()
     twice = table["served twice before it"]

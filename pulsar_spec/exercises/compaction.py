@@ -130,12 +130,12 @@ def one_message_for_three(answer) -> Feedback:
 
 # --- 03: when a crash does harm ------------------------------------------------------------------
 
-HARMFUL = {
+HARMFUL = [
     "phase_two_update_context",
     "phase_two_update_horizon",
     "phase_two_persist_cusror",
     "phase_two_delete_ledger",
-}
+]
 
 
 @exercise(
@@ -154,8 +154,8 @@ def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
 
     After which steps may a crash leave a compacted ledger behind for ever? Give the names of the
-    compactor's states in which the broker crashes as a set of texts, such as
-    `{"phase_one", "phase_two_write"}`. The check crashes in every reachable state.
+    compactor's states in which the broker crashes as a list of texts, such as
+    `["phase_one", "phase_two_write"]`. The check crashes in every reachable state.
     """
     table = crash_points(compaction.spec.bind(**SMALL, retain_null_key=True))
     unknown = sorted(set(answer) - set(table.index))
