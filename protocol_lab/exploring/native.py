@@ -3,7 +3,8 @@
 Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
 checked against the constraint and entered into the table of fingerprints, and the new ones are
 checked against the invariants, all in the order in which one state at a time would be handled: so
-the counts at a stop are those of the plain algorithm in `python_engine`.
+the counts at a stop are those of the plain algorithm in `python_engine`. Other cores expand the
+next chunks meanwhile (`ahead`).
 """
 
 import time
@@ -18,6 +19,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import fingerprint as table
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.ahead import Ahead, Candidates
 from protocol_lab.exploring.identity import Identity
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.result import Result
@@ -65,6 +67,7 @@ class NativeSearch:
         self.sometimes = self._bits(spec.sometimes_properties)
         self.invariants = self._bits(question.invariants)
         self.violating = dict.fromkeys(question.names, 0)
+        self.actions = [each.name for each in spec.actions]
         self._allocate()
 
     def _allocate(self) -> None:
@@ -73,16 +76,18 @@ class NativeSearch:
         self.store = np.empty((1 << 14, words), np.uint64)
         self.parents = np.empty(1 << 14, np.int64)
         self.table = np.zeros(1 << 16, np.uint64)
-        self._candidates(8 * _CHUNK)
+        self.ahead = Ahead(self._expand, words, _CHUNK)
+        self.now = self.ahead.candidates()
 
-    def _candidates(self, room: int) -> None:
-        self.out = np.empty((room, self.model.words), np.uint64)
-        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
-        self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
-        self.inside = np.ones(room, np.uint8)
-        self.verdicts = np.zeros(room, np.uint8)
-        self.degree_of = np.zeros(_CHUNK, np.int64)
-        self.progress = np.zeros(1, np.int64)
+    def _expand(self, rows: np.ndarray, begin: int, end: int, into: Candidates) -> None:
+        """Fill in the successors of rows[begin:end], as many as there is room for."""
+        into.done, into.count = self.expand(
+            rows, begin, end, self.constants, into.out, into.parent_of,
+            into.action_of, into.weight_of, into.degree_of, into.progress,
+        )  # fmt: skip
+
+    def _make_larger(self, room: int) -> None:
+        self.now = Candidates(room, self.model.words, _CHUNK)
 
     def _bits(self, properties: list) -> int:
         return sum(1 << k for k, each in enumerate(self.properties) if each in properties)
@@ -103,6 +108,8 @@ class NativeSearch:
             result.undecided_reason = str(stop)
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
+        finally:
+            self.ahead.close()
         result.seconds = time.perf_counter() - began
         self._finish()
         return result
@@ -128,7 +135,7 @@ class NativeSearch:
             self.result.per_depth.append(0)
             begin = level_begin
             while begin < level_end and event is None:
-                begin, event = self._chunk(begin, min(begin + _CHUNK, level_end))
+                begin, event = self._chunk(begin, level_end)
                 if self.question.progress:
                     frontier = level_end - begin + (self.stored - level_end)
                     self.question.progress(self.result, frontier, time.perf_counter() - began)
@@ -147,40 +154,49 @@ class NativeSearch:
         for at in range(0, len(rows), _CHUNK):
             part = rows[at : at + _CHUNK]
             for k, row in enumerate(part):
-                self.out[k] = np.frombuffer(row, np.uint64)
-            self.parent_of[: len(part)] = -1
-            self.weight_of[: len(part)] = 1
+                self.now.out[k] = np.frombuffer(row, np.uint64)
+            self.now.parent_of[: len(part)] = -1
+            self.now.weight_of[: len(part)] = 1
             event = event or self._take_in(len(part), ["init"], None)
         return event
 
-    def _chunk(self, begin: int, end: int) -> tuple[int, _Event | None]:
-        names = [each.name for each in self.model.spec.actions]
+    def _chunk(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
+        """Take in the next states of the level; the end of those, and what ends the search."""
+        expanded = self.ahead.take(self.store, begin, level_end)
+        if expanded is None:
+            return self._expand_and_take_in(begin, min(begin + _CHUNK, level_end))
+        self.ahead.give_back(self.now)
+        self.now = expanded
+        return self._take_in_chunk(begin)
+
+    def _expand_and_take_in(self, begin: int, end: int) -> tuple[int, _Event | None]:
         while True:
             try:
-                done, count = self.expand(
-                    self.store, begin, end, self.constants, self.out, self.parent_of,
-                    self.action_of, self.weight_of, self.degree_of, self.progress,
-                )  # fmt: skip
+                self._expand(self.store, begin, end, self.now)
             except CapacityExceeded:
-                end = int(self.progress[0])  # first the states before the one that does not fit
+                end = int(self.now.progress[0])  # first the states before the one that does not fit
                 if end == begin:
-                    return end, self._last_state(end, names)
+                    return end, self._last_state(end)
                 continue
             except Exception as error:
-                list(successors(self.model, self._row(int(self.progress[0]))))  # has the words
+                position = int(self.now.progress[0])
+                list(successors(self.model, self._row(position)))  # has the words
                 raise error
-            if done > begin:
-                break
-            self._candidates(2 * len(self.out))  # one state has more successors than fit
+            if self.now.done > begin:
+                return self._take_in_chunk(begin)
+            self._make_larger(2 * len(self.now.out))  # one state has more successors than fit
+
+    def _take_in_chunk(self, begin: int) -> tuple[int, _Event | None]:
+        done, count = self.now.done, self.now.count
         dead = self._deadlock(begin, done)
         if dead is not None:
-            count = int(np.searchsorted(self.parent_of[:count], dead))
-        event = self._take_in(count, names, self.store)
+            count = int(np.searchsorted(self.now.parent_of[:count], dead))
+        event = self._take_in(count, self.actions, self.store)
         if event is None and dead is not None:
             event = _Event("deadlock", -1, self._row(dead), int(self.parents[dead]))
         return done, event
 
-    def _last_state(self, position: int, names: list[str]) -> _Event:
+    def _last_state(self, position: int) -> _Event:
         """Repeat a state uncompiled, up to its step that exceeds a capacity: that has the words."""
         found = []
         try:
@@ -188,14 +204,14 @@ class NativeSearch:
                 found.append(each)
         except CapacityExceeded as error:
             reason = str(error)
-        if len(found) > len(self.out):
-            self._candidates(len(found))
+        if len(found) > len(self.now.out):
+            self._make_larger(len(found))
         for k, each in enumerate(found):
-            self.out[k] = np.frombuffer(each.row, np.uint64)
-            self.action_of[k] = names.index(each.action.name)
-            self.weight_of[k] = each.witnesses
-        self.parent_of[: len(found)] = position
-        event = self._take_in(len(found), names, self.store)
+            self.now.out[k] = np.frombuffer(each.row, np.uint64)
+            self.now.action_of[k] = self.actions.index(each.action.name)
+            self.now.weight_of[k] = each.witnesses
+        self.now.parent_of[: len(found)] = position
+        event = self._take_in(len(found), self.actions, self.store)
         if event is None:
             raise _Undecided(reason)
         return event
@@ -203,30 +219,30 @@ class NativeSearch:
     def _deadlock(self, begin: int, done: int) -> int | None:
         if not self.question.deadlock:
             return None
-        dead = np.flatnonzero(self.degree_of[: done - begin] == 0)
+        dead = np.flatnonzero(self.now.degree_of[: done - begin] == 0)
         return begin + int(dead[0]) if len(dead) else None
 
     def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
         """Store, check and count candidates [0, count); the first event ends the search."""
-        self.inside[:count] = 1
+        self.now.inside[:count] = 1
         if before is not None or self.question.starts is None:
             self._apply_constraints(count)
         self._make_room(count)
         before_stored = self.stored
-        prints = self.identity.prints(self.out, count, self.inside)
+        prints = self.identity.prints(self.now.out, count, self.now.inside)
         handled, stored = table.insert(
-            self.table, self.out, prints, count, self.inside, self.question.max_states,
-            self.store, self.stored, self.parents, self.parent_of, self.verdicts,
+            self.table, self.now.out, prints, count, self.now.inside, self.question.max_states,
+            self.store, self.stored, self.parents, self.now.parent_of, self.now.verdicts,
         )  # fmt: skip
         event = self._check(handled, before)
         counted = handled if event is None else event.at + 1
-        is_new = self.verdicts[:counted] == table.NEW
+        is_new = self.now.verdicts[:counted] == table.NEW
         new = int(np.count_nonzero(is_new))
         if self.sometimes and new:
-            self.sometimes &= int(np.bitwise_and.reduce(self.failed[:counted][is_new]))
+            self.sometimes &= int(np.bitwise_and.reduce(self.now.failed[:counted][is_new]))
         self.stored = before_stored + new if event else stored
         per_action = np.bincount(
-            self.action_of[:counted], weights=self.weight_of[:counted], minlength=len(names)
+            self.now.action_of[:counted], weights=self.now.weight_of[:counted], minlength=len(names)
         )
         for name, more in zip(names, per_action, strict=False):
             self.result.per_action[name] += int(more)
@@ -241,30 +257,30 @@ class NativeSearch:
             if check is None or not enabled:
                 continue
             check(
-                self.out, count, self.inside, self.constants, enabled, self.failed,
-                self.store, self.parent_of,
+                self.now.out, count, self.now.inside, self.constants, enabled, self.now.failed,
+                self.store, self.now.parent_of,
             )  # fmt: skip
-            self.inside[:count] &= self.failed[:count] == 0
+            self.now.inside[:count] &= self.now.failed[:count] == 0
 
     def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
         """Evaluate the properties on the states that count, and steps on all transitions."""
         question = self.question
-        wanted = (self.verdicts[:count] != table.KNOWN).astype(np.uint8)
+        wanted = (self.now.verdicts[:count] != table.KNOWN).astype(np.uint8)
         enabled = self.invariants | self.sometimes
-        self.failed[:count] = 0
+        self.now.failed[:count] = 0
         if enabled:
             self.check(
-                self.out, count, wanted, self.constants, enabled, self.failed,
-                self.store, self.parent_of,
+                self.now.out, count, wanted, self.constants, enabled, self.now.failed,
+                self.store, self.now.parent_of,
             )  # fmt: skip
-        self.reached[:count] = 0
+        self.now.reached[:count] = 0
         if self.check_goal is not None:
             self.check_goal(
-                self.out, count, wanted, self.constants, 1, self.reached,
-                self.store, self.parent_of,
+                self.now.out, count, wanted, self.constants, 1, self.now.reached,
+                self.store, self.now.parent_of,
             )  # fmt: skip
-            self.reached[:count] = wanted & (self.reached[:count] == 0)
-        self.failed_steps[:count] = 0
+            self.now.reached[:count] = wanted & (self.now.reached[:count] == 0)
+        self.now.failed_steps[:count] = 0
         if self.check_steps is not None and before is not None:
             wanted[:] = 1
             bits = sum(
@@ -273,21 +289,23 @@ class NativeSearch:
                 if each in question.step_invariants
             )
             self.check_steps(
-                self.out, count, wanted, self.constants, bits, self.failed_steps,
-                before, self.parent_of,
+                self.now.out, count, wanted, self.constants, bits, self.now.failed_steps,
+                before, self.now.parent_of,
             )  # fmt: skip
         return self._first_event(count)
 
     def _first_event(self, count: int) -> _Event | None:
         broken = np.flatnonzero(
-            self.failed[:count] & self.invariants | self.failed_steps[:count] | self.reached[:count]
+            self.now.failed[:count] & self.invariants
+            | self.now.failed_steps[:count]
+            | self.now.reached[:count]
         )
         event = None
         if len(broken):
             at = int(broken[0])
             named = (name for name in self.question.names if self._broken(name, count)[at])
             name = next(named, GOAL)
-            event = _Event(name, at, self.out[at].tobytes(), int(self.parent_of[at]))
+            event = _Event(name, at, self.now.out[at].tobytes(), int(self.now.parent_of[at]))
         if not self.question.to_the_end:
             return event
         self._count_violations(count)
@@ -299,8 +317,8 @@ class NativeSearch:
     def _broken(self, name: str, count: int) -> np.ndarray:
         """For each candidate, whether it breaks the invariant of this name."""
         for properties, failed in (
-            (self.properties, self.failed),
-            (self.model.spec.step_invariants, self.failed_steps),
+            (self.properties, self.now.failed),
+            (self.model.spec.step_invariants, self.now.failed_steps),
         ):
             for k, each in enumerate(properties):
                 if each.name == name:
@@ -309,7 +327,7 @@ class NativeSearch:
 
     def _count_violations(self, count: int) -> None:
         """Add the new states that break an invariant, and the transitions that break a step's."""
-        is_new = self.verdicts[:count] == table.NEW
+        is_new = self.now.verdicts[:count] == table.NEW
         for each in self.question.invariants:
             self.violating[each.name] += int((self._broken(each.name, count) & is_new).sum())
         for each in self.question.step_invariants:
