@@ -6,6 +6,7 @@ from pathlib import Path
 
 from protocol_lab.catalog import load, package_folder, spec_names
 from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import initial, successors
@@ -44,7 +45,7 @@ def cases_of(name: str) -> list[Case]:
 
 @cache
 def sampled(which: Case, walks: int = 12, steps: int = 40) -> list[bytes]:
-    """States on seeded random walks, each once."""
+    """States on seeded random walks, each once; a walk ends where a step would not fit."""
     name, constants = which
     model, chance, found = bind(name, **dict(constants)), random.Random(1), {}
     starts = [each.row for each in initial(model)]
@@ -52,7 +53,10 @@ def sampled(which: Case, walks: int = 12, steps: int = 40) -> list[bytes]:
         row = chance.choice(starts)
         for _ in range(steps):
             found[row] = None
-            ahead = [each.row for each in successors(model, row)]
+            try:
+                ahead = [each.row for each in successors(model, row)]
+            except CapacityExceeded:
+                break
             if not ahead:
                 break
             row = chance.choice(ahead)
