@@ -1,7 +1,10 @@
 """Declaring, stepping and exploring made-up protocols: every engine agrees with the twin."""
 
 import math
+import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -385,3 +388,30 @@ def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
     (folder / "counting.py").write_text("import no_such_module")
     with pytest.raises(LabError, match=r"counting.py can't be loaded: ModuleNotFoundError"):
         load("edited.counting")
+
+
+ROOT = Path(__file__).parent.parent
+EXPLORE_LETTERS = """
+import sys
+from protocol_lab.exploring.explore import explore
+from tests.toy_specs import letters
+for slots in map(int, sys.argv[1:]):
+    print(explore(letters.bind(servers=2, slots=slots), progress=False).distinct)
+"""
+
+
+@pytest.mark.slow
+def test_kernels_that_different_processes_have_compiled_can_be_loaded_together(tmp_path):
+    """Their functions have the same names and different layouts: none may call the other's."""
+
+    def explored(*slots: str) -> list[str]:
+        words = [sys.executable, "-c", EXPLORE_LETTERS, *slots]
+        known = {**os.environ, "PROTOCOL_LAB_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            words, env=known, cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    alone = explored("4"), explored("8")
+    assert explored("4", "8") == explored("8", "4") == [*alone[0], *alone[1]]
+    assert alone[0] == alone[1]

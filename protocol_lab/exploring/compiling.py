@@ -88,6 +88,7 @@ class Compiler:
     """Compiles the functions of one model; every function once."""
 
     def __init__(self, layout: StructLayout):
+        self.kernel = ""  # the hash of the kernel that functions are being compiled for
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
@@ -117,11 +118,21 @@ class Compiler:
         }
         scope.update(__name__=__name__, **_STORES)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
+        for each in (*rewriter.extra, tree):
+            self._name_apart(scope[each.name], function.__module__)
         for helper in rewriter.extra:
             scope[helper.name] = inner(scope[helper.name])
         self._running.remove(key)
         self._done[key] = inner(scope[tree.name])
         return self._done[key]
+
+    def _name_apart(self, function: Callable, module: str) -> None:
+        """Give a function a name of its own in the machine code.
+
+        Machine code from the cache is linked by names. Equal ones in kernels of different
+        processes must be of equal code: so the name tells the kernel, which is a hash of that.
+        """
+        function.__qualname__ = f"{module}.{function.__name__}_{self.kernel}"
 
     def expression(self, function: Callable) -> ast.expr | None:
         """What a function returns, if it is one expression that can stand in its caller's code."""

@@ -132,6 +132,7 @@ class Kernels:
         if key not in _loaded:
             path = cache_folder() / key / f"{name}.py"
             _write_once(path, source)
+            self.compiler.kernel = key
             scope: dict[str, Any] = {
                 "__name__": __name__,
                 "Constants": self.model.spec.constants,
@@ -143,6 +144,7 @@ class Kernels:
                 **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
             exec(compile(source, str(path), "exec"), scope)
+            scope[name].__qualname__ = f"{name}_{key}"
             try:
                 kernel = njit(_SIGNATURES[name], nogil=True, cache=True, no_cfunc_wrapper=True)(
                     scope[name]

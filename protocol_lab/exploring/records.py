@@ -5,7 +5,9 @@ a store that checks whether a number fits its width, copies and comparisons of w
 new records as values. `compiling` rewrites actions to use these functions; nobody else calls them.
 """
 
+import hashlib
 import operator
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
@@ -30,6 +32,21 @@ class StateRecord(types.Record):
     So a function that is called with an id here and an epoch there is compiled once, and
     compiled arithmetic is as exact as the uncompiled one.
     """
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple]:
+        """What stands for the type in the names of machine code: a hash of all its fields.
+
+        Numba's own is a running number of the process. Kernels that different processes have
+        compiled, for different layouts, would then have functions of one name in them; loaded
+        together, one would call the other's.
+        """
+        return "StateRecord", (_short_hash(self.name),)
+
+
+@cache
+def _short_hash(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
 register_default(StateRecord)(RecordModel)
