@@ -5,7 +5,7 @@
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property under fairness
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
-    simulate SPEC [--walks N] [--seed N]    seeded random walks
+    simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     prepare                                 compile and verify everything beforehand
 
 Exit codes: 0 holds (or done), 1 violated, 2 undecided, 3 bad input. With --json standard output is
@@ -101,9 +101,17 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
     _add_model_options(simulate)
-    simulate.add_argument("--walks", type=int, default=100)
-    simulate.add_argument("--steps", type=int, default=100)
-    simulate.add_argument("--seed", type=int, default=0)
+    simulate.add_argument("--walks", type=int, metavar="N", help="10,000, or as time allows")
+    simulate.add_argument("--steps", type=int, default=100, metavar="N", help="of a walk; 100")
+    simulate.add_argument("--seconds", type=float, metavar="S", help="stop after this time")
+    simulate.add_argument("--seed", type=int, default=0, metavar="N", help="other walks")
+    simulate.add_argument(
+        "--bias", default="steps", help="draw steps, or actions, or rare actions more often"
+    )
+    simulate.add_argument("--constraint", metavar="EXPR", help="walks end outside of it")
+    simulate.add_argument(
+        "--as-found", action="store_true", help="do not shorten the way to a violation"
+    )
     simulate.set_defaults(command=_simulate)
 
     replay = commands.add_parser("replay", help="take a scenario's steps and check its claims")
@@ -193,14 +201,19 @@ def _check_property(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from protocol_lab.exploring.search import Question
     from protocol_lab.exploring.simulate import simulate
 
-    if options.walks < 1 or options.steps < 1:
-        raise LabError("--walks and --steps need at least 1.")
-    model = _model(options)
-    question = Question(*model.choose(_invariants(options)))
-    result = simulate(model, question, walks=options.walks, steps=options.steps, seed=options.seed)
+    result = simulate(
+        _model(options),
+        invariants=_invariants(options),
+        constraint=options.constraint,
+        walks=options.walks,
+        steps=options.steps,
+        seconds=options.seconds,
+        seed=options.seed,
+        bias=options.bias,
+        shorten=not options.as_found,
+    )
     return _report(result, options)
 
 
