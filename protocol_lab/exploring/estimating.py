@@ -59,7 +59,7 @@ class Sightings:
     def __init__(self, kept: int = KEPT):
         self.level = self.stored = self.walks = 0
         self.kept = kept
-        self.keys, self.last, self.count = _tables(4 * kept)
+        self.keys, self.last, self.count = _tables(1 << (4 * kept).bit_length())
 
     def add(self, visits: np.ndarray, first: int) -> None:
         """Note the states of some walks: a row of fingerprints each, 0 where there is none."""

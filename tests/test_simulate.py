@@ -1,0 +1,289 @@
+"""Simulation: seeded walks that are walks of the protocol, short ways, honest estimates."""
+
+import json
+import os
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
+from protocol_lab.catalog import load
+from protocol_lab.cli import main
+from protocol_lab.exploring.estimating import Sightings
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.search import Question
+from protocol_lab.exploring.shrinking import shrink
+from protocol_lab.exploring.simulate import simulate
+from protocol_lab.exploring.walking import ENDS, TOGETHER
+from protocol_lab.stepping.attempts import evaluate, successors
+from protocol_lab.stepping.scenarios import play, read_scenario
+from protocol_lab.stepping.steps import find_step
+from tests.request_reply import spec as request_reply
+from tests.toy_specs import counter
+
+# --- A spec whose walks can be counted by hand -------------------------------------------------
+
+
+class State(Struct):
+    n: Int8
+    common: Int8
+
+
+lottery = Spec("toy.lottery", State, meaning="Nine common ways on, and one rare one.")
+
+
+@lottery.init
+def start(s: State, c):
+    return TAKEN
+
+
+@lottery.action
+def common(s: State, c, way: Range(1, 9)):
+    s.common = way
+    return TAKEN
+
+
+@lottery.action
+def rare(s: State, c):
+    if s.n >= 3:
+        return "three times is enough"
+    s.n += 1
+    return TAKEN
+
+
+@lottery.invariant
+def never_three(s: State, c):
+    return "three times" if s.n == 3 else HOLDS
+
+
+@lottery.constraint
+def no_nine(s: State, c):
+    return "the ninth way leads out" if s.common == 9 else HOLDS
+
+
+@pytest.mark.parametrize(("bias", "share"), [("steps", 0.1), ("actions", 0.5), ("rare", 0.5)])
+def test_how_often_a_step_is_drawn(bias, share):
+    result = simulate(lottery.bind(), invariants=[], walks=20_000, steps=1, bias=bias)
+    assert result.per_action["rare"] / result.steps == pytest.approx(share, abs=0.015)
+    assert sum(result.per_depth) == 40_000
+
+
+def test_rarely_taken_actions_are_preferred():
+    taken = {
+        bias: simulate(lottery.bind(), invariants=[], walks=2_000, steps=6, bias=bias).per_action
+        for bias in ("steps", "rare")
+    }
+    assert taken["rare"]["rare"] > 3 * taken["steps"]["rare"]
+
+
+def test_why_walks_end():
+    result = simulate(lottery.bind(), invariants=[], walks=5_000, steps=1)
+    outside = result.ends["outside the constraint"]
+    assert outside / 5_000 == pytest.approx(0.1, abs=0.015)
+    assert result.ends == dict(zip(ENDS, (5_000 - outside, 0, outside, 0), strict=True))
+    stuck = simulate(counter.bind(limit=5), walks=10, steps=20)
+    assert stuck.ends["nothing can happen"] == 10
+    assert stuck.per_depth == [10] * 6
+
+
+def test_a_step_that_does_not_fit_ends_a_walk_and_is_told():
+    result = simulate(counter.bind(limit="none", step=99), walks=7, steps=20)
+    assert result.ends["no room in storage"] == 7
+    assert "7 of them ended early: state.n would be" in result.undecided_reason
+
+
+# --- Walks -------------------------------------------------------------------------------------
+
+BROKEN = request_reply.bind(clients=2, remembers="in_memory")
+
+
+def outcome(**options) -> dict:
+    said = simulate(BROKEN, progress=False, **options).to_json()
+    return {name: said[name] for name in said if "seconds" not in name}
+
+
+def test_a_seed_gives_the_same_walks_whatever_the_number_of_threads(monkeypatch):
+    walks = 3 * TOGETHER + 1
+    first = outcome(invariants=[], walks=walks, steps=12, seed=5)
+    found = outcome(walks=walks, steps=12, seed=5)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert outcome(invariants=[], walks=walks, steps=12, seed=5) == first
+    assert outcome(walks=walks, steps=12, seed=5) == found
+    assert outcome(invariants=[], walks=walks, steps=12, seed=6) != first
+
+
+def test_more_walks_begin_with_the_same_ones():
+    few, many = (
+        simulate(BROKEN, invariants=[], walks=walks, steps=9, seed=3)
+        for walks in (10, TOGETHER + 10)
+    )
+    assert many.walks == TOGETHER + 10
+    assert few.estimate.seen <= many.estimate.seen
+
+
+def test_what_was_found_is_a_walk_of_the_protocol():
+    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, shorten=False)
+    assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
+    assert len(found.trace) == found.found_in
+    row = found.trace_rows[0]
+    for step, expected in zip(found.trace, found.trace_rows[1:], strict=True):
+        row = find_step(BROKEN, row, step.text).row
+        assert row == expected
+    broken = [each.function for each in request_reply.invariants]
+    assert [bool(evaluate(BROKEN, row, broken[0])) for row in found.trace_rows] == [
+        *[False] * found.found_in,
+        True,
+    ]
+
+
+def test_enough_walks_see_everything_and_nothing_else():
+    model = request_reply.bind(clients=1, remembers="on_disk")
+    seen = simulate(model, walks=20_000, steps=30)
+    whole = explore(model, progress=False)
+    assert seen.estimate.seen == seen.estimate.least == whole.distinct
+    assert seen.never_taken == []
+    assert seen.verdict == "undecided"
+
+
+def test_actions_that_no_walk_took_are_named():
+    seen = simulate(request_reply.bind(lossy=0, crashes=0, remembers="on_disk"), walks=500)
+    assert set(seen.never_taken) == {"lose_request", "lose_reply", "crash"}
+    assert "never taken: lose_request, lose_reply, crash" in str(seen)
+
+
+def test_a_time_limit_and_an_interruption_end_it():
+    assert simulate(BROKEN, invariants=[], seconds=0.3, progress=False).walks > TOGETHER
+    stopped = simulate(BROKEN, invariants=[], walks=10**9, stopped=lambda: True, progress=False)
+    assert stopped.undecided_reason == "interrupted"
+    assert 0 < stopped.walks < 10**6
+
+
+# --- Shortened ways ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_step_of_a_shortened_way_can_be_left_out(seed):
+    found = simulate(BROKEN, walks=5_000, steps=60, seed=seed, bias="actions")
+    shortest = len(explore(BROKEN, progress=False).trace)
+    assert shortest <= len(found.trace) <= found.found_in
+    texts = [step.text for step in found.trace]
+    for left_out in range(len(texts)):
+        assert not still_breaks(found.trace_rows[0], texts[:left_out] + texts[left_out + 1 :])
+
+
+def still_breaks(row: bytes, texts: list[str]) -> bool:
+    """Do these steps, each where it can be taken, break the invariant?"""
+    for text in texts:
+        try:
+            row = find_step(BROKEN, row, text).row or row
+        except LabError:
+            continue
+        if evaluate(BROKEN, row, request_reply.invariants[0].function):
+            return True
+    return False
+
+
+def test_detours_are_left_out():
+    model = lottery.bind()
+    row = simulate(model, invariants=[], walks=1, steps=1, shorten=False)
+    assert row.walks == 1
+    rows = [bytes(model.layout.size)]
+    for way in (1, 2, 0, 3, 0, 4, 4, 0):
+        ahead = list(successors(model, rows[-1]))
+        rows.append(next(each.row for each in ahead if each.args.get("way", 0) == way))
+    short = shrink(model, Question(*model.choose(None)), rows, "never_three")
+    assert len(short) == 4
+    assert short[0] == rows[0]
+
+
+def test_a_walk_can_break_a_step_invariant():
+    found = simulate(counter.bind(limit=9), invariants=["never_to_three"], walks=3)
+    assert (found.violated, len(found.trace)) == ("never_to_three", 3)
+
+
+# --- Estimates ---------------------------------------------------------------------------------
+
+
+def random_walks(states: int, walks: int, steps: int, seed: int) -> np.ndarray:
+    """Walks whose states are drawn from `states` fingerprints, all alike."""
+    chance = np.random.default_rng(seed)
+    prints = chance.integers(1, 2**63, states).astype(np.uint64) * np.uint64(2) + np.uint64(1)
+    prints ^= chance.integers(0, 2**63, states).astype(np.uint64)
+    return prints[chance.integers(0, states, (walks, steps))]
+
+
+def test_the_estimate_is_chao2():
+    visits = random_walks(500, 40, 12, seed=1)
+    sightings = Sightings()
+    sightings.add(visits[:17], 0)
+    sightings.add(visits[17:], 17)
+    met = Counter(each for walk in visits.tolist() for each in set(walk))
+    once, twice = (sum(count == k for count in met.values()) for k in (1, 2))
+    estimate = sightings.estimate()
+    assert (estimate.walks, estimate.seen) == (40, len(met))
+    assert estimate.least == round(len(met) + 39 / 40 * once**2 / (2 * twice))
+    assert estimate.new == pytest.approx(once / sum(met.values()))
+
+
+def test_where_states_are_alike_it_comes_close_also_if_only_a_sample_is_counted():
+    visits = random_walks(40_000, 1_000, 50, seed=2)
+    whole, sampled = Sightings(), Sightings(kept=2_000)
+    for sightings in (whole, sampled):
+        for at in range(0, 1_000, 100):
+            sightings.add(visits[at : at + 100], at)
+    assert whole.estimate().least == pytest.approx(40_000, rel=0.03)
+    assert sampled.level > 0
+    assert sampled.estimate().sampled
+    assert sampled.estimate().seen == pytest.approx(whole.estimate().seen, rel=0.1)
+    assert sampled.estimate().least == pytest.approx(40_000, rel=0.2)
+
+
+def test_one_long_walk_alone_may_exceed_what_is_counted():
+    sightings = Sightings(kept=100)
+    sightings.add(random_walks(5_000, 1, 20_000, seed=3), 0)
+    assert sightings.stored <= 100
+    assert sightings.estimate().seen == pytest.approx(5_000, rel=0.5)
+    assert "one walk allows no estimate" in sightings.estimate().text
+
+
+# --- Losses that a search does not reach -------------------------------------------------------
+
+LARGE = {"replicas": 5, "log_size": 6, "max_records": 6, "max_leader_epoch": 8}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "constants"),
+    [
+        ("kafka.kip_320_first_try", LARGE),
+        ("pulsar.compaction", {"message_sent_limit": 6, "compaction_times_limit": 6}),
+    ],
+)
+def test_losses_in_configurations_too_large_to_be_exhausted(name, constants, tmp_path, capsys):
+    trace = str(tmp_path / "lost.txt")
+    words = ["simulate", name, "--bias", "actions", "--seed", "1", "--seconds", "60"]
+    words += [word for item in constants.items() for word in ("--set", "{}={}".format(*item))]
+    assert main([*words, "--json", "--trace", trace]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["trace_states"] - 1 <= said["found_in"]
+    walk = play(read_scenario(trace))
+    assert len(walk.steps) == len(said["trace"])
+
+
+# --- Bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"walks": 0}, "at least 1 walk"),
+        ({"steps": 0}, "at least 1 walk"),
+        ({"seconds": 0}, "some time"),
+        ({"bias": "luck"}, "steps, actions, rare"),
+        ({"invariants": ["nothing"]}, "has no invariant"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(options, told):
+    with pytest.raises(LabError, match=told):
+        simulate(load("kafka.id_sequence").bind(), **options)
