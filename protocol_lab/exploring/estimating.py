@@ -104,7 +104,7 @@ def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(nogil=True, cache=True)
-def slot_of(keys, key, level):
+def slot_of(keys, key, level) -> int:
     """Where a fingerprint stands in the hash table, or would; its sampled bits tell nothing."""
     mask = np.int64(keys.shape[0] - 1)
     slot = np.int64(key >> np.uint64(level)) & mask
@@ -114,7 +114,7 @@ def slot_of(keys, key, level):
 
 
 @njit(nogil=True, cache=True)
-def note(visits, begin, first, level, kept, keys, last, count, stored):
+def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[int, int]:
     """Count walks [begin, ...) in, or up to one in which more than `kept` states are stored.
 
     last: the latest walk that met a state, so that a walk counts once, also if it is added again.
@@ -139,7 +139,7 @@ def note(visits, begin, first, level, kept, keys, last, count, stored):
 
 
 @njit(nogil=True, cache=True)
-def move(keys, last, count, level, new_keys, new_last, new_count):
+def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
     """Keep what is counted at this level; returns how many states that are."""
     sample, stored = (np.uint64(1) << np.uint64(level)) - np.uint64(1), 0
     for k in range(keys.shape[0]):

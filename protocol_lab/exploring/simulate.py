@@ -94,8 +94,8 @@ class Simulation(Result):
             "seen": estimate and estimate.seen,
             "at_least_reachable": estimate and estimate.least,
             "new_in_one_more_walk": estimate and round(estimate.new, 4),
-            "compile_seconds": round(self.compile_seconds, 3),
             "seconds": round(self.seconds, 3),
+            "compile_seconds": round(self.compile_seconds, 3),
         }
 
     def __str__(self) -> str:

@@ -240,7 +240,7 @@ def _bits(properties: list, chosen: list) -> int:
 
 
 @njit(nogil=True, cache=True)
-def next_random(chance, k):
+def next_random(chance, k) -> int:
     """The next 64 bits of stream k (SplitMix64)."""
     chance[k] += np.uint64(0x9E3779B97F4A7C15)
     mixed = chance[k]
@@ -301,7 +301,7 @@ def pick(
 
 
 @njit(nogil=True, cache=True)
-def pick_action(action_of, first, last, chance, walker, bias, taken):
+def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[int, int]:
     """The stretch of one action among the successors [first, last), drawn by its weight."""
     total, k = 0.0, first
     while k < last:
