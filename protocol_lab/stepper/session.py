@@ -84,7 +84,10 @@ def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
         case Scenario():
             walk = play(of, like)
             walk.first()
-            return walk, [line.text for line in of.lines if line.kind == "violates"]
+            claimed = [line.text for line in of.lines if line.kind == "violates"]
+            spec = walk.model.spec
+            known = {each.name for each in spec.invariants + spec.step_invariants}
+            return walk, [name for name in claimed if name in known]  # the rest are temporal
     raise LabError(
         "A stepper needs a model (spec.bind(...)), a walk, a scenario, a challenge or an"
         f" exploration's result, not {type(of).__name__}."
