@@ -379,9 +379,13 @@ def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
     assert shipped.name in {each["name"] for each in stepper.view["scenarios"]}
     assert ask(stepper, "load", name=shipped.name)["notice"] == ""
     assert ask(stepper, "last")["timeline"]["depth"] == len(stepper.walk.path)
-    claimed = {words(line.text) for line in shipped.lines if line.kind == "violates"}
+    claimed = {line.text for line in shipped.lines if line.kind == "violates"}
+    temporal = {each.name for each in stepper.walk.model.spec.properties}
     broken = {name for moment in moments(stepper.view) for name in moment["broken"]}
-    assert claimed <= broken
+    assert {words(name) for name in claimed - temporal} <= broken
+    loops = [int(line.text) for line in shipped.lines if line.kind == "loops_to"]
+    assert [m["loops_to"] for m in moments(stepper.view) if m["loops_to"]] == loops
+    assert bool(loops) == bool(claimed & temporal)
 
 
 @pytest.mark.parametrize("name", FORMATS)
