@@ -48,6 +48,8 @@ from bookkeeper_spec.clients import (
     start_recovery,
     type_ok,
 )
+from bookkeeper_spec.draw.events import client_events, client_lifelines
+from bookkeeper_spec.draw.ledger import draw_protocol
 from bookkeeper_spec.ledger import (
     ABORTED,
     CLOSED,
@@ -619,7 +621,10 @@ spec = Spec(
     State,
     Constants,
     __doc__,
+    draw=draw_protocol,
     original="BookKeeperProtocol",
+    lifelines=(client_lifelines,),
+    events=client_events,
     printed=OF_PROTOCOL,
 )
 

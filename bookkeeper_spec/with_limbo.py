@@ -48,6 +48,8 @@ from bookkeeper_spec.clients import (
     start_recovery,
     type_ok,
 )
+from bookkeeper_spec.draw.events import client_events, client_lifelines
+from bookkeeper_spec.draw.ledger import draw_with_limbo
 from bookkeeper_spec.ledger import (
     CLOSED,
     IN_RECOVERY,
@@ -818,7 +820,10 @@ spec = Spec(
     State,
     Constants,
     __doc__,
+    draw=draw_with_limbo,
     original="BookKeeperProtocolWithLimbo",
+    lifelines=(client_lifelines,),
+    events=client_events,
     printed=OF_WITH_LIMBO,
 )
 

@@ -1,0 +1,170 @@
+"""The exercises of notebooks/bookkeeper/03_defect_1 and 04_defect_2: mend the protocol."""
+
+from bookkeeper_spec import v4_13
+from bookkeeper_spec.ledger import data_of, has_entry
+from bookkeeper_spec.messages import handle, send, sent
+from bookkeeper_spec.v4_13 import Constants, State, read_phase_has_started
+from protocol_lab import HOLDS, TAKEN, contains, only, with_node
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    repair,
+    run,
+    take_steps,
+    wrong,
+)
+
+spec = v4_13.spec
+TWO_BOOKIES = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
+THREE_BOOKIES = {
+    "bookies": 3,
+    "write_quorum": 2,
+    "ack_quorum": 1,
+    "lac_from_fragment": "false",
+}
+
+# --- Defect 1: do it -----------------------------------------------------------------------------
+
+
+@exercise(
+    hints=[
+        'w2 must hear "no such entry" from a bookie that stores the entry afterwards: so this'
+        " bookie is not fenced when it answers.",
+        "One of two fenced bookies is enough for w2 to read, and that one may have stored the entry"
+        " before. w1 then lacks only the other one.",
+    ],
+    answer="""
+        w1_creates_ledger(ensemble={1, 2})
+        w1_sends_add_entry_requests(lost={})
+        bookie_sends_add_confirmed_response(bookie=1, writer=w1, entry=1, lac=0, lost={})
+        w1_receives_add_confirmed_response(bookie=1, entry=1)
+        w2_place_in_recovery(lost={})
+        bookie_sends_fencing_read_lac_response(bookie=1, lost={})
+        w2_receives_fencing_read_lac_response(bookie=1, lac=0)
+        w2_sends_read_requests(lost={})
+        bookie_sends_read_response(bookie=1, entry=1, lost={})
+        bookie_sends_read_response(bookie=2, entry=1, lost={})
+        w2_receives_non_final_read(bookie=1, entry=1, data=1)
+        w2_completes_read_with_no_such_entry(bookie=2, entry=0, data=0)
+        w2_closes_ledger()
+        bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=1, lac=0, lost={})
+        w1_receives_add_confirmed_response(bookie=2, entry=1)
+    """,
+    why='b2\'s "no" was true when it was said, and not any more when it was used. Nothing was lost'
+    " on the way, and everybody did what the protocol says.",
+)
+def lose_an_acknowledged_entry(answer) -> Feedback:
+    """Lose an acknowledged entry.
+
+    BookKeeper 4.13 with two bookies and both quorums 2. Write the steps, one a line, after which
+    `no_divergence_between_writer_and_meta_data` fails. As few as you can: the check computes par.
+    """
+    model = spec.bind(**TWO_BOOKIES)
+    walk = take_steps(model, answer)
+    broken = [each.name for each in walk.standings() if not each.holds]
+    if "no_divergence_between_writer_and_meta_data" not in broken:
+        return wrong("After these steps the closed ledger has all that w1 has acknowledged.", walk)
+    found = run(model, invariants=["no_divergence_between_writer_and_meta_data"])
+    return against_par(len(walk.steps), found, "An acknowledged entry is cut off")
+
+
+# --- Defect 1: mend it ---------------------------------------------------------------------------
+
+
+def bookie_sends_read_response(s, c, bookie, entry, lost):
+    requests = s.messages.reads[entry - 1].requests
+    if not contains(requests.waiting, bookie):
+        return "no read of this entry is under way to this bookie"
+    answer = s.messages.no_such_entry
+    if entry <= c.send_limit and has_entry(s, bookie, entry):
+        answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
+    if contains(sent(answer), bookie):
+        return "the bookie has sent this answer before"
+    s.b_fenced = with_node(s.b_fenced, bookie)
+    handle(requests, bookie)
+    send(answer, only(bookie), lost)
+    return TAKEN
+
+
+def w1_acknowledges_the_entry(s: State, c: Constants):
+    """A writer acknowledges an entry."""
+    return HOLDS if s.w1.lac == 1 else "w1 has not acknowledged the entry"
+
+
+@exercise(
+    hints=[
+        'Which bookie\'s "no such entry" becomes false later? Look at the trace: what could have'
+        " made it true for ever?",
+        "A guard does not help: the bookie has to answer. It is an effect that is missing. The"
+        " bookies that are fenced are `s.b_fenced`.",
+        "`s.b_fenced = with_node(s.b_fenced, bookie)`, after the guards.",
+    ],
+    answer=bookie_sends_read_response,
+    why="Who has said no will not take the entry any more: recovery reads become monotonic. It"
+    " costs nothing, since the request is sent anyway. To fence with a negative answer only would"
+    " do as well: who has the entry already can't make a no untrue.",
+)
+def make_a_no_last(answer) -> Feedback:
+    """Make a "no" last.
+
+    This is how a bookie of 4.13 answers a recovery read. Change it so that no acknowledged entry
+    can be cut off. The check explores two bookies with quorums of 2 and every loss of messages: all
+    invariants must hold, the recovery must still close ledgers, and w1 must still acknowledge.
+    """
+    return repair(
+        spec.bind(**TWO_BOOKIES),
+        "bookie_sends_read_response",
+        answer,
+        must_reach=[w1_acknowledges_the_entry],
+    )
+
+
+# --- Defect 2: mend it ---------------------------------------------------------------------------
+
+
+def w2_receives_fencing_read_lac_response(s, c, bookie, lac):
+    if not contains(s.messages.fence_responses[lac].waiting, bookie):
+        return "no such answer is under way from this bookie"
+    confirmed = max(lac, s.w2.curr_fragment.first_entry_id - 1)
+    s.w2.fenced = with_node(s.w2.fenced, bookie)
+    if confirmed > s.w2.lac and not read_phase_has_started(s, c):
+        s.w2.lac = confirmed
+        s.w2.lap = confirmed
+    handle(s.messages.fence_responses[lac], bookie)
+    return TAKEN
+
+
+def w2_recovers_the_second_fragment(s: State, c: Constants):
+    """A recovery closes a ledger of two fragments."""
+    if s.meta_fragments.length == 2 and s.w2.status == v4_13.CLOSED:
+        return HOLDS
+    return "no recovery has closed a ledger of two fragments"
+
+
+@exercise(
+    hints=[
+        "The bookies of a new fragment may never have heard of the ledger: their LAC is 0. Does w2"
+        " know better, without asking anybody?",
+        "The writer began the last fragment after its own LAC. So everything before it is"
+        " confirmed: w2 has `s.w2.curr_fragment.first_entry_id`.",
+    ],
+    answer=w2_receives_fencing_read_lac_response,
+    why="The metadata are evidence, too: nobody begins a fragment before what comes before it is"
+    " confirmed. With that, w2 reads and writes back entries of the last fragment only, and a"
+    " bookie that it has to replace is replaced in the last fragment.",
+)
+def begin_where_it_is_safe(answer) -> Feedback:
+    """Begin where it is safe.
+
+    This is what w2 of 4.13 makes of a bookie's LAC. Change it so that no recovery has to begin a
+    fragment before the last one. The check explores three bookies with a write quorum of 2 and an
+    ack quorum of 1: all invariants must hold, and a ledger of two fragments must still be
+    recovered.
+    """
+    return repair(
+        spec.bind(**THREE_BOOKIES),
+        "w2_receives_fencing_read_lac_response",
+        answer,
+        must_reach=[w2_recovers_the_second_fragment],
+    )
