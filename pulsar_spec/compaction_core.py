@@ -236,6 +236,15 @@ def is_kept(s, c, message) -> bool:
     return message.id == s.phase_one_result.latest_for_key[message.key]
 
 
+def write_ledger(s, c, new) -> None:
+    """Write what is kept of what phase one has read into a new compacted ledger."""
+    s.compacted_ledgers[new].exists = True
+    for k in range(s.phase_one_result.read_position):
+        if is_kept(s, c, s.messages.items[k]):
+            append(s.compacted_ledgers[new].messages, s.messages.items[k])
+    s.compactor_state = COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT
+
+
 def compactor_phase_two_write(s: State, c: Constants):
     """The compactor reads the topic again and writes what is kept into a new compacted ledger."""
     if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
@@ -243,11 +252,7 @@ def compactor_phase_two_write(s: State, c: Constants):
     new = max_compacted_ledger_id(s) + 1
     if new > c.compaction_times_limit:
         return "compaction_times_limit ledgers have been written"
-    s.compacted_ledgers[new].exists = True
-    for k in range(s.phase_one_result.read_position):
-        if is_kept(s, c, s.messages.items[k]):
-            append(s.compacted_ledgers[new].messages, s.messages.items[k])
-    s.compactor_state = COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT
+    write_ledger(s, c, new)
     return TAKEN
 
 
@@ -298,14 +303,19 @@ def forget_phase_one(s) -> None:
 # --- Crashes -----------------------------------------------------------------------------------
 
 
-def broker_crash(s: State, c: Constants):
-    """The broker crashes, and the compactor with it; another broker reads the cursor from disk."""
-    if s.crash_times >= c.max_crash_times:
-        return "the broker has crashed max_crash_times times"
+def take_over(s) -> None:
+    """Another broker serves the topic. It knows what the cursor says, and nothing else."""
     s.crash_times += 1
     forget_phase_one(s)
     s.compaction_horizon = s.cursor.compaction_horizon
     s.compacted_topic_context = s.cursor.compacted_topic_context
+
+
+def broker_crash(s: State, c: Constants):
+    """The broker crashes, and the compactor with it; another broker reads the cursor from disk."""
+    if s.crash_times >= c.max_crash_times:
+        return "the broker has crashed max_crash_times times"
+    take_over(s)
     return TAKEN
 
 

@@ -36,18 +36,18 @@ from pulsar_spec.compaction_core import (
     COMPACTOR_IN_PHASE_TWO_WRITE,
     Constants,
     LedgerId,
-    broker_crash,
     compactor_phase_one,
     compactor_phase_two_persist_cusror,
     compactor_phase_two_update_context,
     compactor_phase_two_update_horizon,
-    compactor_phase_two_write,
     consumer,
     forget_phase_one,
     init,
     max_compacted_ledger_id,
     producer,
+    take_over,
     terminating,
+    write_ledger,
 )
 from pulsar_spec.compaction_properties import (
     between_compactions_one_ledger_exists,
@@ -96,9 +96,11 @@ def compactor_phase_two_write_registered(s: State, c: Constants):
     """The ledger is written as in `pulsar.compaction`, once the cursor names it."""
     if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
         return "the compactor is not about to write a ledger"
-    if not contains(s.cursor.ledgers, max_compacted_ledger_id(s) + 1):
+    new = max_compacted_ledger_id(s) + 1
+    if not contains(s.cursor.ledgers, new):
         return "the cursor does not name the new ledger yet"
-    return compactor_phase_two_write(s, c)
+    write_ledger(s, c, new)
+    return TAKEN
 
 
 def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
@@ -114,8 +116,9 @@ def broker_crash_and_clean_up(s: State, c: Constants):
     """The broker crashes; another one reads the cursor and deletes what nobody will ever use."""
     if s.crash_times >= c.max_crash_times:
         return "the broker has crashed max_crash_times times"
+    take_over(s)
     delete_unused_ledgers(s)
-    return broker_crash(s, c)
+    return TAKEN
 
 
 spec = Spec(

@@ -130,18 +130,6 @@ def horizon_first(s, c):
     return TAKEN
 
 
-def delete_all(s, c):
-    if s.crash_times >= c.max_crash_times:
-        return "no more crashes"
-    s.crash_times += 1
-    forget_phase_one(s)
-    s.compaction_horizon = s.cursor.compaction_horizon
-    s.compacted_topic_context = s.cursor.compacted_topic_context
-    for ledger in range(1, len(s.compacted_ledgers)):
-        erase(s.compacted_ledgers, ledger)
-    return TAKEN
-
-
 def delete_the_latest(s, c):
     if s.crash_times >= c.max_crash_times:
         return "no more crashes"
@@ -159,7 +147,6 @@ def delete_the_latest(s, c):
     ("task", "answer", "text"),
     [
         ("update_both_at_once", horizon_first, "compaction_horizon_correctness breaks"),
-        ("clean_up_after_a_crash", delete_all, "compaction_horizon_correctness breaks"),
         (
             "clean_up_after_a_crash",
             delete_the_latest,
