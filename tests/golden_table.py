@@ -242,15 +242,16 @@ _IN_FLIGHT = "Cardinality(net_messages)"
 def _uniform(record: dict[str, Any]) -> dict[str, Any]:
     """A record that says `status` and `invariants`, in the words of the others.
 
-    What was violated may be an action property, which is not among the invariants. TLC counts the
-    constraint, too, as an action.
+    What was violated may be an action property, which is not among the invariants. The actions'
+    counts have the constraint among them, and not the one initial state.
     """
     if "status" not in record:
         return record
     violated = (record["violated"] or "").removeprefix("action property ")
     counts = record["per_action_generated"]
     if counts:
-        counts = {name: count for name, count in counts.items() if name != "FewMessages"}
+        kept = {name: count for name, count in counts.items() if name != "FewMessages"}
+        counts = {"Init": 1, **kept}
     return record | {
         "complete": record["status"] == "complete",
         "invariant": [violated] if violated else record["invariants"],

@@ -1,0 +1,189 @@
+"""KRaft: what its prose claims, which constants mend and break what, storage, and size."""
+
+from functools import cache
+
+import pytest
+
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.stepping.steps import find_step
+from tests.spec_checks import agree, bind, walk
+
+SPEC = "kraft.kip_853"
+TWO = {"init_cluster_size": 2, "max_cluster_size": 2, "hosts": 2, "max_spawned_servers": 2}
+ONE = {"init_cluster_size": 1, "max_cluster_size": 1, "hosts": 1, "max_spawned_servers": 1}
+REMOVING = {
+    "min_cluster_size": 2,
+    "max_cluster_size": 3,
+    "max_epoch": 1,
+    "max_values_per_epoch": 0,
+    "max_remove_reconfigs": 1,
+    "test_liveness": True,
+}
+
+
+@cache
+def explored(engine: str = "native", names: tuple[str, ...] = (), **constants) -> Result:
+    model = bind(SPEC, **constants)
+    return explore(model, engine=engine, invariants=list(names), progress=False)
+
+
+def played(stem: str, **constants):
+    """The walk of a scenario, with some constants changed and without its claims."""
+    scenario = read_scenario(next(path for path in scenarios_of(SPEC) if path.stem == stem))
+    steps = [line.text for line in scenario.lines if line.kind == "step"]
+    model = bind(SPEC, **(scenario.constants | constants))
+    return model, steps
+
+
+def fails_at(stem: str, **constants) -> tuple[int, str]:
+    """Which step of a scenario can't be taken with these constants, and why; (0, "") if all can."""
+    model, steps = played(stem, **constants)
+    for number in range(len(steps)):
+        each = find_step(model, walk(model, *steps[:number]), steps[number])
+        if not each.taken:
+            return number + 1, each.reason
+    return 0, ""
+
+
+# --- Size --------------------------------------------------------------------------------------
+
+
+def test_a_state_of_three_servers_takes_at_most_1_kb():
+    layout = bind(SPEC).layout
+    assert layout.size <= 1024
+    messages = sum(layout.fields[name].size for name in ("net_messages", "net_messages_processed"))
+    assert messages > layout.size / 2
+
+
+def test_storage_that_is_used_up_ends_the_search_undecided():
+    constants = {**TWO, "max_epoch": 1, "value": 7, "max_values_per_epoch": 7, "log_slots": 6}
+    for engine in ("native", "python"):
+        result = explored(engine, **constants)
+        assert result.verdict == "undecided"
+        assert "log_slots" in result.undecided_reason
+
+
+# --- Engines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {**TWO, "max_epoch": 1, "max_remove_reconfigs": 1, "max_values_per_epoch": 0},
+        {**TWO, "max_epoch": 1, "max_crashes": 1, "max_disconnected_pairs": 1},
+        {**REMOVING, "fetch_outside_configuration": "accepted", "max_messages_in_flight": 2},
+    ],
+)
+def test_engines_agree(constants):
+    assert agree(bind(SPEC, **constants), progress=False).verdict == "holds"
+
+
+# --- Defects of the original, and what mends them ------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("constants", "fix", "name"),
+    [
+        (
+            {**TWO, "max_epoch": 3, "max_values_per_epoch": 0},
+            "stale_vote_request_fixed",
+            "epoch_monotone",
+        ),
+        (
+            {**TWO, "max_epoch": 2, "max_values_per_epoch": 0, "max_remove_reconfigs": 1},
+            "observer_vote_fixed",
+            "one_vote_in_an_epoch",
+        ),
+        ({**TWO, "max_epoch": 2}, "follower_hwm_fixed", "hwm_monotone"),
+    ],
+)
+def test_a_fix_mends_the_property(constants, fix, name):
+    assert explored(names=(name,), **constants).violated == name
+    assert explored(names=(name,), **constants, **{fix: True}).verdict == "holds"
+
+
+def test_the_fixes_stop_what_the_scenarios_show():
+    assert fails_at("stale_vote_request_two_leaders", stale_vote_request_fixed=True)[0] == 13
+    assert fails_at("observer_votes_twice", observer_vote_fixed=True)[0] == 15
+    model, steps = played("removed_leader_cannot_restart", observer_vote_fixed=True)
+    assert walk(model, *steps, "restart_with_state(server=2)")
+    model, steps = played("single_voter_has_no_leader", single_voter_election_fixed=True)
+    assert walk(model, *steps[:2], "become_leader(server=1)")
+    model, steps = played("first_fetch_is_never_taken", first_fetch_fixed=True)
+    assert walk(model, *steps[:2], "handle_fetch_response(message=FetchResponse(source=1))")
+
+
+def told(constants: dict, *steps: str) -> tuple[set, set]:
+    """The values of which clients were told that they are committed, and that they failed."""
+    from protocol_lab.declaring.views import plain, view
+
+    model = bind(SPEC, **constants)
+    state = plain(view(model.layout, walk(model, *steps)))
+    return state["inv_pos_acked"], state["inv_neg_acked"]
+
+
+def test_a_leader_alone_tells_its_client_once_that_is_mended():
+    steps = ["client_request(server=1, value=1)", "restart_with_state(server=1)"]
+    alone = {**ONE, "max_restarts": 1}
+    assert told(alone, *steps) == (set(), {1})
+    assert told(alone | {"single_voter_commit_fixed": True}, *steps) == ({1}, set())
+
+
+def test_a_leader_that_resigns_tells_its_client_once_that_is_mended():
+    steps = ["client_request(server=1, value=1)", "check_quorum_resign(server=1)"]
+    assert told({}, *steps) == (set(), set())
+    assert told({"resigned_writes_fixed": True}, *steps) == (set(), {1})
+
+
+# --- Broken variants ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stem", "constant"),
+    [
+        ("reconfigure_before_own_commit", "reconfigure_before_own_commit"),
+        ("hwm_over_earlier_epoch", "hwm_over_earlier_epoch"),
+        ("vote_without_log_check", "vote_without_log_check"),
+        ("removed_leader_counts_itself", "removed_leader_counts_itself"),
+    ],
+)
+def test_what_is_broken_needs_its_constant(stem, constant):
+    """Without it the story stops, or ends with nothing lost."""
+    scenario = read_scenario(next(path for path in scenarios_of(SPEC) if path.stem == stem))
+    [broken] = [line.text for line in scenario.lines if line.kind == "violates"]
+    assert play(scenario).moment.depth == sum(line.kind == "step" for line in scenario.lines) + 1
+    if fails_at(stem, **{constant: False}) == (0, ""):
+        model, steps = played(stem, **{constant: False})
+        row = walk(model, *steps)
+        [function] = [each.function for each in model.spec.invariants if each.name == broken]
+        from protocol_lab.stepping.attempts import evaluate
+
+        assert evaluate(model, row, function) == ""
+
+
+@pytest.mark.parametrize(
+    ("constants", "figures"),
+    [
+        ({}, (156, 381, 18)),
+        ({"fetch_outside_configuration": "accepted"}, (676, 1_461, 27)),
+    ],
+)
+def test_figures_of_the_liveness_model(constants, figures):
+    """TLC's, for the removal of server 3; see the golden runs with fairness for the verdicts."""
+    model = bind(SPEC, **REMOVING, max_current_epoch=1, **constants)
+    only_server_3 = "s.config[1].members == 14 or s.config[1].members == 6"
+    result = explore(
+        model, invariants=[], constraint=only_server_3, engine="python", progress=False
+    )
+    assert (result.distinct, result.generated, result.depth) == figures
+
+
+@pytest.mark.slow
+def test_what_must_be_reachable_is_reached():
+    result = explored(**TWO, max_epoch=2)
+    assert result.exhaustive
+    assert result.never_reached == []
