@@ -1,23 +1,25 @@
-"""The run folder of a search on Spark: every level as Parquet, and what has been seen so far.
+"""The run folder of a search on Spark: every level as Parquet, and what was seen so far.
 
-    manifest.json          which search this is; a folder is never continued with another one
-    level-00007/*.parquet  the new states of depth 7, in blobs (see LEVEL)
-    level-00007.json       its counts; written last, so that a level without it is not complete
-    seen/00007-00002.npy   fingerprints that owner 2 has seen, sorted
+    manifest.json                   which search this is; never continued with another one
+    level-00007-1c4f0a22/*.parquet  the new states of depth 7, in blobs (see LEVEL)
+    level-00007.json                its counts, and its files with their sizes; written last
+    seen/                           fingerprints (see `seen`)
+    lock                            held by the search that is at work here
 
-A fingerprint belongs to the owner `fingerprint mod P`, who alone says whether it is new. What an
-owner has seen up to depth d is kept in few sorted runs, after Fenwick's binary indexed trees: the
-run of depth d holds the depths d - (d & -d) + 1 to d. So a level reads and writes at most
-log2(d) + 1 runs, each fingerprint is rewritten at most log2(depth) times, and no file is ever
-changed. The folder must be visible under the same path to the driver and to every executor.
+Each attempt at a level writes into a folder of its own, which the level's record names. So what a
+killed driver, or tasks that outlive it, leave behind is never taken for a level, nor mixed into
+one. Parquet's checksums of pages are written and verified at each reading. The folder must be
+visible under the same path to the driver and to every executor.
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
+from protocol_lab.spark.seen import Seen
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 LEVEL = pa.schema(
     [
@@ -50,18 +58,25 @@ _BLOBS_READ = 16
 """Blobs that are read at a time."""
 
 
-class RunFolder:
-    """Paths, reading and writing in one run folder. Holds no data, and can be pickled."""
+Piece = tuple[str, int, int]
+"""What a level can be read in: (file, row group, its bytes)."""
 
-    def __init__(self, path: str | Path, partitions: int, state_bytes: int):
-        self.path, self.partitions, self.state_bytes = Path(path), partitions, state_bytes
+
+class RunFolder:
+    """One run folder, as the driver uses it; `records` are those of its complete levels."""
+
+    def __init__(self, path: str | Path, state_bytes: int):
+        self.path, self.state_bytes = Path(path), state_bytes
+        self.records: list[dict[str, Any]] = []
 
     # --- Which search is it? ----------------------------------------------------------------
 
-    def claim(self, identity: dict[str, Any]) -> None:
-        """Make the folder, or make sure that what it holds was asked the same question.
+    @contextmanager
+    def claimed(self, identity: dict[str, Any]) -> Iterator[None]:
+        """Make the folder, or make sure that what it holds was asked the same question; and keep
+        others out of it.
 
-        Raises LabError with the first thing that differs.
+        Raises LabError with the first thing that differs, or if another search is at work in it.
         """
         manifest = self.path / "manifest.json"
         try:
@@ -81,120 +96,110 @@ class RunFolder:
                     f"{self.path} holds another search ({_difference(name, known.get(name), value)}"
                     "): name another folder, or delete it to start afresh."
                 )
-
-    @staticmethod
-    def partitions_of(path: str | Path) -> int | None:
-        """The number of owners that an existing run was divided among; None if there is none."""
-        try:
-            return json.loads((Path(path) / "manifest.json").read_text())["partitions"]
-        except (OSError, ValueError, KeyError):
-            return None
+        with (self.path / "lock").open("w") as lock:
+            if not _locked(lock):
+                raise LabError(
+                    f"Another search is at work in {self.path}: wait for it, or name another."
+                )
+            yield
 
     # --- Levels -----------------------------------------------------------------------------
 
-    def level(self, depth: int) -> Path:
-        """The folder of a level's Parquet files."""
-        return self.path / f"level-{depth:05}"
+    def seen(self, partitions: int = 1) -> Seen:
+        """What was seen up to the last complete level; before the first by so many owners."""
+        if not self.records:
+            return Seen(self.path / "seen", 0, partitions)
+        last = self.records[-1]
+        return Seen(self.path / "seen", last["depth"], last["partitions"], last["base"])
+
+    def new_level(self, depth: int) -> Path:
+        """Where the next attempt at a level is to write its Parquet files."""
+        return self.path / f"level-{depth:05}-{uuid.uuid4().hex[:8]}"
+
+    def complete(self, level: Path, seen: Seen, record: dict[str, Any]) -> None:
+        """Declare a level complete, and drop the runs of fingerprints that are not needed now."""
+        files = {file.name: file.stat().st_size for file in sorted(level.glob("*.parquet"))}
+        superfluous = self.seen().files() - seen.files()
+        record |= {
+            "partitions": seen.partitions,
+            "base": seen.base,
+            "folder": level.name,
+            "files": files,
+        }
+        self._keep(record)
+        self.records.append(record)
+        for file in superfluous:
+            file.unlink(missing_ok=True)
 
     def _record(self, depth: int) -> Path:
         return self.path / f"level-{depth:05}.json"
 
-    def complete(self, depth: int, record: dict[str, Any]) -> None:
-        """Declare a level complete, and drop the runs of fingerprints that it made superfluous."""
-        _write_json(self._record(depth), record)
-        for absorbed in runs_up_to(depth - 1):
-            if absorbed > depth - (depth & -depth):
-                for owner in range(self.partitions):
-                    self.run(absorbed, owner).unlink(missing_ok=True)
+    def _keep(self, record: dict[str, Any]) -> None:
+        _write_json(self._record(record["depth"]), record)
 
-    def completed(self) -> list[dict[str, Any]]:
-        """The records of all complete levels, ready to be continued after the last.
+    def resume(self) -> None:
+        """Find the complete levels, ready to be continued after the last.
 
-        A level whose files no longer hold what its record says is not complete, and neither is
-        any after it; they are removed. Runs of fingerprints are made again where they are gone.
+        Everything is read once. A level whose files no longer hold what its record says is not
+        complete, and neither is any after it; what belongs to no complete level is removed. Runs
+        of fingerprints are made again where they are gone or damaged.
         """
-        records: list[dict[str, Any]] = []
-        while (record := self._checked_record(len(records) + 1)) is not None:
-            records.append(record)
-        beyond = len(records) + 1
-        while self._record(beyond).exists() or self.level(beyond).exists():
-            self._record(beyond).unlink(missing_ok=True)
-            shutil.rmtree(self.level(beyond), ignore_errors=True)
-            beyond += 1
-        if records and not self._runs_are_whole(len(records)):
-            self._make_runs(len(records))
-        return records
+        self.records = []
+        while (record := self._checked_record(len(self.records) + 1)) is not None:
+            self.records.append(record)
+        kept = {record["folder"] for record in self.records}
+        kept |= {self._record(record["depth"]).name for record in self.records}
+        for path in self.path.glob("level-*"):
+            if path.name not in kept:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if not self.records:
+            return
+        check = sum(record["report"]["check"] for record in self.records) % 2**64
+        if not self.seen().holds(sum(record["new"] for record in self.records), check):
+            rebuilt = self.seen().rebuilt()
+            depths = range(1, len(self.records) + 1)
+            rebuilt.rebuild(block.fingerprints for each in depths for block in self.read(each))
+            self.records[-1]["base"] = rebuilt.base
+            self._keep(self.records[-1])
+        self.seen().sweep()
 
     def _checked_record(self, depth: int) -> dict[str, Any] | None:
         try:
             record = json.loads(self._record(depth).read_text())
-            held = sum(len(block) for block in self.read(depth))
-            return record if held == record["new"] else None
-        except (OSError, ValueError, LabError):
+            folder = self.path / record["folder"]
+            files = {file.name: file.stat().st_size for file in folder.glob("*.parquet")}
+            held = check = 0
+            for piece in _pieces(folder):
+                for block in read_piece(piece, self.state_bytes):
+                    held += len(block)
+                    check += int(block.fingerprints.sum(dtype=np.uint64))
+            whole = (files, held, check % 2**64)
+            said = (record["files"], record["new"], record["report"]["check"])
+            return record if whole == said else None
+        except (OSError, ValueError, LookupError, LabError):
             return None
 
-    def write(self, depth: int, batches: list[pa.RecordBatch]) -> None:
-        """Write a whole level from this process, one row group for each batch."""
-        shutil.rmtree(self.level(depth), ignore_errors=True)
-        self.level(depth).mkdir(parents=True)
-        with pq.ParquetWriter(self.level(depth) / "part-driver.parquet", LEVEL) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
+    def level(self, depth: int) -> Path:
+        """The folder with the Parquet files of a complete level."""
+        return self.path / self.records[depth - 1]["folder"]
 
-    def reports(self, depth: int) -> list[dict[str, Any]]:
-        """What the tasks of a level have counted and found."""
-        column = pq.read_table(self.level(depth), columns=["report"], partitioning=None)["report"]
-        return [json.loads(text) for text in column.drop_null().to_pylist()]
+    def pieces(self, depth: int) -> list[Piece]:
+        """What a complete level can be read in."""
+        return _pieces(self.level(depth))
 
-    def pieces(self, depth: int) -> list[tuple[str, int, int]]:
-        """What a level can be read in: (file, row group, blobs in it)."""
-        found = []
-        for file in sorted(self.level(depth).glob("*.parquet")):
-            meta = pq.read_metadata(file)
-            for group in range(meta.num_row_groups):
-                found.append((str(file), group, meta.row_group(group).num_rows))
-        return found
-
-    def read(self, depth: int, owner: int | None = None) -> Iterator["Block"]:
-        """The states of a level, a few blobs at a time; of one owner only if one is given."""
+    def read(self, depth: int) -> Iterator["Block"]:
+        """The states of a complete level, a few blobs at a time."""
         for piece in self.pieces(depth):
-            yield from self.read_piece(piece, owner)
-
-    def read_piece(
-        self, piece: tuple[str, int, int], owner: int | None = None
-    ) -> Iterator["Block"]:
-        """The states of one row group. Raises LabError if the file is damaged."""
-        file, group, _ = piece
-        columns = [name for name in LEVEL.names if name != "report"]
-        try:
-            with pq.ParquetFile(file) as parquet:
-                batches = parquet.iter_batches(_BLOBS_READ, row_groups=[group], columns=columns)
-                for batch in batches:
-                    yield from self._blocks(batch, owner)
-        except (OSError, ValueError) as error:
-            raise LabError(f"{file} is damaged ({error}): run the search again.") from None
-
-    def _blocks(self, batch: pa.RecordBatch, owner: int | None) -> Iterator["Block"]:
-        if owner is not None:
-            batch = batch.filter(pc.equal(batch["owner"], owner))
-        count = pc.sum(batch["count"]).as_py()
-        if not count:
-            return
-        rows = buffer_of(batch["rows"], np.uint64).reshape(-1, self.state_bytes // 8)
-        prints, parents = (
-            buffer_of(batch[name], np.uint64) for name in ("fingerprints", "parents")
-        )
-        actions = buffer_of(batch["actions"], np.int16)
-        if not len(rows) == len(prints) == len(parents) == len(actions) == count:
-            raise ValueError("a blob is cut short")
-        yield Block(batch["depth"][0].as_py(), rows, prints, parents, actions)
+            yield from read_piece(piece, self.state_bytes)
 
     def find(self, depth: int, fingerprint: int) -> tuple[bytes, int]:
         """The stored state of this depth and fingerprint, and its parent's fingerprint."""
-        for block in self.read(depth, owner_of(fingerprint, self.partitions)):
-            at = np.flatnonzero(block.fingerprints == np.uint64(fingerprint))
-            if len(at):
-                return block.rows[at[0]].tobytes(), int(block.parents[at[0]])
+        owner = owner_of(fingerprint, self.records[depth - 1]["partitions"])
+        for piece in _pieces(self.level(depth), owner):
+            for block in read_piece(piece, self.state_bytes, owner):
+                at = np.flatnonzero(block.fingerprints == np.uint64(fingerprint))
+                if len(at):
+                    return block.rows[at[0]].tobytes(), int(block.parents[at[0]])
         raise LabError(f"{self.level(depth)} lacks a state: delete {self.path} and start again.")
 
     def path_to(self, depth: int, fingerprint: int) -> list[bytes]:
@@ -206,65 +211,67 @@ class RunFolder:
             depth -= 1
         return rows[::-1]
 
-    # --- Seen fingerprints --------------------------------------------------------------------
 
-    def run(self, depth: int, owner: int) -> Path:
-        """The file of a run of fingerprints."""
-        return self.path / "seen" / f"{depth:05}-{owner:05}.npy"
-
-    def seen(self, depth: int, owner: int) -> list[tuple[int, np.ndarray]]:
-        """The owner's runs up to a depth, as (depth, sorted fingerprints), left on disk."""
-        runs = []
-        for each in runs_up_to(depth):
-            file = self.run(each, owner)
-            empty = file.stat().st_size <= _HEADER_BYTES  # can't be mapped into memory
-            runs.append((each, np.load(file, mmap_mode=None if empty else "r")))
-        return runs
-
-    def add_run(
-        self, depth: int, owner: int, new: np.ndarray, seen: list[tuple[int, np.ndarray]]
-    ) -> None:
-        """Write the run of this depth: the new fingerprints and the runs that it absorbs."""
-        absorbed = [prints for each, prints in seen if each > depth - (depth & -depth)]
-        merged = np.concatenate([new, *absorbed])
-        merged.sort()
-        self._save_run(depth, owner, merged)
-
-    def _save_run(self, depth: int, owner: int, prints: np.ndarray) -> None:
-        file = self.run(depth, owner)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}.part")
-        with part.open("wb") as stream:
-            np.save(stream, prints)
-        part.replace(file)
-
-    def _runs_are_whole(self, depth: int) -> bool:
-        try:
-            held = sum(
-                len(prints)
-                for owner in range(self.partitions)
-                for _, prints in self.seen(depth, owner)
-            )
-        except (OSError, ValueError):
-            return False
-        return held == sum(
-            json.loads(self._record(each).read_text())["new"] for each in range(1, depth + 1)
-        )
-
-    def _make_runs(self, depth: int) -> None:
-        for each in runs_up_to(depth):
-            for owner in range(self.partitions):
-                parts = [
-                    block.fingerprints
-                    for level in range(each - (each & -each) + 1, each + 1)
-                    for block in self.read(level, owner)
-                ]
-                prints = np.concatenate([np.empty(0, np.uint64), *parts])
-                prints.sort()
-                self._save_run(each, owner, prints)
+def write_level(level: Path, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write a whole level from this process, one row group for each batch."""
+    level.mkdir(parents=True)
+    with pq.ParquetWriter(level / "part-driver.parquet", LEVEL, write_page_checksum=True) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
 
 
-_HEADER_BYTES = 128  # of an .npy file that holds one plain array
+def reports_in(level: Path) -> list[dict[str, Any]]:
+    """What the tasks of a level have counted and found."""
+    column = pq.read_table(level, columns=["report"], partitioning=None)["report"]
+    return [json.loads(text) for text in column.drop_null().to_pylist()]
+
+
+def _pieces(level: Path, owner: int | None = None) -> list[Piece]:
+    """The row groups of a level's files; those that may hold states of one owner if it is given."""
+    found = []
+    for file in sorted(level.glob("*.parquet")):
+        meta = pq.read_metadata(file)
+        for group in range(meta.num_row_groups):
+            described = meta.row_group(group)
+            owners = described.column(_OWNER).statistics
+            if owner is None or owners is None or owners.min <= owner <= owners.max:
+                found.append((str(file), group, described.total_byte_size))
+    return found
+
+
+_OWNER = LEVEL.get_field_index("owner")
+
+
+def read_piece(piece: Piece, state_bytes: int, owner: int | None = None) -> Iterator["Block"]:
+    """The states of one row group, a few blobs at a time; of one owner only if one is given.
+
+    Raises LabError if the file is damaged.
+    """
+    file, group, _ = piece
+    columns = [name for name in LEVEL.names if name != "report"]
+    try:
+        with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+            for batch in parquet.iter_batches(_BLOBS_READ, row_groups=[group], columns=columns):
+                yield from _blocks(batch, state_bytes, owner)
+    except (OSError, ValueError) as error:
+        raise LabError(
+            f"{file} is damaged ({error}): run the search again with the same folder, and it goes"
+            " on after the level before."
+        ) from None
+
+
+def _blocks(batch: pa.RecordBatch, state_bytes: int, owner: int | None) -> Iterator["Block"]:
+    if owner is not None:
+        batch = batch.filter(pc.equal(batch["owner"], owner))
+    count = pc.sum(batch["count"]).as_py()
+    if not count:
+        return
+    rows = buffer_of(batch["rows"], np.uint64).reshape(-1, state_bytes // 8)
+    prints, parents = (buffer_of(batch[name], np.uint64) for name in ("fingerprints", "parents"))
+    actions = buffer_of(batch["actions"], np.int16)
+    if not len(rows) == len(prints) == len(parents) == len(actions) == count:
+        raise ValueError("a blob is cut short")
+    yield Block(batch["depth"][0].as_py(), rows, prints, parents, actions)
 
 
 class Block:
@@ -290,15 +297,6 @@ class Block:
         return Block(self.depth, *(each[begin:end] for each in arrays))
 
 
-def runs_up_to(depth: int) -> list[int]:
-    """The depths whose runs together hold the fingerprints of the depths 1 to `depth`."""
-    found = []
-    while depth > 0:
-        found.append(depth)
-        depth &= depth - 1
-    return found
-
-
 def owner_of(fingerprint: int, partitions: int) -> int:
     """Who decides whether a fingerprint is new. The number of partitions is a power of two."""
     return fingerprint & (partitions - 1)
@@ -311,6 +309,17 @@ def buffer_of(column: pa.BinaryArray, dtype: type) -> np.ndarray:
     if data is None or not len(ends):
         return np.empty(0, dtype)
     return np.frombuffer(memoryview(data)[ends[0] : ends[-1]], dtype).copy()
+
+
+def _locked(lock: IO) -> bool:
+    """Take the lock, which the system gives back when the process ends, however it ends."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

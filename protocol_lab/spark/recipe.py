@@ -1,88 +1,96 @@
 """How a model gets into another process, and how to tell that it is still the same one.
 
-A spec from a module travels as the module's name and is imported there. A spec from a notebook
-cell travels whole, pickled with the source text of its functions, since Numba compiles from
-source. Either way the receiver hashes what it got and refuses anything else than was sent.
+A spec from a module travels as the module's name and is imported there (`shipping` brings the
+module). A spec from a notebook cell travels whole, pickled with the source text of its functions,
+since Numba compiles from source. Either way the receiver hashes what it got and refuses anything
+else than was sent.
 """
 
 import importlib
 import inspect
-import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocol_lab.declaring.constants import capacities
 from protocol_lab.declaring.layout import resolve
 from protocol_lab.declaring.spec import Action, Model, Spec
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling
+from protocol_lab.spark.shipping import packages_for
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What another process needs to make the model (and an extra constraint) again.
+    """What another process needs to make the model (and two functions of the question) again.
 
-    spec: the module and the name in it, or None; pickled: (spec or None, constraint); path: where
-    this process imports from; cache: its PROTOCOL_LAB_CACHE; source: the hash to be matched.
+    spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
+    packages: what must be importable there; source: the hash to be matched.
     """
 
     spec: tuple[str, str] | None
     pickled: bytes
     constants: tuple[int, ...]
-    path: tuple[str, ...]
-    cache: str | None
+    packages: tuple[str, ...]
     source: str
 
 
-def recipe_of(model: Model, constraint: Callable | None) -> Recipe:
+class Made(NamedTuple):
+    """What comes out of a recipe: the model, and the question's constraint and goal, if any."""
+
+    model: Model
+    constraint: Callable | None
+    goal: Callable | None
+
+    @property
+    def source(self) -> str:
+        """A hash of everything that decides which states are reachable and what they mean."""
+        return source_of(self.model, [each for each in (self.constraint, self.goal) if each])
+
+
+def recipe_of(
+    model: Model, constraint: Callable | None = None, goal: Callable | None = None
+) -> Recipe:
     """The recipe of a model. Raises LabError if a function's source can't be read."""
     from pyspark import cloudpickle
 
     place = _place_of(model.spec)
-    functions = functions_of(model.spec) if place is None else []
-    with _sources_attached(compiling.reachable([*functions, *filter(None, [constraint])])):
+    functions = functions_of(model.spec)
+    travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
+    with _sources_attached(compiling.reachable(travelling)):
         whole = None if place else replace(model.spec, draw=None)
-        pickled = cloudpickle.dumps((whole, constraint))
+        pickled = cloudpickle.dumps((whole, constraint, goal))
+    reached = compiling.reachable([*functions, *filter(None, [constraint, goal])])
+    modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
     return Recipe(
         place,
         pickled,
         tuple(model.constants),
-        tuple(os.path.abspath(each) for each in sys.path),
-        os.environ.get("PROTOCOL_LAB_CACHE"),
-        source_of(model, constraint),
+        tuple(packages_for(modules)),
+        Made(model, constraint, goal).source,
     )
 
 
-def model_from(recipe: Recipe) -> tuple[Model, Callable | None]:
-    """The model and the extra constraint. Raises LabError if the source is another one here."""
-    if recipe.cache:
-        os.environ["PROTOCOL_LAB_CACHE"] = recipe.cache
-    sys.path += [each for each in recipe.path if each not in sys.path]
-    made = _made(recipe)
-    if source_of(*made) != recipe.source:  # this process may have imported an older version
-        _forget_modules(made[0].spec)
-        made = _made(recipe)
-    if source_of(*made) != recipe.source:
-        raise LabError(
-            f"The source of {made[0].spec.name} was edited after it was loaded: load it again"
-            " (restart the kernel, or call protocol_lab.load)."
-        )
-    return made
-
-
-def _made(recipe: Recipe) -> tuple[Model, Callable | None]:
+def model_from(recipe: Recipe) -> Made:
+    """The model and the question's functions. Raises LabError if the source is another one here."""
     from pyspark import cloudpickle
 
-    spec, constraint = cloudpickle.loads(recipe.pickled)
+    spec, constraint, goal = cloudpickle.loads(recipe.pickled)
     if recipe.spec:
         module, name = recipe.spec
         spec = getattr(importlib.import_module(module), name)
     constants = spec.constants(*recipe.constants)
-    return Model(spec, constants, resolve(spec.state, capacities(constants))), constraint
+    model = Model(spec, constants, resolve(spec.state, capacities(constants)))
+    made = Made(model, constraint, goal)
+    if made.source != recipe.source:
+        raise LabError(
+            f"The source of {spec.name} was edited after it was loaded: load it again"
+            " (restart the kernel, or call protocol_lab.catalog.load)."
+        )
+    return made
 
 
 def functions_of(spec: Spec) -> list[Callable]:
@@ -100,8 +108,8 @@ def functions_of(spec: Spec) -> list[Callable]:
     return functions
 
 
-def source_of(model: Model, constraint: Callable | None) -> str:
-    """A hash of everything that decides which states are reachable and what is found in them."""
+def source_of(model: Model, more: list[Callable]) -> str:
+    """A hash of all code of a spec, and of these further functions."""
     spec = model.spec
     domains = [
         (action.name, name, value)
@@ -109,7 +117,7 @@ def source_of(model: Model, constraint: Callable | None) -> str:
         for name, value in _bounds(action)
         if not callable(value)
     ]
-    functions = [*functions_of(spec), *filter(None, [constraint])]
+    functions = [*functions_of(spec), *more]
     order = [function.__qualname__ for function in functions]
     return compiling.source_hash(functions, order, domains, model.layout)
 
@@ -155,14 +163,3 @@ def _can_be_imported(function: Callable) -> bool:
         return False
     module = sys.modules.get(function.__module__)
     return getattr(module, function.__qualname__, None) is function
-
-
-def _forget_modules(spec: Spec) -> None:
-    """Let the spec's modules be imported again."""
-    for function in compiling.reachable(functions_of(spec)):
-        if function.__module__.partition(".")[0] not in ("__main__", __package__):
-            sys.modules.pop(function.__module__, None)
-    for name, module in list(sys.modules.items()):
-        if name != "__main__" and any(value is spec for value in list(vars(module).values())):
-            del sys.modules[name]
-    importlib.invalidate_caches()

@@ -9,13 +9,12 @@ Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What
 is in `tasks`, the files are in `levels`, decoded tables in `tables`.
 """
 
+import errno
+import hashlib
 import os
 import tempfile
-import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,22 +25,25 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.exploring import fingerprint
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import Question, add_trace, explain_capacity
-from protocol_lab.spark.levels import RunFolder
-from protocol_lab.spark.recipe import recipe_of
-from protocol_lab.spark.session import local_session
+from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
+from protocol_lab.spark.candidates import Parcel
+from protocol_lab.spark.jobs import Jobs
+from protocol_lab.spark.levels import Piece, RunFolder, reports_in, write_level
+from protocol_lab.spark.recipe import Made, recipe_of
+from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.shipping import ship
 from protocol_lab.spark.stages import (
     CANDIDATE_COLUMNS,
     LEVEL_COLUMNS,
     expand_pieces,
     in_worker,
     level_batches,
-    no_states,
+    report_batch,
     settle_owner,
 )
 from protocol_lab.spark.tables import EDGES, decode_states, make_edges, states_schema
-from protocol_lab.spark.tasks import DEADLOCK, Asked, Parcel, Report, Tasks
-from protocol_lab.stepping.attempts import initial, successors
+from protocol_lab.spark.tasks import DEADLOCK, Asked, Report, Tasks
+from protocol_lab.stepping.attempts import successors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,22 +51,22 @@ if TYPE_CHECKING:
 DRIVER_BELOW = 20_000
 """States of a level up to which the driver expands it itself."""
 
-_SETTINGS = {
-    # Blobs are large: a batch of the usual 10,000 would be too.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-    # There is nothing to adapt: the number of owners is fixed, and planning in stages costs time.
-    "spark.sql.adaptive.enabled": "false",
-}
+OWNER_BYTES = 32 << 20
+OWNER_FINGERPRINTS = 1 << 22
+"""What one owner should have of a level, and have seen in all: beyond it there are more owners."""
+
+_MOST_OWNERS = 1 << 14
 
 
 class SparkSearch:
     """One search; `run` returns its result.
 
     session: a Spark session; None for one in local mode, which starts while
-    the kernels compile. folder: where the levels are kept; an earlier run of the same search found
-    there is continued after its last complete level. None for a temporary folder, which goes with
-    this object. driver_below: the driver expands levels of fewer states itself. partitions: the
-    number of owners, a power of two; None for one a core.
+    the kernels compile. folder: where the levels are kept, visible to all machines; an earlier run
+    of the same search found there is continued after its last complete level. None for a temporary
+    folder, which goes with this object. driver_below: the driver expands levels of fewer states
+    itself. partitions: the number of owners to begin with, a power of two; None for one a core.
+    It doubles as the search grows.
 
     The result's `levels` say how many new states each level has and how many were generated for it,
     where (driver or spark), in how many seconds, and how long it waited for Spark to start.
@@ -85,19 +87,25 @@ class SparkSearch:
         partitions: int | None = None,
     ):
         self.model, self.question, self.driver_below = model, question, driver_below
-        self._session = _Starting(session)
+        if question.memory_bytes is not None:
+            raise LabError(
+                "memory_gib is the native engine's: on Spark states are kept on disk, and how much"
+                " memory there is was told to the session when it started. Leave it out."
+            )
+        self._least_owners = partitions or _power_of_two(os.cpu_count() or 1)
+        if self._least_owners & (self._least_owners - 1):
+            least = _power_of_two(self._least_owners)
+            raise LabError(f"partitions={partitions} is not a power of two: use {least}.")
+        self._jobs = Jobs(session)
         self._asked = Asked.by(question)
-        self._recipe = recipe_of(model, question.constraint)
-        self._tasks = Tasks(model, question.constraint, self._asked)
+        made = Made(model, question.constraint, question.goal)
+        self._recipe = recipe_of(*made)
+        self._tasks = Tasks(made, self._asked)
+        self._temporary = None
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="protocol-lab-run-")
             folder = Path(self._temporary.name) / "run"
-        owners = partitions or RunFolder.partitions_of(folder) or _power_of_two(os.cpu_count() or 1)
-        if owners & (owners - 1):
-            raise LabError(
-                f"partitions={owners} is not a power of two: use {_power_of_two(owners)}."
-            )
-        self.folder = RunFolder(Path(folder).absolute(), owners, model.layout.size)
+        self.folder = RunFolder(Path(folder).absolute(), model.layout.size)
         self.result = Result(model, "spark", question.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -109,17 +117,18 @@ class SparkSearch:
         """Explore until everything was seen or something ends the search.
 
         Never raises for an interruption or a bound: the result says what is known. Raises LabError
-        if there is no Java, if the folder holds another search, or for a faulty action.
+        if there is no Java, if the folder holds another search, if a level's files are damaged
+        while it runs, or for a faulty action.
         """
         result, self._began = self.result, time.perf_counter()
-        try:
-            self.folder.claim(self._identity())
-            result.exhaustive = self._search()
-        except _Undecided as stop:
-            result.undecided_reason = str(stop)
-        except KeyboardInterrupt:
-            result.undecided_reason = "interrupted"
-        self._conclude()
+        with self.folder.claimed(self._identity()), self._jobs:
+            try:
+                result.exhaustive = self._search()
+            except _Undecided as stop:
+                result.undecided_reason = str(stop)
+            except KeyboardInterrupt:
+                result.undecided_reason = "interrupted"
+            self._conclude()
         result.seconds = time.perf_counter() - self._began
         return result
 
@@ -135,11 +144,12 @@ class SparkSearch:
     def _table(self, session: "SparkSession | None", stage: Callable, columns: Any) -> "DataFrame":
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        session = session or self._session.get()
-        depths = range(1, len(self.result.levels) + 1)
+        session = session or self._jobs.session()
+        depths = range(1, len(self.folder.records) + 1)
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
-        plan = divided(pieces, 4 * self.folder.partitions)
-        work = in_worker(stage, self._recipe, self._asked, self.folder, plan)
+        plan = divided(pieces, 4 * self.folder.seen(self._least_owners).partitions)
+        archives = ship(session, self._recipe.packages)
+        work = in_worker(stage, archives, self._recipe, self._asked, plan)
         source = session.range(0, len(plan), 1, len(plan))
         return source.mapInArrow(work, from_arrow_schema(columns))
 
@@ -152,29 +162,35 @@ class SparkSearch:
             "invariants": self.question.names,
             "deadlock": self.question.deadlock,
             "to_the_end": self.question.to_the_end,
+            "goal": self.question.goal is not None,
+            "starts": _hash_of(self.question.starts),
             "source": self._recipe.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
-            "partitions": self.folder.partitions,
         }
 
     def _search(self) -> bool:
         """Go level by level; True if everything was seen, False at a violation."""
-        for record in self.folder.completed():
+        self.folder.resume()
+        for record in self.folder.records:
             self._take_in(record)
         while not self._is_at_an_end():
-            depth = len(self.result.levels) + 1
-            where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
-            began, report = time.perf_counter(), Report()
-            session = self._session.get() if where == "spark" else None
-            waited = time.perf_counter() - began
-            if depth == 1:
-                self._start(report)
-            elif session is None:
-                self._by_driver(depth, report)
+            self._make_level(len(self.result.levels) + 1)
+        return not self._stopped_at_violation()
+
+    def _make_level(self, depth: int) -> None:
+        where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
+        began, report = time.perf_counter(), Report()
+        session = self._jobs.session() if where == "spark" else None
+        waited = time.perf_counter() - began
+        before = self.folder.seen(self._least_owners)
+        after, level = before.after(self._owners(before)), self.folder.new_level(depth)
+        try:
+            if session is None:
+                self._by_driver(level, before, after, report)
             else:
-                self._by_spark(session, depth)
-            for each in self.folder.reports(depth):
+                self._by_spark(session, level, before, after)
+            for each in reports_in(level):
                 report.add(Report.of(each))
             if report.over and not report.finding:
                 self._explain(bytes.fromhex(report.over))
@@ -188,9 +204,21 @@ class SparkSearch:
                 "report": report.to_json(),
             }
             if not report.over:
-                self.folder.complete(depth, record)
-            self._take_in(record)
-        return not self._stopped_at_violation()
+                self.folder.complete(level, after, record)
+        except OSError as error:
+            self._give_up(error)
+        self._take_in(record)
+
+    def _owners(self, before: Seen) -> int:
+        """How many owners the next level needs: as many as before, or so many times doubled that
+        none has too much, should the levels go on growing as they did."""
+        sizes = self.result.per_depth[-2:]
+        growth = min(8.0, sizes[1] / sizes[0]) if len(sizes) == 2 and sizes[0] else 1.0
+        expected = int(self._frontier * max(growth, 1.0)) if sizes else 0
+        by_level = expected * self.model.layout.size // OWNER_BYTES
+        by_seen = (self.result.distinct + expected) // OWNER_FINGERPRINTS
+        needed = _power_of_two(max(1, by_level, by_seen))
+        return max(before.partitions, min(needed, _MOST_OWNERS))
 
     @property
     def _frontier(self) -> int:
@@ -199,7 +227,7 @@ class SparkSearch:
     def _take_in(self, record: dict[str, Any]) -> None:
         """Count a complete level, whether it was just made or found in the folder."""
         result, report = self.result, Report.of(record["report"])
-        result.levels.append({key: value for key, value in record.items() if key != "report"})
+        result.levels.append({key: record[key] for key in _TOLD if key in record})
         result.per_depth.append(report.new)
         names = (
             ["init"] if record["depth"] == 1 else [each.name for each in self.model.spec.actions]
@@ -236,74 +264,60 @@ class SparkSearch:
 
     # --- Levels -----------------------------------------------------------------------------
 
-    def _start(self, report: Report) -> None:
+    def _by_driver(self, level: Path, before: Seen, after: Seen, report: Report) -> None:
+        if after.depth == 1:
+            parcels = self._start(after.partitions, report)
+        else:
+            blocks = self.folder.read(before.depth)
+            parcels = self._tasks.expand(blocks, after.partitions, report)
+        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
+        for parcel in parcels:
+            mine[parcel.owner].append(parcel)
+
+        def batches() -> Iterator:
+            for owner, candidates in mine.items():
+                own = Report()
+                for block in self._tasks.settle(before, after, owner, candidates, own):
+                    yield from level_batches(owner, block)
+                yield report_batch(after.depth, owner, own)
+
+        write_level(level, batches())
+
+    def _start(self, owners: int, report: Report) -> Iterator[Parcel]:
         try:
-            rows = [each.row for each in initial(self.model)]
+            rows = self.question.first_rows(self.model)
         except CapacityExceeded as error:
             raise _Undecided(str(error)) from None
         report.per_action = [len(rows)]
         array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.model.words).copy()
-        self._settle(1, self._tasks.start(array, self.folder.partitions, report))
+        return self._tasks.start(array, owners, report)
 
-    def _by_driver(self, depth: int, report: Report) -> None:
-        blocks = self.folder.read(depth - 1)
-        self._settle(depth, self._tasks.expand(blocks, self.folder.partitions, report))
+    def _by_spark(self, session: "SparkSession", level: Path, before: Seen, after: Seen) -> None:
+        plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
+        archives = ship(session, self._recipe.packages)
+        common = (archives, self._recipe, self._asked)
+        expand = in_worker(expand_pieces, *common, plan, after.partitions)
+        settle = in_worker(settle_owner, *common, before, after)
+        new = (
+            session.range(0, len(plan), 1, len(plan))
+            .mapInArrow(expand, CANDIDATE_COLUMNS)
+            .repartitionById(after.partitions, "owner")
+            .mapInArrow(settle, LEVEL_COLUMNS)
+        )
+        failure = self._jobs.run(lambda: new.write.parquet(level.as_uri()), self._watch)
+        if failure is not None:
+            self._give_up(failure)
 
-    def _settle(self, depth: int, parcels: Iterator[Parcel]) -> None:
-        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(self.folder.partitions)}
-        for parcel in parcels:
-            mine[parcel.owner].append(parcel)
-        batches = []
-        for owner, candidates in mine.items():
-            report = Report()
-            new = self._tasks.settle(depth, owner, candidates, self.folder, report)
-            batches += level_batches(owner, new, report)
-        self.folder.write(depth, batches)
-
-    def _by_spark(self, session: "SparkSession", depth: int) -> None:
-        plan = divided(self.folder.pieces(depth - 1), 2 * self.folder.partitions)
-        common = (self._recipe, self._asked, self.folder)
-        with _settings(session, _SETTINGS):
-            level = (
-                session.range(0, len(plan), 1, len(plan))
-                .mapInArrow(in_worker(expand_pieces, *common, plan), CANDIDATE_COLUMNS)
-                .repartitionById(self.folder.partitions, "owner")
-                .mapInArrow(in_worker(settle_owner, *common, depth), LEVEL_COLUMNS)
-            )
-            path = self.folder.level(depth).as_uri()
-            self._wait_for(session, lambda: level.write.mode("overwrite").parquet(path))
-
-    def _wait_for(self, session: "SparkSession", job: Callable[[], None]) -> None:
-        """Run a Spark job in a thread of its own, so that it can be stopped meanwhile."""
-        tag, failures = f"protocol-lab-{uuid.uuid4()}", []
-
-        def work() -> None:
-            session.addTag(tag)
-            try:
-                job()
-            except BaseException as error:
-                failures.append(error)
-
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.2)
-                if self.question.stopped and thread.is_alive() and self.question.stopped():
-                    raise _Undecided("stopped")
-        except BaseException:
-            session.interruptTag(tag)
-            thread.join()
-            raise
-        if failures:
-            self._give_up(failures[0])
+    def _watch(self, session: "SparkSession") -> None:
+        if self.question.stopped and self.question.stopped():
+            raise _Undecided("stopped")
 
     def _give_up(self, error: BaseException) -> None:
         done = len(self.result.levels)
-        cause = str(error).strip().splitlines()[-1]
-        raise _Undecided(
-            f"Spark failed after depth {done} ({cause}); name the same folder to go on from there"
-        ) from error
+        hint = "name a folder next time, and it could go on from there"
+        if self._temporary is None:
+            hint = "name the same folder to go on from there"
+        raise _Undecided(f"stopped after depth {done}: {_cause(error)}; {hint}") from error
 
     def _explain(self, row: bytes) -> None:
         """Repeat uncompiled what went wrong compiled: that version has the words for it."""
@@ -325,65 +339,38 @@ class SparkSearch:
         if self._first:
             depth, finding = self._first
             deadlock = finding.invariant == DEADLOCK
-            result.violated = "deadlock" if deadlock else self.question.names[finding.invariant]
+            result.violated = "deadlock" if deadlock else self._named(finding.invariant)
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             add_trace(result, rows if deadlock else [*rows, bytes.fromhex(finding.row)])
+
+    def _named(self, number: int) -> str:
+        return [*self.question.names, GOAL][number]
+
+
+_TOLD = ("depth", "new", "generated", "seconds", "waited", "where", "partitions")
+"""What the result says of a level."""
 
 
 class _Undecided(Exception):
     """The search ends without a verdict; the text says which bound was hit."""
 
 
-class _Starting:
-    """A session, or one in local mode that is starting, and warming up, in the background."""
-
-    def __init__(self, session: "SparkSession | None"):
-        self._given, self._failure = session, None
-        self._thread = threading.Thread(target=self._start, daemon=True)
-        if session is None:
-            self._thread.start()
-
-    def _start(self) -> None:
-        try:
-            self._given = local_session()
-            _warm_up(self._given)
-        except BaseException as error:
-            self._failure = error
-
-    def get(self) -> "SparkSession":
-        """The session, once it is there. Raises what its start raised."""
-        if self._thread.ident is not None:
-            self._thread.join()
-        if self._failure is not None:
-            raise self._failure
-        return self._given
-
-
-def _warm_up(session: "SparkSession") -> None:
-    """Run a level of nothing, so that Spark loads what a level needs while kernels compile."""
-    with tempfile.TemporaryDirectory(prefix="protocol-lab-warm-") as folder:
-        nothing = session.range(0, 2, 1, 2).mapInArrow(in_worker(no_states), CANDIDATE_COLUMNS)
-        nothing.repartitionById(2, "owner").write.parquet(f"{Path(folder).as_uri()}/level")
-
-
-@contextmanager
-def _settings(session: "SparkSession", wanted: dict[str, str]) -> Iterator[None]:
-    """Settings of a session, put back afterwards."""
-    before = {name: session.conf.get(name) for name in wanted}
-    for name, value in wanted.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            session.conf.set(name, value)
-
-
 def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
 
 
-def divided(pieces: list[tuple[str, int, int]], shares: int) -> list[list[tuple[str, int, int]]]:
+def _hash_of(starts: list[bytes] | None) -> str | None:
+    return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]
+
+
+def _cause(error: BaseException) -> str:
+    """The line of Spark's, or the system's, long message that tells what happened."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"the disk is full ({error.strerror or error})"
+    return str(error).strip().splitlines()[-1].rstrip(".")
+
+
+def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:
     """The pieces of a level as at most so many shares, about equally large."""
     plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
     sizes = [0] * len(plan)

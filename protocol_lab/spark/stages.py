@@ -4,19 +4,22 @@ Each stage is a generator over record batches. `in_worker` makes the function th
 Spark: it is pickled whole, so that a worker need not find this package before it was told where.
 """
 
+import itertools
 import json
 import pickle
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from protocol_lab.spark.levels import BLOB_BYTES, LEVEL, Block, RunFolder, buffer_of
+from protocol_lab.spark.candidates import Parcel
+from protocol_lab.spark.levels import BLOB_BYTES, LEVEL, Block, Piece, buffer_of, read_piece
 from protocol_lab.spark.recipe import Recipe, model_from
-from protocol_lab.spark.tasks import Asked, Parcel, Report, Tasks
+from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.shipping import unpacker
+from protocol_lab.spark.tasks import Asked, Report, Tasks
 
 CANDIDATES = pa.schema(
     [
@@ -29,6 +32,9 @@ CANDIDATES = pa.schema(
 )
 """What goes from the first stage to the owners: a parcel in three blobs, or a report."""
 
+_PARCELS_SENT = 32
+"""Parcels in a batch: a batch costs time whatever is in it."""
+
 
 def _columns(schema: pa.Schema) -> str:
     names = {pa.int32(): "int", pa.binary(): "binary", pa.string(): "string"}
@@ -39,15 +45,17 @@ CANDIDATE_COLUMNS, LEVEL_COLUMNS = _columns(CANDIDATES), _columns(LEVEL)
 """The two schemas in Spark's words."""
 
 
-def in_worker(stage: Callable[..., Iterator], *arguments: Any) -> Callable[[Iterator], Iterator]:
-    """A function for `mapInArrow` that runs stage(batches, *arguments) in a worker."""
-    path, cargo = list(sys.path), pickle.dumps((stage, arguments))
+def in_worker(
+    stage: Callable[..., Iterator], archives: tuple[str, ...], *arguments: Any
+) -> Callable[[Iterator], Iterator]:
+    """A function for `mapInArrow` that runs stage(batches, *arguments) in a worker, with the code
+    in these archives (see `shipping`)."""
+    unpack, cargo = unpacker(archives), pickle.dumps((stage, arguments))
 
     def work(batches: Iterator) -> Iterator:
         import pickle
-        import sys
 
-        sys.path += [each for each in path if each not in sys.path]
+        unpack()
         stage, arguments = pickle.loads(cargo)
         return stage(batches, *arguments)
 
@@ -57,38 +65,46 @@ def in_worker(stage: Callable[..., Iterator], *arguments: Any) -> Callable[[Iter
 @lru_cache(maxsize=4)
 def tasks_for(recipe: Recipe, asked: Asked) -> Tasks:
     """The kernels in a Python worker, which serves many tasks."""
-    model, constraint = model_from(recipe)
-    return Tasks(model, constraint, asked)
+    return Tasks(model_from(recipe), asked)
 
 
 def expand_pieces(
-    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, folder: RunFolder, plan: list
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    plan: list[list[Piece]],
+    owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: a number is a share of the plan; candidates come out."""
     tasks = tasks_for(recipe, asked)
     for batch in batches:
         for share in batch.column(0).to_pylist():
             report = Report()
-            blocks = (block for piece in plan[share] for block in folder.read_piece(piece))
-            for parcel in tasks.expand(blocks, folder.partitions, report):
-                yield _batch(
-                    CANDIDATES,
-                    owner=parcel.owner,
-                    rows=parcel.rows.tobytes(),
-                    parents=parcel.parents.tobytes(),
-                    actions=parcel.actions.tobytes(),
-                )
-            yield _batch(CANDIDATES, owner=share, report=_as_text(report))
+            state_bytes = tasks.model.layout.size
+            blocks = (block for piece in plan[share] for block in read_piece(piece, state_bytes))
+            parcels = tasks.expand(blocks, owners, report)
+            while some := list(itertools.islice(parcels, _PARCELS_SENT)):
+                rows = [
+                    {
+                        "owner": parcel.owner,
+                        "rows": parcel.rows.tobytes(),
+                        "parents": parcel.parents.tobytes(),
+                        "actions": parcel.actions.tobytes(),
+                    }
+                    for parcel in some
+                ]
+                yield _batch(CANDIDATES, rows)
+            yield _batch(CANDIDATES, [{"owner": share % owners, "report": _as_text(report)}])
 
 
 def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """A stage that gives nothing; by then the worker has imported all that it will need."""
     for _ in batches:
-        yield _batch(CANDIDATES, owner=0)
+        yield _batch(CANDIDATES, [{"owner": 0}])
 
 
 def settle_owner(
-    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, folder: RunFolder, depth: int
+    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, before: Seen, after: Seen
 ) -> Iterator[pa.RecordBatch]:
     """Second stage of a level: candidates of one owner go in, its new states come out."""
     from pyspark import TaskContext
@@ -99,43 +115,43 @@ def settle_owner(
     def parcels() -> Iterator[Parcel]:
         for batch in batches:
             reports.extend(batch["report"].drop_null().to_pylist())
-            rows = buffer_of(batch["rows"], np.uint64).reshape(-1, folder.state_bytes // 8)
-            parents, actions = (
-                buffer_of(batch["parents"], np.uint64),
-                buffer_of(batch["actions"], np.int16),
-            )
-            yield Parcel(owner, rows, parents, actions)
+            rows = buffer_of(batch["rows"], np.uint64).reshape(-1, tasks.model.words)
+            parents = buffer_of(batch["parents"], np.uint64)
+            yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
 
     report = Report()
-    new = tasks.settle(depth, owner, parcels(), folder, report)
-    yield from level_batches(owner, new, report)
-    for text in reports:
-        yield _batch(LEVEL, depth=depth, owner=owner, count=0, report=text)
+    for block in tasks.settle(before, after, owner, parcels(), report):
+        yield from level_batches(owner, block)
+    yield report_batch(after.depth, owner, report, *reports)
 
 
-def level_batches(owner: int, new: Block, report: Report) -> list[pa.RecordBatch]:
-    """What an owner writes of a level: its new states in blobs, and its report."""
+def level_batches(owner: int, new: Block) -> Iterator[pa.RecordBatch]:
+    """What an owner writes of a level: its new states in blobs."""
     size = max(1, BLOB_BYTES // new.rows.itemsize // new.rows.shape[1])
-    batches = [
-        _batch(
-            LEVEL,
-            depth=new.depth,
-            owner=owner,
-            count=len(new.rows[at : at + size]),
-            rows=new.rows[at : at + size].tobytes(),
-            fingerprints=new.fingerprints[at : at + size].tobytes(),
-            parents=new.parents[at : at + size].tobytes(),
-            actions=new.actions[at : at + size].tobytes(),
-        )
-        for at in range(0, len(new), size)
-    ]
-    return [*batches, _batch(LEVEL, depth=new.depth, owner=owner, count=0, report=_as_text(report))]
+    for at in range(0, len(new), size):
+        part = new.part(at, at + size)
+        blob = {
+            "depth": new.depth,
+            "owner": owner,
+            "count": len(part),
+            "rows": part.rows.tobytes(),
+            "fingerprints": part.fingerprints.tobytes(),
+            "parents": part.parents.tobytes(),
+            "actions": part.actions.tobytes(),
+        }
+        yield _batch(LEVEL, [blob])
 
 
-def _batch(schema: pa.Schema, **values: Any) -> pa.RecordBatch:
-    """One row; what is not given is null."""
-    columns = [pa.array([values.get(field.name)], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def report_batch(depth: int, owner: int, *reports: str | Report) -> pa.RecordBatch:
+    """What tasks have counted and found, to be written with a level."""
+    texts = [_as_text(each) if isinstance(each, Report) else each for each in reports]
+    own = {"depth": depth, "owner": owner, "count": 0}
+    return _batch(LEVEL, [{**own, "report": text} for text in texts])
+
+
+def _batch(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.RecordBatch:
+    """What is not given is null."""
+    return pa.RecordBatch.from_pylist(list(rows), schema=schema)
 
 
 def _as_text(report: Report) -> str:

@@ -29,12 +29,10 @@ from protocol_lab.declaring.layout import (
     evaluate_size,
 )
 from protocol_lab.declaring.spec import Model
-from protocol_lab.spark.levels import Block, RunFolder
+from protocol_lab.spark.levels import Block, Piece, read_piece
 from protocol_lab.spark.recipe import Recipe
 from protocol_lab.spark.stages import tasks_for
-from protocol_lab.spark.tasks import Asked
-
-Piece = tuple[str, int, int]
+from protocol_lab.spark.tasks import Asked, Tasks
 
 _STATES_AT_A_TIME = 1 << 14
 
@@ -69,14 +67,13 @@ def decode_states(
     batches: Iterator[pa.RecordBatch],
     recipe: Recipe,
     asked: Asked,
-    folder: RunFolder,
     plan: list[list[Piece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: a number is a share of the plan; its states come out decoded."""
     tasks = tasks_for(recipe, asked)
     schema = states_schema(tasks.model)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
-    for block in _blocks(batches, folder, plan):
+    for block in _blocks(batches, tasks, plan):
         first = block.actions < 0
         violated = tasks.violated_by(block.rows)
         columns = [
@@ -94,13 +91,12 @@ def make_edges(
     batches: Iterator[pa.RecordBatch],
     recipe: Recipe,
     asked: Asked,
-    folder: RunFolder,
     plan: list[list[Piece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: the states of a share are expanded once more."""
     tasks = tasks_for(recipe, asked)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
-    for block in _blocks(batches, folder, plan):
+    for block in _blocks(batches, tasks, plan):
         for source, action, target, inside in tasks.edges(block):
             columns = [
                 _signed(source),
@@ -112,12 +108,12 @@ def make_edges(
 
 
 def _blocks(
-    batches: Iterator[pa.RecordBatch], folder: RunFolder, plan: list[list[Piece]]
+    batches: Iterator[pa.RecordBatch], tasks: Tasks, plan: list[list[Piece]]
 ) -> Iterator[Block]:
     for batch in batches:
         for share in batch.column(0).to_pylist():
             for piece in plan[share]:
-                for block in folder.read_piece(piece):
+                for block in read_piece(piece, tasks.model.layout.size):
                     for at in range(0, len(block), _STATES_AT_A_TIME):
                         yield block.part(at, at + _STATES_AT_A_TIME)
 

@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from protocol_lab.declaring.spec import Model
-from protocol_lab.exploring import fingerprint
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import Question, properties_to_compile
-from protocol_lab.spark.levels import Block, RunFolder
+from protocol_lab.spark.candidates import Candidates, Parcel
+from protocol_lab.spark.levels import Block
+from protocol_lab.spark.recipe import Made
+from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.settling import Unseen
 
 _CHUNK = 1024
 """States expanded at a time, as in the native engine."""
 
-_STORE_BYTES = 32 << 20
-"""Candidates that a task collects, each once, before it hands them to their owners."""
-
 DEADLOCK = -1
-"""Stands for an invariant's number in a finding: the state has no successor."""
+"""Stands for an invariant's number in a finding: the state has no successor. The number after the
+last invariant's stands for the goal."""
 
 
 class Asked(NamedTuple):
@@ -38,6 +38,7 @@ class Asked(NamedTuple):
     invariants: tuple[str, ...]
     step_invariants: tuple[str, ...]
     deadlock: bool
+    starts_given: bool
 
     @staticmethod
     def by(question: Question) -> "Asked":
@@ -46,6 +47,7 @@ class Asked(NamedTuple):
             tuple(each.name for each in question.invariants),
             tuple(each.name for each in question.step_invariants),
             question.deadlock,
+            question.starts is not None,
         )
 
 
@@ -70,10 +72,12 @@ class Report:
 
     per_action: generated, by action number. violating: by number in the question's names, the new
     states that break the invariant, or the generated steps that do. reached: a bit for each
-    sometimes property. over: a state in hex whose successors could not be computed.
+    sometimes property. check: the sum of the new states' fingerprints, modulo 2^64. over: a state
+    in hex whose successors could not be computed.
     """
 
     new: int = 0
+    check: int = 0
     per_action: list[int] = field(default_factory=list)
     violating: list[int] = field(default_factory=list)
     reached: int = 0
@@ -93,6 +97,7 @@ class Report:
     def add(self, other: "Report") -> None:
         """Take in another task's report."""
         self.new += other.new
+        self.check = (self.check + other.check) % 2**64
         self.per_action = _sums(self.per_action, other.per_action)
         self.violating = _sums(self.violating, other.violating)
         self.reached |= other.reached
@@ -104,26 +109,20 @@ class Report:
         self.finding = min(filter(None, [self.finding, finding]), default=None)
 
 
-class Parcel(NamedTuple):
-    """Candidates for one owner: rows, the parents' fingerprints and the actions' numbers."""
-
-    owner: int
-    rows: np.ndarray
-    parents: np.ndarray
-    actions: np.ndarray
-
-
 class Tasks:
     """The compiled kernels of a model with the buffers they work on; one a process is enough."""
 
-    def __init__(self, model: Model, constraint: Callable | None, asked: Asked):
-        self.model, self.asked = model, asked
+    def __init__(self, made: Made, asked: Asked):
+        model = self.model = made.model
+        self.asked = asked
         spec, kernels = model.spec, loops.Kernels(model)
         self._expand = kernels.expand()
         invariants = [each for each in spec.invariants if each.name in asked.invariants]
         self._properties = properties_to_compile(spec, invariants)
         self._check_states = kernels.check([each.function for each in self._properties])
-        self._check_extra = kernels.check_predicate(constraint) if constraint else None
+        self._check_extra, self._check_goal = (
+            kernels.check_predicate(each) if each else None for each in (made.constraint, made.goal)
+        )
         self._check_steps = (
             kernels.check_steps([each.function for each in spec.step_invariants])
             if asked.step_invariants
@@ -173,7 +172,7 @@ class Tasks:
         """
         report.per_action = [0] * len(self.model.spec.actions)
         report.violating = [0] * len(self._bit_of)
-        candidates = _Candidates(self.model.words)
+        candidates = Candidates(self.model.words)
         for block in blocks:
             begin = 0
             while begin < len(block) and not report.over:
@@ -183,7 +182,7 @@ class Tasks:
         yield from candidates.parcels(owners)
 
     def _expand_chunk(
-        self, block: Block, begin: int, candidates: "_Candidates", report: Report
+        self, block: Block, begin: int, candidates: "Candidates", report: Report
     ) -> int:
         end = min(begin + _CHUNK, len(block))
         try:
@@ -208,7 +207,8 @@ class Tasks:
         steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
         self._count(steps, self._step_numbers, report)
         outside = self._failed(self._out[:count], inside == 0)
-        self._find(self._out[:count], parents, outside, steps, report)
+        goal = self._at_goal(self._out[:count], inside == 0)
+        self._find(self._out[:count], parents, outside, steps, goal, report)
         candidates.add(self._out, count, inside, parents, actions)
         return done
 
@@ -244,6 +244,12 @@ class Tasks:
             return np.zeros(len(rows), np.int64)
         return self._run(self._check_states, rows, wanted.astype(np.uint8), bits)
 
+    def _at_goal(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Where these states, if wanted, are what the search looks for (bool)."""
+        if self._check_goal is None:
+            return np.zeros(len(rows), bool)
+        return wanted & (self._run(self._check_goal, rows, wanted.astype(np.uint8), 1) == 0)
+
     def _failed_steps(
         self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
     ) -> np.ndarray:
@@ -265,11 +271,13 @@ class Tasks:
         parents: np.ndarray,
         failed: np.ndarray,
         failed_steps: np.ndarray,
+        at_goal: np.ndarray,
         report: Report,
     ) -> None:
         """Put the smallest finding among these states into the report."""
-        nothing = len(self._bit_of)
-        first = np.full(len(rows), nothing)
+        goal = len(self._bit_of)
+        nothing = goal + 1
+        first = np.where(at_goal, goal, nothing)
         for numbers, bits in (
             (reversed(self._step_numbers), failed_steps),
             (reversed(self._state_numbers), failed),
@@ -285,41 +293,50 @@ class Tasks:
             report.found(Finding(True, int(prints[k]), int(first[at]), int(parents[at]), row))
 
     def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
-        """The same for the initial states: parcels of those inside the constraint."""
+        """The same for the states to begin with: the initial ones as far as they are inside the
+        constraint, or all that were given."""
         report.violating = [0] * len(self._bit_of)
         parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
-        inside = self.inside(rows)
-        failed = self._failed(rows, inside == 0)
-        self._find(rows, parents, failed, np.zeros_like(failed), report)
-        candidates = _Candidates(self.model.words)
+        inside = np.ones(len(rows), np.uint8) if self.asked.starts_given else self.inside(rows)
+        failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
+        self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
+        candidates = Candidates(self.model.words)
         candidates.add(rows, len(rows), inside, parents, actions)
         yield from candidates.parcels(owners)
 
     # --- Second stage -----------------------------------------------------------------------
 
     def settle(
-        self, depth: int, owner: int, parcels: Iterable[Parcel], folder: RunFolder, report: Report
-    ) -> Block:
+        self, before: Seen, after: Seen, owner: int, parcels: Iterable[Parcel], report: Report
+    ) -> Iterator[Block]:
         """The states among the candidates that the owner has not seen, by fingerprint.
 
-        They are checked, and entered into what the owner has seen.
+        They are checked, and in the end entered into what the owner has seen.
         """
         report.violating = [0] * len(self._bit_of)
-        seen = folder.seen(depth - 1, owner)
-        kept = [_unseen(parcel, [run for _, run in seen]) for parcel in parcels]
-        rows, prints, parents, actions = _joined(kept, self.model.words)
-        order = np.lexsort((actions, parents, prints))
-        sorted_prints = prints[order]
-        order = order[np.append(True, sorted_prints[1:] != sorted_prints[:-1])[: len(order)]]
-        new = Block(depth, rows[order], prints[order], parents[order], actions[order])
-        folder.add_run(depth, owner, new.fingerprints, seen)
-        report.new = len(new)
-        failed = self._failed(new.rows, np.ones(len(new), np.uint8), self._sometimes_bits)
+        seen = before.of(owner, after.partitions)
+        prints = [np.empty(0, np.uint64)]
+        with Unseen(self.model.words, [run for _, run in seen]) as unseen:
+            for parcel in parcels:
+                unseen.add(parcel)
+            for settled in unseen.settled():
+                block = Block(after.depth, *settled)
+                self._inspect(block, report)
+                prints.append(block.fingerprints)
+                yield block
+        after.add(owner, np.concatenate(prints), seen)
+
+    def _inspect(self, new: Block, report: Report) -> None:
+        """Check and count new states."""
+        report.new += len(new)
+        report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
+        every = np.ones(len(new), bool)
+        failed = self._failed(new.rows, every, self._sometimes_bits)
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
-        report.reached = self._sometimes_bits & ~lacking
+        report.reached |= self._sometimes_bits & ~lacking
         self._count(failed, self._state_numbers, report)
-        self._find(new.rows, new.parents, failed, np.zeros_like(failed), report)
-        return new
+        goal = self._at_goal(new.rows, every)
+        self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 
     def violated_by(self, rows: np.ndarray) -> np.ndarray:
         """For each state a bit for each of the question's state invariants that it breaks."""
@@ -348,92 +365,6 @@ class Tasks:
             before = block.fingerprints[self._parent_of[:count]]
             yield before, self._action_of[:count].copy(), fingerprints(rows), self.inside(rows)
             begin = done
-
-
-class _Candidates:
-    """States that a task has generated, each kept once, with the first parent that led there.
-
-    Blocks are sorted by fingerprint, so that the first parent is the smallest of the stretch.
-    """
-
-    def __init__(self, words: int):
-        self._words = words
-        self._limit = max(_CHUNK, _STORE_BYTES // (8 * words))
-        self._clear()
-
-    def _clear(self) -> None:
-        self._stored = 0
-        self._table = np.zeros(1 << 14, np.uint64)
-        self._make_store(1 << 12)
-
-    def _make_store(self, size: int) -> None:
-        old, used = getattr(self, "_arrays", ()), self._stored
-        self._arrays = (
-            np.empty((size, self._words), np.uint64),
-            np.empty(size, np.int64),
-            np.empty(size, np.int16),
-        )
-        for new, each in zip(self._arrays, old, strict=False):
-            new[:used] = each[:used]
-
-    def are_many(self) -> bool:
-        """Is it time to hand them on?"""
-        return self._stored >= self._limit
-
-    def add(
-        self,
-        rows: np.ndarray,
-        count: int,
-        inside: np.ndarray,
-        parents: np.ndarray,
-        actions: np.ndarray,
-    ) -> None:
-        """Keep those of rows[:count] that are inside the constraint and not here yet."""
-        while 2 * (self._stored + count) > len(self._table):
-            larger = np.zeros(4 * len(self._table), np.uint64)
-            fingerprint.refill(larger, self._table)
-            self._table = larger
-        if self._stored + count > len(self._arrays[0]):
-            self._make_store(2 * (self._stored + count))
-        store, its_parents, its_actions = self._arrays
-        verdicts = np.empty(count, np.uint8)
-        _, stored = fingerprint.insert(
-            self._table, rows, fingerprints(rows[:count]), count, inside, len(store), store,
-            self._stored, its_parents, parents.view(np.int64), verdicts,
-        )  # fmt: skip
-        its_actions[self._stored : stored] = actions[verdicts == fingerprint.NEW]
-        self._stored = stored
-
-    def parcels(self, owners: int) -> Iterator[Parcel]:
-        """Hand everything on, divided among the owners, and be empty again."""
-        rows, parents, actions = (each[: self._stored] for each in self._arrays)
-        owner_of = (fingerprints(rows) & np.uint64(owners - 1)).astype(np.uint16)
-        order = np.argsort(owner_of, kind="stable")
-        ends = np.cumsum(np.bincount(owner_of, minlength=owners))
-        for owner, mine in enumerate(np.split(order, ends[:-1])):
-            if len(mine):
-                yield Parcel(owner, rows[mine], parents[mine].view(np.uint64), actions[mine])
-        self._clear()
-
-
-def _unseen(parcel: Parcel, seen: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-    prints = fingerprints(parcel.rows)
-    new = np.ones(len(prints), bool)
-    for run in seen:
-        if len(run):
-            at = np.minimum(np.searchsorted(run, prints), len(run) - 1)
-            new &= run[at] != prints
-    return parcel.rows[new], prints[new], parcel.parents[new], parcel.actions[new]
-
-
-def _joined(parts: list[tuple[np.ndarray, ...]], words: int) -> tuple[np.ndarray, ...]:
-    nothing = (
-        np.empty((0, words), np.uint64),
-        np.empty(0, np.uint64),
-        np.empty(0, np.uint64),
-        np.empty(0, np.int16),
-    )
-    return tuple(np.concatenate(each) for each in zip(nothing, *parts))
 
 
 def _sums(some: list[int], others: list[int]) -> list[int]:

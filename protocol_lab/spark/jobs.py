@@ -1,0 +1,106 @@
+"""Spark jobs of a search: a session for them, settings, and a way to stop them."""
+
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocol_lab.spark.session import local_session
+from protocol_lab.spark.shipping import KIT, ship
+from protocol_lab.spark.stages import CANDIDATE_COLUMNS, in_worker, no_states
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS = {
+    # Blobs are large: a batch of the usual 10,000 would be too.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    # There is nothing to adapt: the number of owners is fixed, and planning in stages costs time.
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+class Jobs:
+    """Runs the jobs of one search, one after the other, in a given session; if none is given, in
+    one in local mode, which starts, and warms up, in the background.
+
+    A context: the session's settings are put back in the end.
+    """
+
+    def __init__(self, session: "SparkSession | None"):
+        self._given, self._failure = session, None
+        self._before: dict[str, str] | None = None
+        self._thread = threading.Thread(target=self._start, daemon=True)
+        if session is None:
+            self._thread.start()
+
+    def _start(self) -> None:
+        try:
+            self._given = local_session()
+            _warm_up(self._given)
+        except BaseException as error:
+            self._failure = error
+
+    def session(self) -> "SparkSession":
+        """The session, once it is there. Raises what its start raised."""
+        if self._thread.ident is not None:
+            self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+        return self._given
+
+    def __enter__(self) -> "Jobs":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for name, value in (self._before or {}).items():
+            self._given.conf.set(name, value)
+        self._before = None
+
+    def _set_up(self) -> None:
+        if self._before is None:
+            conf = self._given.conf
+            self._before = {name: conf.get(name) for name in _SETTINGS}
+            for name, value in _SETTINGS.items():
+                conf.set(name, value)
+
+    def run(
+        self, job: Callable[[], None], watch: Callable[["SparkSession"], None]
+    ) -> BaseException | None:
+        """Run a job in a thread of its own; what it raised, if it failed.
+
+        `watch` is called several times a second meanwhile. What it raises cancels the job, and is
+        raised here.
+        """
+        session, failures = self.session(), []
+        self._set_up()
+        tag = f"protocol-lab-{uuid.uuid4()}"
+
+        def work() -> None:
+            session.addTag(tag)
+            try:
+                job()
+            except BaseException as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.2)
+                watch(session)
+        except BaseException:
+            session.interruptTag(tag)
+            thread.join()
+            raise
+        return failures[0] if failures else None
+
+
+def _warm_up(session: "SparkSession") -> None:
+    """Run a level of nothing, so that Spark loads what a level needs while kernels compile."""
+    with tempfile.TemporaryDirectory(prefix="protocol-lab-warm-") as folder:
+        work = in_worker(no_states, ship(session, [KIT]))
+        nothing = session.range(0, 2, 1, 2).mapInArrow(work, CANDIDATE_COLUMNS)
+        nothing.repartitionById(2, "owner").write.parquet(f"{Path(folder).as_uri()}/level")

@@ -1,0 +1,137 @@
+"""The fingerprints that a search on Spark has seen: sorted runs on disk, divided among owners.
+
+    seen/00007-0004-00002.npy   a run that ends with depth 7: of 4 owners, what owner 2 has in it
+
+A fingerprint belongs to the owner `fingerprint mod P`, who alone says whether it is new. P is a
+power of two and may grow from level to level: owner k of 4 becomes the owners k and k + 4 of 8.
+
+What an owner has seen up to depth d is kept in few runs, after Fenwick's binary indexed trees: the
+run of depth d holds the depths d - (d & -d) + 1 to d. So a level reads and writes at most
+log2(d) + 1 runs, each fingerprint is rewritten at most log2(depth) times, and no file is ever
+changed. At the level where P grows each new owner takes its part out of all runs and keeps it as
+one, the base; from there depths are counted anew.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen up to a depth: which runs there are. Holds no data, and can be pickled.
+
+    depth: 0 before the first level; base: the depth that the first run ends with, if P has grown.
+    """
+
+    folder: Path
+    depth: int
+    partitions: int
+    base: int = 0
+
+    def after(self, partitions: int) -> "Seen":
+        """What will have been seen one level on, with so many owners from there."""
+        splits = self.depth > 0 and partitions != self.partitions
+        base = self.depth + 1 if splits else self.base
+        return Seen(self.folder, self.depth + 1, partitions, base)
+
+    def rebuilt(self) -> "Seen":
+        """The same with everything in one run."""
+        return Seen(self.folder, self.depth, self.partitions, self.depth)
+
+    def runs(self) -> list[int]:
+        """The depths that its runs end with."""
+        found = [self.base + each for each in runs_up_to(self.depth - self.base)]
+        return [*found, self.base] if self.base else found
+
+    def file(self, run: int, owner: int) -> Path:
+        """The file of one owner's part of a run."""
+        return self.folder / f"{run:05}-{self.partitions:04}-{owner:05}.npy"
+
+    def files(self) -> set[Path]:
+        """All files that hold it."""
+        owners = range(self.partitions)
+        return {self.file(run, owner) for run in self.runs() for owner in owners}
+
+    def of(self, owner: int, partitions: int) -> list[tuple[int, np.ndarray]]:
+        """What an owner of so many has seen, as (run, sorted fingerprints).
+
+        The fingerprints are left on disk, unless there are more owners now than at that time.
+        """
+        runs = []
+        for run in self.runs():
+            prints = _mapped(self.file(run, owner % self.partitions))
+            if partitions != self.partitions:
+                prints = prints[prints & np.uint64(partitions - 1) == owner]
+            runs.append((run, prints))
+        return runs
+
+    def add(self, owner: int, new: np.ndarray, before: list[tuple[int, np.ndarray]]) -> None:
+        """Write the run of this depth: the new fingerprints and the runs that it absorbs."""
+        kept = self.runs()
+        merged = np.concatenate([new, *(prints for run, prints in before if run not in kept)])
+        merged.sort()
+        self._save(owner, merged)
+
+    def _save(self, owner: int, prints: np.ndarray) -> None:
+        """Write the newest run, under its name only when it is whole."""
+        file = self.file(self.depth, owner)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}.part")
+        with part.open("wb") as stream:
+            np.save(stream, prints)
+        part.replace(file)
+
+    def holds(self, count: int, check: int) -> bool:
+        """Are the runs there, with so many fingerprints of this sum (modulo 2^64)?"""
+        held = total = 0
+        try:
+            for file in self.files():
+                prints = _mapped(file)
+                held += len(prints)
+                total += int(prints.sum(dtype=np.uint64))
+        except (OSError, ValueError):
+            return False
+        return (held, total % 2**64) == (count, check)
+
+    def rebuild(self, fingerprints: Iterable[np.ndarray]) -> None:
+        """Make the one run of `rebuilt` from all fingerprints, in any order, some at a time."""
+        parts = [self.folder / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            part.write_bytes(b"")
+        for prints in fingerprints:
+            owners = prints & np.uint64(self.partitions - 1)
+            for owner in np.unique(owners):
+                with parts[int(owner)].open("ab") as stream:
+                    stream.write(prints[owners == owner].tobytes())
+        for owner, part in enumerate(parts):
+            self._save(owner, np.sort(np.fromfile(part, np.uint64)))
+            part.unlink()
+
+    def sweep(self) -> None:
+        """Remove every file in the folder that is no part of it."""
+        needed = self.files()
+        for file in self.folder.iterdir():
+            if file not in needed:
+                file.unlink()
+
+
+def runs_up_to(depth: int) -> list[int]:
+    """The depths whose runs together hold the fingerprints of the depths 1 to `depth`."""
+    found = []
+    while depth > 0:
+        found.append(depth)
+        depth &= depth - 1
+    return found
+
+
+_HEADER_BYTES = 128  # of an .npy file that holds one plain array
+
+
+def _mapped(file: Path) -> np.ndarray:
+    empty = file.stat().st_size <= _HEADER_BYTES  # can't be mapped into memory
+    return np.load(file, mmap_mode=None if empty else "r")
