@@ -33,13 +33,14 @@ def find_java() -> Path:
     `java` drops that one argument. Set the environment variable JAVA_HOME to the answer before
     Spark starts; driver, workers and executors all read it.
     """
+    newest = 0
     for java in [*_installed_javas(), _java_from_the_wheel()]:
         home, version = _ask_java(java)
         if version >= OLDEST_JAVA:
             return home if _has_vector_module(java) else _wrapped(java)
-    raise LabError(
-        f"Spark needs Java, and there is none here: {INSTALL_JAVA.format(_installer())}."
-    )
+        newest = max(newest, version)
+    found = f"the newest here is {newest}" if newest else "there is none here"
+    raise LabError(f"Spark needs Java, and {found}: {INSTALL_JAVA.format(_installer())}.")
 
 
 def find_dot() -> Path:

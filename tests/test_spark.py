@@ -1,30 +1,46 @@
 """The search on Spark gives what the native one gives, survives, and answers SQL afterwards."""
 
+import contextlib
 import importlib
 import json
 import linecache
+import re
 import shutil
+import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import psutil
 import pyarrow.parquet as pq
 import pytest
 
 from kafka_spec import kip_320, truncate_to_high_watermark
-from protocol_lab import LabError
+from protocol_lab import LabError, runtime
+from protocol_lab.declaring.spec import Property
 from protocol_lab.declaring.views import plain, view
 from protocol_lab.exploring import kernels
+from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
+from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.search import Question
+from protocol_lab.spark import search as search_module
+from protocol_lab.spark import troubles
+from protocol_lab.spark.candidates import Parcel
+from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.levels import LEVEL
 from protocol_lab.spark.recipe import model_from, recipe_of
 from protocol_lab.spark.search import SparkSearch, divided
 from protocol_lab.spark.seen import runs_up_to
 from protocol_lab.spark.session import local_session
+from protocol_lab.spark.settling import Unseen
 from protocol_lab.spark.tables import decoded
 from protocol_lab.stepping.steps import find_step
-from tests.toy_specs import letters
+from tests.cells import CELL, NAME, spec_in_a_cell
+from tests.toy_specs import letters, values_last
 
 pytestmark = pytest.mark.spark
 
@@ -57,8 +73,8 @@ def question(model, names=None, **options) -> Question:
 
 
 def on_spark(model, asked, session, **options) -> SparkSearch:
-    """Every level but the first goes through Spark."""
-    search = SparkSearch(model, asked, session, **{"driver_below": 0, "partitions": 2, **options})
+    """All but the small levels go through Spark."""
+    search = SparkSearch(model, asked, session, **{"driver_below": 60, "partitions": 2, **options})
     search.run()
     return search
 
@@ -70,7 +86,13 @@ def same(spark, native) -> None:
 
 def test_counts_are_the_native_ones(session):
     model = kip_320.spec.bind(**SMALL)
-    result = on_spark(model, question(model), session).result
+    told = set()
+    asked = question(model, progress=lambda result, *_: told.add(result.activity))
+    result = on_spark(model, asked, session, driver_below=0).result
+    said = r"(\d+ of \d+ tasks done|between two tasks)(, about \d+ (s|minutes) left)?"
+    assert all(re.fullmatch(said, each) for each in told - {""})
+    assert len(told) > 1
+    assert result.activity == ""
     same(result, NativeSearch(model, question(model)).run())
     assert [level["where"] for level in result.levels[1:]] == ["spark"] * result.depth
 
@@ -93,7 +115,7 @@ def test_bags_subsets_constraints_steps_and_several_initial_states(session):
     asked = question(model, names, to_the_end=True)
     constraint = predicate(model, "s.messages.size <= 1")
     asked.constraint = constraint
-    spark = on_spark(model, asked, session).result
+    spark = on_spark(model, asked, session, driver_below=10).result
     native = NativeSearch(model, asked).run()
     same(spark, native)
     assert spark.violating == native.violating
@@ -126,7 +148,7 @@ def test_a_trace_does_not_depend_on_how_the_work_is_divided(session):
 def test_deadlock(session):
     model = letters.bind(servers=2, values=1, starts=1)
     asked = question(model, [], deadlock=True)
-    spark = on_spark(model, asked, session).result
+    spark = on_spark(model, asked, session, driver_below=0).result
     native = NativeSearch(model, asked).run()
     assert spark.violated == native.violated == "deadlock"
     assert len(spark.trace_rows) <= len(native.trace_rows)
@@ -135,7 +157,7 @@ def test_deadlock(session):
 @pytest.mark.slow
 def test_max_states_ends_undecided(session):
     model = kip_320.spec.bind(**SMALL)
-    result = on_spark(model, question(model, max_states=50), session).result
+    result = on_spark(model, question(model, max_states=50), session, driver_below=20).result
     assert result.verdict == "undecided"
     assert result.undecided_reason == "more than 50 distinct states (max_states)"
     assert sum(result.per_depth[:-1]) <= 50 < result.distinct
@@ -144,10 +166,81 @@ def test_max_states_ends_undecided(session):
 @pytest.mark.slow
 def test_exceeded_capacity_ends_undecided_and_names_the_constant(session):
     model = letters.bind(servers=3, values=9, slots=4, starts=1)
-    spark = on_spark(model, question(model, []), session).result
+    spark = on_spark(model, question(model, []), session, driver_below=10).result
     native = NativeSearch(model, question(model, [])).run()
     assert spark.verdict == native.verdict == "undecided"
     assert "raise slots" in spark.undecided_reason
+
+
+@pytest.mark.slow
+def test_starts_and_goal_are_those_of_the_native_engine(session):
+    model = letters.bind(servers=3, starts=2)
+    every = NativeSearch(model, question(model, [])).run()
+    starts = [row.tobytes() for row in every.states[3:23:5]]
+    asked = question(model, [], starts=starts, goal=predicate(model, "s.messages.size >= 3"))
+    asked.constraint = predicate(model, "s.messages.size <= 3")
+    spark = on_spark(model, asked, session, driver_below=4).result
+    native = NativeSearch(model, asked).run()
+    assert spark.violated == native.violated == "goal"
+    assert len(spark.trace_rows) == len(native.trace_rows) > 1
+    assert spark.trace_rows[0] in starts
+    assert view(model.layout, spark.trace_rows[-1]).messages.size >= 3
+    asked.goal = predicate(model, "s.messages.size > 99")
+    same(
+        on_spark(model, asked, session, driver_below=10**9).result, NativeSearch(model, asked).run()
+    )
+
+
+def test_memory_is_not_bounded_twice():
+    model = letters.bind()
+    with pytest.raises(LabError, match="memory_gib is the native engine's"):
+        SparkSearch(model, question(model, memory_bytes=1 << 30), "no session")
+
+
+# --- Bounded memory --------------------------------------------------------------------------
+
+
+def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
+    """The splits of what was seen lose nothing; a resumed search goes on with as many owners."""
+    monkeypatch.setattr(search_module, "OWNER_FINGERPRINTS", 40)
+    model = kip_320.spec.bind(**SMALL)
+    local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
+    first = on_spark(model, question(model, progress=interrupted_at(9)), "no session", **local)
+    assert first.result.depth == 9
+    result = on_spark(model, question(model), "no session", **local).result
+    same(result, NativeSearch(model, question(model)).run())
+    owners = [level["partitions"] for level in result.levels]
+    assert owners == sorted(owners)
+    assert {1, 4, 16} <= set(owners)
+
+
+@pytest.mark.parametrize("limit", [1, 3_000, 10**9])
+def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 300, (2_000, 1)).astype(np.uint64)
+    parents, actions = random.integers(1, 9, 2_000), random.integers(0, 3, 2_000)
+    seen = np.sort(fingerprints(rows[:100]))
+    expected = {}
+    for row, parent, action in zip(rows[:, 0].tolist(), parents.tolist(), actions.tolist()):
+        if row not in rows[:100]:
+            expected[row] = min(expected.get(row, (99, 99)), (parent, action))
+    with Unseen(1, [seen[:60], seen[60:], seen[:0]], limit) as unseen:
+        for at in range(0, 2_000, 128):
+            part = slice(at, at + 128)
+            some = (rows[part], parents[part].astype(np.uint64), actions[part].astype(np.int16))
+            unseen.add(Parcel(0, *some))
+        assert unseen.spilled == (limit < 10**9)
+        parts = list(unseen.settled())
+    found = [
+        (int(row), (int(parent), int(action)))
+        for part in parts
+        for (row,), parent, action in zip(part.rows, part.parents, part.actions)
+    ]
+    assert dict(found) == expected
+    assert len(found) == len(expected)
+    prints = np.concatenate([part.fingerprints for part in parts])
+    assert (prints[1:] > prints[:-1]).all()
+    assert (len(parts) > 1) == (limit < 10**9)
 
 
 # --- Surviving -------------------------------------------------------------------------------
@@ -223,7 +316,7 @@ HARMS = {
 @pytest.mark.parametrize("harm", HARMS)
 def test_an_interrupted_search_goes_on_from_its_last_complete_level(session, tmp_path, harm):
     model = kip_320.spec.bind(**SMALL)
-    folder = tmp_path / "run"
+    folder = tmp_path / "my run, a=1 50%"
     options = {"driver_below": 60, "folder": folder}
     first = on_spark(model, question(model, progress=interrupted_at(8)), session, **options)
     assert first.result.verdict == "undecided"
@@ -236,6 +329,77 @@ def test_an_interrupted_search_goes_on_from_its_last_complete_level(session, tmp
     made_again = json.loads((folder / "level-00009.json").read_text())
     assert made_again["new"] == again.result.per_depth[8]
     assert len(list(folder.glob("level-*/"))) == len(again.result.levels)
+
+
+def limit_file_sizes(process: psutil.Process, limit: int) -> None:
+    """No file that the process writes may become larger, as on a disk that is full."""
+    process.rlimit(psutil.RLIMIT_FSIZE, (limit, psutil.RLIM_INFINITY))
+
+
+@pytest.fixture
+def full_disk():
+    """A function that fills the disk for this process, or for Spark's; it is empty afterwards."""
+    limited = []
+
+    def fill(processes) -> None:
+        for process in processes:
+            limited.append(process)
+            limit_file_sizes(process, 2_000)
+
+    def free() -> None:
+        while limited:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                limit_file_sizes(limited.pop(), psutil.RLIM_INFINITY)
+
+    fill.free, fill.limited = free, limited
+    yield fill
+    free()
+
+
+def own_process() -> list[psutil.Process]:
+    return [psutil.Process()]
+
+
+def spark_processes() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("processes", "driver_below"), [(own_process, 10**9), (spark_processes, 60)]
+)
+def test_a_full_disk_is_told_and_the_search_goes_on_later(
+    session, tmp_path, full_disk, processes, driver_below
+):
+    model = kip_320.spec.bind(**SMALL)
+    options = {"folder": tmp_path / "run", "driver_below": driver_below}
+
+    def progress(result, frontier, seconds):
+        if result.depth == 8 and not full_disk.limited:
+            full_disk(processes())
+
+    first = on_spark(model, question(model, progress=progress), session, **options).result
+    full_disk.free()
+    assert first.verdict == "undecided"
+    said = r"stopped after depth \d+: the disk is full: free some space; name the same folder"
+    assert re.match(said, first.undecided_reason), first.undecided_reason
+    again = on_spark(model, question(model), session, **options).result
+    same(again, NativeSearch(model, question(model)).run())
+    assert again.levels[: first.depth] == first.levels
+
+
+def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
+    model = letters.bind(servers=2, starts=1)
+    options = {"session": "none", "folder": tmp_path / "run", "driver_below": 10**9}
+    refusals = []
+
+    def progress(result, frontier, seconds):
+        with pytest.raises(LabError, match="Another search is at work in"):
+            SparkSearch(model, question(model), **options).run()
+        refusals.append(result.depth)
+
+    assert SparkSearch(model, question(model, progress=progress), **options).run().depth > 1
+    assert refusals
 
 
 def test_a_finished_search_is_answered_from_its_folder(session, tmp_path):
@@ -309,6 +473,58 @@ def test_states_and_edges_answer_sql(session):
     assert 1 in reached
 
 
+@pytest.mark.slow
+def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(session, tmp_path):
+    spec = replace(letters, step_invariants=[*letters.step_invariants, Property(values_last)])
+    model = spec.bind(servers=2, values=3, starts=2)
+    names = ["few_letters", "logged_values_were_seen", "values_last"]
+    asked = question(model, names, to_the_end=True)
+    search = on_spark(model, asked, session, driver_below=10**9)
+    search.save(tmp_path, session)
+    with pytest.raises(LabError, match="is there already"):
+        search.save(tmp_path, session)
+    tables = {
+        name: pd.read_parquet(tmp_path / name)
+        for name in ("states", "edges", "levels", "violations")
+    }
+    result = search.result
+    assert list(tables["levels"].sort_values("depth").new)[: result.depth] == result.per_depth
+    assert len(tables["states"]) == result.distinct
+    counted = tables["violations"].invariant.value_counts().to_dict()
+    assert counted == {name: count for name, count in result.violating.items() if count}
+    assert {"few_letters", "values_last"} <= counted.keys()
+    assert tables["violations"].reason.str.len().min() > 5
+    of_steps = tables["violations"][tables["violations"].invariant == "values_last"]
+    edges = tables["edges"][tables["edges"].violates.map(len) > 0]
+    assert sorted(of_steps.fingerprint) == sorted(edges.target)
+    found = steps_to(session, tmp_path).toPandas()
+    assert dict(zip(found.fingerprint, found.steps)) == fewest_steps(tables)
+    with pytest.raises(LabError, match="is there already"):
+        steps_to(session, tmp_path)
+    with pytest.raises(LabError, match="has no states"):
+        steps_to(session, tmp_path / "elsewhere")
+
+
+def fewest_steps(tables) -> dict[int, int]:
+    """Distances by a plain search backwards, one state at a time."""
+    broken = tables["states"][tables["states"].violates.map(len) > 0].fingerprint
+    edges = tables["edges"]
+    steps = dict.fromkeys(map(int, broken), 0)
+    for source in edges[edges.violates.map(len) > 0].source:
+        steps.setdefault(int(source), 1)
+    before = {}
+    for source, target in zip(edges.source, edges.target):
+        before.setdefault(int(target), []).append(int(source))
+    waiting = sorted(steps, key=steps.get)
+    while waiting:
+        target = waiting.pop(0)
+        for source in before.get(target, []):
+            if steps.get(source, 10**9) > steps[target] + 1:
+                steps[source] = steps[target] + 1
+                waiting.append(source)
+    return steps
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -344,6 +560,18 @@ def assert_same(shown, value) -> None:
         assert shown == (sorted(value) if isinstance(value, set) else value)
 
 
+def test_what_is_to_come_is_told_by_the_shape_of_the_levels():
+    """Within a factor of 2.5, once the largest level was seen."""
+    model = kip_320.spec.bind(**SMALL)
+    sizes = NativeSearch(model, question(model, [])).run().per_depth
+    largest = sizes.index(max(sizes))
+    for depth in range(largest + 1, largest + 4):
+        assert 1 / 2.5 < states_to_come(sizes[:depth]) / sum(sizes[depth:]) < 2.5
+    assert states_to_come(sizes[: largest - 2]) is None
+    assert states_to_come([1, 1, 1]) is None
+    assert states_to_come([9, 8, 7, 7, 7, 8, 9]) is None
+
+
 # --- Parts -----------------------------------------------------------------------------------
 
 
@@ -363,56 +591,17 @@ def test_shares_are_about_equally_large():
     assert divided(pieces[:1], 4) == [pieces[:1]]
 
 
-CELL = """
-from typing import Annotated, NamedTuple
-from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Range, Spec, Struct
-
-class Constants(NamedTuple):
-    limit: Annotated[int, Limits(1, 50, "where counting ends")] = 5
-
-class Pair(Struct):
-    left: Int8
-    right: Int8
-
-class State(Struct):
-    pair: Pair
-
-spec = Spec("cell.pair", State, Constants)
-
-@spec.init
-def start(s: State, c: Constants):
-    return TAKEN
-
-def room(c) -> int:
-    return c.limit
-
-@spec.action
-def count(s: State, c: Constants, by: Range(1, 2)):
-    if s.pair.left + by > room(c):
-        return "the end"
-    s.pair = Pair(left=s.pair.left + by, right=by)
-    return TAKEN
-
-@spec.invariant
-def below(s: State, c: Constants):
-    return HOLDS if s.pair.left <= room(c) else "too far"
-"""
-
-
 @pytest.fixture
 def cell():
-    """A spec as a notebook cell leaves it: in __main__, its source known to linecache only."""
-    name = "<cell 1>"
-    linecache.cache[name] = (len(CELL), None, CELL.splitlines(keepends=True), name)
-    scope = {"__name__": "__main__"}
-    exec(compile(CELL, name, "exec"), scope)
-    yield scope["spec"]
-    del linecache.cache[name]
+    yield spec_in_a_cell()
+    del linecache.cache[NAME]
 
 
 def test_a_spec_from_a_notebook_cell_runs_on_the_workers(session, cell):
     model = cell.bind(limit=9)
-    search = on_spark(model, question(model, constraint=lambda s, c: s.pair.right < 3), session)
+    search = on_spark(
+        model, question(model, constraint=lambda s, c: s.pair.right < 3), session, driver_below=0
+    )
     same(search.result, NativeSearch(model, question(model)).run())
     assert search.result.depth == 6  # 0, 2, 4, 6, 8, 9
 
@@ -423,7 +612,7 @@ def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
     recipe = recipe_of(model)
     assert recipe.spec is None
     assert not hasattr(cell.actions[0].function, "lab_source")
-    linecache.cache["<cell 1>"] = (1, None, ["# another cell"], "<cell 1>")
+    linecache.cache[NAME] = (1, None, ["# another cell"], NAME)
     compiled = len(kernels.compilations)
     again = model_from(recipe).model
     same(NativeSearch(again, question(again)).run(), NativeSearch(again, question(again)).run())
@@ -453,3 +642,81 @@ def test_the_large_configuration_of_kip_320(session, tmp_path):
     same(result, NativeSearch(model, question(model)).run())
     assert (result.distinct, result.generated, result.depth) == (737_794, 1_967_560, 26)
     assert any(level["where"] == "spark" for level in result.levels)
+
+
+# --- What goes wrong, and noise ----------------------------------------------------------------
+
+ALONE = """
+import socket, sys
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.explore import explore
+from protocol_lab.spark.session import local_session
+from tests.toy_specs import letters, values_last
+
+with socket.socket() as other:
+    other.bind(("127.0.0.1", 0))
+    taken = {"spark_driver_port": other.getsockname()[1], "spark_port_maxRetries": 0}
+    for settings in (taken, {"spark_driver_memory": "200m"}):
+        try:
+            local_session(**settings)
+        except LabError as error:
+            print(error)
+session = local_session(spark_master="local[1]")
+found = explore(
+    letters.bind(servers=2, values=2, starts=2), engine="spark", session=session, driver_below=10
+)
+print(found.verdict, [level["where"] for level in found.levels].count("spark"))
+session.stop()
+"""
+
+
+@pytest.mark.slow
+def test_troubles_are_one_sentence_and_there_is_no_noise():
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
+    port, memory, found = done.stdout.splitlines()
+    assert re.fullmatch(
+        r"Spark does not start: a port .* is taken .* \(all of it is in .*\)\.", port
+    )
+    assert re.fullmatch(r"Spark does not start: it needs half a GiB at least: .*\.", memory)
+    assert re.fullmatch(r"holds [1-9]", found)
+    assert done.stderr == ""
+
+
+def test_a_java_that_is_too_old_is_named(monkeypatch):
+    monkeypatch.setattr(runtime, "_installed_javas", lambda: ["java"])
+    monkeypatch.setattr(runtime, "_java_from_the_wheel", lambda: "java")
+    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path("home"), 11))
+    with pytest.raises(
+        LabError, match=r"Spark needs Java, and the newest here is 11: install Java"
+    ):
+        runtime.find_java()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "An error occurred while calling o86.parquet.\n: org.apache.spark.SparkException: Job"
+            " aborted: Lost task 0.0: java.io.IOException: No space left on device\n\tat x",
+            "the disk is full: free some space",
+        ),
+        (
+            "An exception was thrown in the worker.\nTraceback (most recent call last):"
+            "\n  File x\nprotocol_lab.errors.LabError: a file is damaged: run again.\n",
+            "a file is damaged: run again",
+        ),
+        (
+            "Traceback (most recent call last):\n  File x\nValueError: 3 is too few\n",
+            "ValueError: 3 is too few",
+        ),
+        (
+            "An error occurred while calling o86.parquet.\n: org.apache.spark.SparkException: Job"
+            " aborted due to stage failure: Lost task 0.0: a.B$Exception: odd\n\tat x",
+            "odd",
+        ),
+        ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory: give it more"),
+        ("", "no reason was given"),
+    ],
+)
+def test_what_spark_says_at_length_becomes_one_sentence(text, sentence):
+    assert troubles.cause(text).startswith(sentence)

@@ -1,4 +1,4 @@
-"""The exercises of kafka/03, kafka/04 and spark/01: the worked answers pass, plausible wrong ones
+"""The exercises of kafka/03, kafka/04 and spark: the worked answers pass, plausible wrong ones
 don't."""
 
 import pytest
@@ -13,6 +13,7 @@ from kafka_spec.unclean_leader_election import (
 )
 from protocol_lab import HOLDS, TAKEN, members, size, smallest
 from protocol_lab.exploring.explore import explore
+from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.session import local_session
 
 # --- Lose a message --------------------------------------------------------------------------
@@ -338,3 +339,30 @@ def test_another_query_does_not(asked, exercise, query, said):
     feedback = exercise.check(asked(query))
     assert not feedback.passed
     assert said in feedback.text
+
+
+@pytest.fixture(scope="module")
+def asked_backwards(tmp_path_factory):
+    """What a query answers over the tables of spark/03's search, and how far a violation is."""
+    folder = tmp_path_factory.mktemp("tables")
+    model = on_spark.truncate_to_high_watermark.spec.bind(**on_spark.TWO_REPLICAS)
+    session = local_session()
+    found = explore(model, engine="spark", to_the_end=True, session=session, progress=False)
+    found.search.save(folder, session)
+    steps_to(session, folder).createOrReplaceTempView("distances")
+    session.read.parquet(str(folder / "edges")).createOrReplaceTempView("edges")
+    return lambda query: session.sql(query).first()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_the_steps_that_end_the_danger(asked_backwards):
+    feedback = on_spark.count_last_chances.check(
+        asked_backwards(on_spark.count_last_chances.answer)
+    )
+    assert feedback.passed, feedback.text
+    from_safety = """SELECT count(*) FROM edges
+                     WHERE target NOT IN (SELECT fingerprint FROM distances)"""
+    feedback = on_spark.count_last_chances.check(asked_backwards(from_safety))
+    assert not feedback.passed
+    assert "too many" in feedback.text

@@ -144,6 +144,11 @@ def values_grow(before: State, after: State, c: Constants):
     return HOLDS if after.next_value >= before.next_value else "the next value went down"
 
 
+def values_last(before: State, after: State, c: Constants):
+    """The values are never used up: a step invariant that fails, for who adds it to the spec."""
+    return "a value too many" if before.next_value < c.values <= after.next_value else HOLDS
+
+
 @letters.sometimes
 def a_letter_arrives(s: State, c: Constants):
     return HOLDS if s.reached != 0 else "nobody got a letter"

@@ -1,11 +1,15 @@
-"""The exercises of notebooks/spark/01_spark: questions to the states of KIP-320's first try."""
+"""The exercises of notebooks/spark: questions to the states of KIP-320's first try, and to those of
+the truncation to the high watermark."""
 
-from kafka_spec import kip_320_first_try
+from kafka_spec import kip_320_first_try, truncate_to_high_watermark
 from kafka_spec.replication_core import Constants, State, presumes_leadership
 from protocol_lab import HOLDS, only
+from protocol_lab.declaring.spec import Model
 from protocol_lab.exercises import Feedback, exercise, right, run, with_invariant, wrong
+from protocol_lab.stepping.attempts import evaluate, successors
 
 spec = kip_320_first_try.spec
+TWO_REPLICAS = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
 CONSTANTS = {"replicas": 3, "log_size": 1, "max_records": 1, "max_leader_epoch": 2}
 
 
@@ -19,9 +23,9 @@ def compared(answer, expected: int) -> Feedback:
     """The learner's number beside the count."""
     said = int(answer)
     if said == expected:
-        return right(f"The native explorer counts {expected:,} states as well.")
+        return right(f"The native explorer counts {expected:,} as well.")
     much = "too many" if said > expected else "too few"
-    return wrong(f"{said:,} are {much}: the native explorer counts another number of states.")
+    return wrong(f"{said:,} are {much}: the native explorer counts another number.")
 
 
 def at_most_one_leads(s: State, c: Constants):
@@ -85,3 +89,46 @@ def count_lonely_promises(answer) -> Feedback:
     is alone in its own ISR? Give the number; the check counts with the native explorer.
     """
     return compared(answer, count(two_hold_what_is_committed))
+
+
+def count_steps_to_safety(model: Model) -> int:
+    """How many steps leave the states from which a violation can be reached, one by one."""
+    rows = [row.tobytes() for row in run(model, invariants=[]).states]
+    steps = [(row, each.row) for row in rows for each in successors(model, row)]
+    before: dict[bytes, list[bytes]] = {}
+    for source, target in steps:
+        before.setdefault(target, []).append(source)
+    invariants = [each.function for each in model.spec.invariants if each.by_default]
+    waiting = [row for row in rows if any(evaluate(model, row, each) for each in invariants)]
+    doomed = set(waiting)
+    while waiting:
+        for source in before.get(waiting.pop(), []):
+            if source not in doomed:
+                doomed.add(source)
+                waiting.append(source)
+    return sum(source in doomed and target not in doomed for source, target in steps)
+
+
+@exercise(
+    hints=[
+        "`distances` has exactly the states from which a violation can be reached.",
+        "An edge whose `source` is among them and whose `target` is not: join `edges` with"
+        " `distances` on the one, and keep what is `NOT IN (SELECT fingerprint FROM distances)`"
+        " for the other.",
+    ],
+    answer="""
+        SELECT count(*) FROM edges
+        JOIN distances ON distances.fingerprint = edges.source
+        WHERE edges.target NOT IN (SELECT fingerprint FROM distances)
+    """,
+    why="Group them by `edges.action`, and you see what saves a cluster: whatever uses up the last"
+    " chance of an election or of a truncation at the wrong moment.",
+)
+def count_last_chances(answer) -> Feedback:
+    """Count the steps that end the danger.
+
+    How many edges lead from a state from which a violation can still be reached to one from which
+    none can? Give the number; the check counts them one by one.
+    """
+    model = truncate_to_high_watermark.spec.bind(**TWO_REPLICAS)
+    return compared(answer, count_steps_to_safety(model))

@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 from tqdm import tqdm
 
 from protocol_lab.exploring.result import Result
@@ -36,10 +37,31 @@ class ProgressBar:
         """Show the counts of a search that is under way."""
         if self._bar.disable:
             return
-        self._bar.set_postfix_str(f"depth {result.depth}, frontier {frontier:,}", refresh=False)
+        doing = [f"depth {result.depth}", f"frontier {frontier:,}", result.activity]
+        self._bar.set_postfix_str(", ".join(filter(None, doing)), refresh=False)
         self._bar.update(result.distinct - self._bar.n)
 
     def count(self, done: int) -> None:
         """Show how many of the `total` states are done."""
         if not self._bar.disable:
             self._bar.update(done - self._bar.n)
+
+
+_LEVELS_FITTED, _STILL_GROWING = 6, 1.2
+
+
+def states_to_come(per_depth: list[int]) -> int | None:
+    """About how many states the levels still to come have; None as long as they grow fast.
+
+    The sizes of levels rise and fall much like a bell, whose logarithm is a parabola: the one
+    that fits the last levels is followed down to nothing.
+    """
+    sizes = [size for size in per_depth if size][-_LEVELS_FITTED:]
+    if len(sizes) < _LEVELS_FITTED or sizes[-1] > _STILL_GROWING * sizes[-2]:
+        return None
+    at = np.arange(1 - len(sizes), 1)
+    bend, slope, _ = np.polyfit(at, np.log(sizes), 2)
+    if bend >= 0:
+        return None
+    ahead = np.arange(1, 10_000)
+    return int((sizes[-1] * np.exp(bend * ahead**2 + slope * ahead)).sum())

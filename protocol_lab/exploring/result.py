@@ -25,7 +25,8 @@ class Result:
     the first.
     With `symmetry` states that differ by a renaming are counted once, with `view` those that the
     spec's view does not tell apart.
-    `search`, after one on Spark, has the states and edges as DataFrames: `search.states()`.
+    `activity` says, while a search on Spark runs, what it is at. `search`, after one on Spark, has
+    the states and edges as DataFrames: `search.states()`.
     """
 
     model: Model
@@ -50,6 +51,7 @@ class Result:
     states: np.ndarray | None = None
     parents: np.ndarray | None = None
     levels: list[dict[str, Any]] = field(default_factory=list)
+    activity: str = ""
     search: Any = field(default=None, repr=False)
 
     @property

@@ -3,11 +3,12 @@
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from protocol_lab.spark.session import local_session
+from protocol_lab.spark.session import address, local_session
 from protocol_lab.spark.shipping import KIT, ship
 from protocol_lab.spark.stages import CANDIDATE_COLUMNS, in_worker, no_states
 
@@ -32,6 +33,7 @@ class Jobs:
     def __init__(self, session: "SparkSession | None"):
         self._given, self._failure = session, None
         self._before: dict[str, str] | None = None
+        self._told = 0, 0
         self._thread = threading.Thread(target=self._start, daemon=True)
         if session is None:
             self._thread.start()
@@ -55,8 +57,13 @@ class Jobs:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for name, value in (self._before or {}).items():
-            self._given.conf.set(name, value)
+        if self._before is None:
+            return
+        with suppress(Exception):  # Spark may be gone
+            for name, value in self._before.items():
+                self._given.conf.set(name, value)
+            if _is_connect(self._given):
+                self._given.removeProgressHandler(self._note_progress)
         self._before = None
 
     def _set_up(self) -> None:
@@ -65,14 +72,35 @@ class Jobs:
             self._before = {name: conf.get(name) for name in _SETTINGS}
             for name, value in _SETTINGS.items():
                 conf.set(name, value)
+            if _is_connect(self._given):
+                self._given.registerProgressHandler(self._note_progress)
+
+    def _note_progress(self, stages: Iterable, **_: Any) -> None:
+        """What Spark Connect calls."""
+        stages = [each for each in stages if each.num_completed_tasks < each.num_tasks]
+        self._told = (
+            sum(each.num_completed_tasks for each in stages),
+            sum(each.num_tasks for each in stages),
+        )
+
+    def _tasks(self) -> tuple[int, int]:
+        """How many tasks of the stages at work are done, and how many there are."""
+        if _is_connect(self._given):
+            return self._told
+        counts = []
+        with suppress(Exception):  # if Spark is gone, the job itself will say so
+            tracker = self._given.sparkContext.statusTracker()
+            stages = filter(None, map(tracker.getStageInfo, tracker.getActiveStageIds()))
+            counts = [(each.numCompletedTasks, each.numTasks) for each in stages]
+        return sum(done for done, _ in counts), sum(count for _, count in counts)
 
     def run(
-        self, job: Callable[[], None], watch: Callable[["SparkSession"], None]
+        self, job: Callable[[], None], watch: Callable[[int, int], None]
     ) -> BaseException | None:
         """Run a job in a thread of its own; what it raised, if it failed.
 
-        `watch` is called several times a second meanwhile. What it raises cancels the job, and is
-        raised here.
+        watch(done, all), of the job's tasks in its present stage, is called several times a second
+        meanwhile. What it raises cancels the job, and is raised here.
         """
         session, failures = self.session(), []
         self._set_up()
@@ -90,12 +118,18 @@ class Jobs:
         try:
             while thread.is_alive():
                 thread.join(0.2)
-                watch(session)
+                watch(*self._tasks())
         except BaseException:
-            session.interruptTag(tag)
+            with suppress(Exception):
+                session.interruptTag(tag)
             thread.join()
             raise
         return failures[0] if failures else None
+
+
+def _is_connect(session: "SparkSession") -> bool:
+    """Has it no SparkContext?"""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _warm_up(session: "SparkSession") -> None:
@@ -103,4 +137,4 @@ def _warm_up(session: "SparkSession") -> None:
     with tempfile.TemporaryDirectory(prefix="protocol-lab-warm-") as folder:
         work = in_worker(no_states, ship(session, [KIT]))
         nothing = session.range(0, 2, 1, 2).mapInArrow(work, CANDIDATE_COLUMNS)
-        nothing.repartitionById(2, "owner").write.parquet(f"{Path(folder).as_uri()}/level")
+        nothing.repartitionById(2, "owner").write.parquet(address(Path(folder) / "level"))

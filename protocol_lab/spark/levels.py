@@ -13,7 +13,6 @@ visible under the same path to the driver and to every executor.
 """
 
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator
@@ -85,18 +84,19 @@ class RunFolder:
                     raise LabError(f"{self.path} is not empty and holds no search: name another.")
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known = json.loads(manifest.read_text())
+            known, lock = json.loads(manifest.read_text()), (self.path / "lock").open("w")
         except (OSError, ValueError) as error:
             raise LabError(
                 f"The run folder {self.path} can't be used ({error}): name another."
             ) from None
-        for name, value in identity.items():
-            if known.get(name) != value:
-                raise LabError(
-                    f"{self.path} holds another search ({_difference(name, known.get(name), value)}"
-                    "): name another folder, or delete it to start afresh."
-                )
-        with (self.path / "lock").open("w") as lock:
+        with lock:
+            for name, value in identity.items():
+                if known.get(name) != value:
+                    differs = _difference(name, known.get(name), value)
+                    raise LabError(
+                        f"{self.path} holds another search ({differs}): name another folder, or"
+                        " delete it to start afresh."
+                    )
             if not _locked(lock):
                 raise LabError(
                     f"Another search is at work in {self.path}: wait for it, or name another."
@@ -323,7 +323,7 @@ def _locked(lock: IO) -> bool:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    part = path.with_suffix(f".{os.getpid()}.part")
+    part = path.with_suffix(f".{uuid.uuid4().hex}.part")
     part.write_text(json.dumps(content, indent=1) + "\n")
     part.replace(path)
 

@@ -9,7 +9,6 @@ Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What
 is in `tasks`, the files are in `levels`, decoded tables in `tables`.
 """
 
-import errno
 import hashlib
 import os
 import tempfile
@@ -24,6 +23,7 @@ from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.exploring import fingerprint
+from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
 from protocol_lab.spark.candidates import Parcel
@@ -31,6 +31,7 @@ from protocol_lab.spark.jobs import Jobs
 from protocol_lab.spark.levels import Piece, RunFolder, reports_in, write_level
 from protocol_lab.spark.recipe import Made, recipe_of
 from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.session import address
 from protocol_lab.spark.shipping import ship
 from protocol_lab.spark.stages import (
     CANDIDATE_COLUMNS,
@@ -41,8 +42,17 @@ from protocol_lab.spark.stages import (
     report_batch,
     settle_owner,
 )
-from protocol_lab.spark.tables import EDGES, decode_states, make_edges, states_schema
+from protocol_lab.spark.tables import (
+    EDGES,
+    LEVELS,
+    VIOLATIONS,
+    decode_states,
+    find_violations,
+    make_edges,
+    states_schema,
+)
 from protocol_lab.spark.tasks import DEADLOCK, Asked, Report, Tasks
+from protocol_lab.spark.troubles import cause
 from protocol_lab.stepping.attempts import successors
 
 if TYPE_CHECKING:
@@ -129,17 +139,40 @@ class SparkSearch:
             except KeyboardInterrupt:
                 result.undecided_reason = "interrupted"
             self._conclude()
+        result.activity = ""
         result.seconds = time.perf_counter() - self._began
         return result
+
+    # --- Afterwards it is data --------------------------------------------------------------
 
     def states(self, session: "SparkSession | None" = None) -> "DataFrame":
         """The stored states with decoded columns: see `tables.states_schema`."""
         return self._table(session, decode_states, states_schema(self.model))
 
     def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """All transitions from stored states, computed anew: source and target are fingerprints,
-        `inside` is false for a target outside the constraint, which is not among the states."""
+        """All transitions from stored states, computed anew: see `tables.EDGES`."""
         return self._table(session, make_edges, EDGES)
+
+    def violations(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """Every violation among the stored states, with its reason: see `tables.VIOLATIONS`."""
+        return self._table(session, find_violations, VIOLATIONS)
+
+    def levels(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """How the search went, level by level: see `tables.LEVELS`."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        rows = [tuple(map(level.get, LEVELS.names)) for level in self.result.levels]
+        return (session or self._jobs.session()).createDataFrame(rows, from_arrow_schema(LEVELS))
+
+    def save(self, folder: str | Path, session: "SparkSession | None" = None) -> None:
+        """Write the four tables as Parquet, which pandas or DuckDB open too: states, edges,
+        violations and levels, each a folder in this one. Raises LabError if they are there."""
+        place = Path(folder).absolute()
+        for make in (self.states, self.edges, self.violations, self.levels):
+            if (place / make.__name__).exists():
+                raise LabError(f"{place / make.__name__} is there already: name another folder.")
+        for make in (self.states, self.edges, self.violations, self.levels):
+            make(session).write.parquet(address(place / make.__name__))
 
     def _table(self, session: "SparkSession | None", stage: Callable, columns: Any) -> "DataFrame":
         from pyspark.sql.pandas.types import from_arrow_schema
@@ -304,20 +337,35 @@ class SparkSearch:
             .repartitionById(after.partitions, "owner")
             .mapInArrow(settle, LEVEL_COLUMNS)
         )
-        failure = self._jobs.run(lambda: new.write.parquet(level.as_uri()), self._watch)
+        failure = self._jobs.run(lambda: new.write.parquet(address(level)), self._watch)
         if failure is not None:
             self._give_up(failure)
 
-    def _watch(self, session: "SparkSession") -> None:
+    def _watch(self, done: int, tasks: int) -> None:
+        """Called while a job runs: tell what it is at, and see whether it is to go on."""
         if self.question.stopped and self.question.stopped():
             raise _Undecided("stopped")
+        self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
+        left = self._seconds_left()
+        if left is not None:
+            self.result.activity += f", about {_in_words(left)} left"
+        if self.question.progress:
+            self.question.progress(self.result, self._frontier, self._seconds)
+
+    def _seconds_left(self) -> float | None:
+        """By the shape of the levels so far, and the pace of the last ones."""
+        to_come, last = states_to_come(self.result.per_depth), self.result.levels[-3:]
+        made = sum(level["new"] for level in last)
+        if to_come is None or not made:
+            return None
+        return to_come * sum(level["seconds"] for level in last) / made
 
     def _give_up(self, error: BaseException) -> None:
         done = len(self.result.levels)
         hint = "name a folder next time, and it could go on from there"
         if self._temporary is None:
             hint = "name the same folder to go on from there"
-        raise _Undecided(f"stopped after depth {done}: {_cause(error)}; {hint}") from error
+        raise _Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
 
     def _explain(self, row: bytes) -> None:
         """Repeat uncompiled what went wrong compiled: that version has the words for it."""
@@ -359,15 +407,16 @@ def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
 
 
+def _in_words(seconds: float) -> str:
+    """A duration, as roughly as it is known."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def _hash_of(starts: list[bytes] | None) -> str | None:
     return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]
-
-
-def _cause(error: BaseException) -> str:
-    """The line of Spark's, or the system's, long message that tells what happened."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return f"the disk is full ({error.strerror or error})"
-    return str(error).strip().splitlines()[-1].rstrip(".")
 
 
 def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:

@@ -12,7 +12,7 @@ changed. At the level where P grows each new owner takes its part out of all run
 one, the base; from there depths are counted anew.
 """
 
-import os
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ class Seen:
         """Write the newest run, under its name only when it is whole."""
         file = self.file(self.depth, owner)
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}.part")
+        part = file.with_suffix(f".{uuid.uuid4().hex}.part")
         with part.open("wb") as stream:
             np.save(stream, prints)
         part.replace(file)
@@ -117,7 +117,7 @@ class Seen:
         needed = self.files()
         for file in self.folder.iterdir():
             if file not in needed:
-                file.unlink()
+                file.unlink(missing_ok=True)
 
 
 def runs_up_to(depth: int) -> list[int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from protocol_lab.errors import LabError
+from protocol_lab.spark.troubles import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +37,7 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
 
     Raises LabError if there is no Java, or if Spark does not start.
     """
+    from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
@@ -51,17 +53,25 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     conf.setAll((name.replace("_", "."), str(value)) for name, value in settings.items())
     _prepare_environment()
     logging.getLogger("SQLQueryContextLogger").disabled = True  # says errors again, as JSON
-    log = folder / "spark.log"
+    log, gateway = folder / "spark.log", None
     try:
         with log.open("ab") as stream:
             gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})
         context = SparkContext(conf=conf, gateway=gateway)
-    except (PySparkException, OSError) as error:
-        raise LabError(
-            f"Spark does not start: {_cause(log, error)} (all of it is in {log})."
-        ) from None
+    except (PySparkException, Py4JError, OSError) as error:
+        said = _cause(log, error)  # which asks the Java process
+        if gateway is not None:  # the next attempt is to have a Java process of its own
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            SparkContext._gateway = SparkContext._jvm = None
+        raise LabError(f"Spark does not start: {said} (all of it is in {log}).") from None
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return SparkSession(context)
+
+
+def address(path: Path) -> str:
+    """A folder of this machine's, as Spark takes it: with its letters as they are."""
+    return "file:" + path.absolute().as_posix()
 
 
 def _settings(folder: Path, ui: bool) -> dict[str, str]:
@@ -88,19 +98,15 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
 
 
 def _prepare_environment() -> None:
-    """What the JVM and its Python workers inherit: which Java, which Python, where from."""
+    """What the JVM and its Python workers inherit: which Java, which Python."""
     from protocol_lab.runtime import find_java
 
     os.environ["JAVA_HOME"] = str(find_java())
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    kit = str(Path(__file__).resolve().parent.parent)
-    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if kit not in known:
-        os.environ["PYTHONPATH"] = os.pathsep.join([kit, *filter(None, known)])
 
 
 def _cause(log: Path, error: Exception) -> str:
-    """The telling line: the log's last that speaks of an error, else what Python was told."""
+    """Why it did not start: the log's last line that speaks of an error, if it has one."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    telling = [line.strip() for line in lines if "rror" in line or "xception" in line]
-    return (telling or [str(error)])[-1].rstrip(".")
+    telling = [line for line in lines if "rror" in line or "xception" in line]
+    return cause("\n".join([*telling[-1:], str(error)]))

@@ -82,6 +82,8 @@ class Unseen:
             # Where Spark keeps its own temporary files, if it says so.
             place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
             self._folder = tempfile.TemporaryDirectory(prefix="protocol-lab-spill-", dir=place)
+        if not self._kept:
+            return
         every = np.concatenate(self._kept)
         bucket_of = every[:, self._words] >> np.uint64(64 - _BUCKET_BITS)
         for bucket in np.unique(bucket_of):

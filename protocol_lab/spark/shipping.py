@@ -19,7 +19,7 @@ import tempfile
 import types
 import zipfile
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -163,14 +163,23 @@ def _files_of(spec: Any) -> list[Path]:
 
 
 def _archive(package: str) -> tuple[str, bytes]:
-    """The name and content of a package's archive: the same files give the same bytes."""
+    """The name and content of a package's archive."""
     spec = importlib.util.find_spec(package)
     roots = [Path(each).parent for each in spec.submodule_search_locations or [spec.origin]]
+    files = []
+    for file in _files_of(spec):
+        root = next(each for each in roots if file.is_relative_to(each))
+        known = file.stat()
+        files.append((file, file.relative_to(root).as_posix(), known.st_mtime_ns, known.st_size))
+    return _packed(package, tuple(files))
+
+
+@lru_cache(maxsize=16)
+def _packed(package: str, files: tuple[tuple[Path, str, int, int], ...]) -> tuple[str, bytes]:
+    """The same files give the same bytes. Their times and sizes tell whether they are the same."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in _files_of(spec):
-            root = next(each for each in roots if file.is_relative_to(each))
-            entry = zipfile.ZipInfo(file.relative_to(root).as_posix())
-            archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+        for file, name, *_ in files:
+            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     content = packed.getvalue()
     return f"{package}-{hashlib.sha256(content).hexdigest()[:16]}.zip", content

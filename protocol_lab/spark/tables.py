@@ -1,4 +1,4 @@
-"""What a search on Spark has found, as DataFrames: states and edges with decoded columns.
+"""What a search on Spark has found, as DataFrames: states with decoded columns, edges, violations.
 
 The columns of a state are named and nested as in the spec, so that a condition reads the same in
 an action and in SQL:
@@ -29,6 +29,8 @@ from protocol_lab.declaring.layout import (
     evaluate_size,
 )
 from protocol_lab.declaring.spec import Model
+from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.exploring.search import reason_of
 from protocol_lab.spark.levels import Block, Piece, read_piece
 from protocol_lab.spark.recipe import Recipe
 from protocol_lab.spark.stages import tasks_for
@@ -42,10 +44,38 @@ EDGES = pa.schema(
         ("action", pa.string()),
         ("target", pa.int64()),
         ("inside", pa.bool_()),
+        ("violates", pa.list_(pa.string())),
     ]
 )
 """Transitions: fingerprints of both states. A target that is not `inside` the constraint is no
-stored state."""
+stored state. violates: the step invariants that were asked for and do not hold."""
+
+LEVELS = pa.schema(
+    [
+        ("depth", pa.int32()),
+        ("new", pa.int64()),
+        ("generated", pa.int64()),
+        ("seconds", pa.float64()),
+        ("waited", pa.float64()),
+        ("where", pa.string()),
+        ("partitions", pa.int32()),
+    ]
+)
+"""How the search went: see `Result.levels`."""
+
+VIOLATIONS = pa.schema(
+    [
+        ("invariant", pa.string()),
+        ("depth", pa.int32()),
+        ("fingerprint", pa.int64()),
+        ("source", pa.int64()),
+        ("action", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+"""One row for every stored state and invariant that it breaks, with what the invariant says; and
+one for every transition and step invariant: then `source` and `action` tell where it came from, and
+depth is that of the source plus one."""
 
 
 def states_schema(model: Model) -> pa.Schema:
@@ -97,14 +127,58 @@ def make_edges(
     tasks = tasks_for(recipe, asked)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
-        for source, action, target, inside in tasks.edges(block):
+        for found in tasks.edges(block):
             columns = [
-                _signed(source),
-                actions.take(pa.array(action)),
-                _signed(target),
-                pa.array(inside.astype(bool)),
+                _signed(block.fingerprints[found.before]),
+                actions.take(pa.array(found.actions)),
+                _signed(fingerprints(found.rows)),
+                pa.array(found.inside.astype(bool)),
+                _lists_of_names(found.violated, asked.step_invariants),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=EDGES)
+
+
+def find_violations(
+    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[Piece]]
+) -> Iterator[pa.RecordBatch]:
+    """A stage for `mapInArrow`: all violations in a share, with their reasons."""
+    tasks = tasks_for(recipe, asked)
+    for block in _blocks(batches, tasks, plan):
+        found = list(_broken_states(tasks, block))
+        if asked.step_invariants:
+            found += _broken_steps(tasks, block)
+        yield pa.RecordBatch.from_pylist(found, schema=VIOLATIONS)
+
+
+def _broken_states(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
+    violated = tasks.violated_by(block.rows)
+    for at in np.flatnonzero(violated):
+        for k, name in enumerate(tasks.asked.invariants):
+            if violated[at] >> k & 1:
+                yield {
+                    "invariant": name,
+                    "depth": block.depth,
+                    "fingerprint": int(block.fingerprints[at].view(np.int64)),
+                    "reason": reason_of(tasks.model, name, [block.rows[at].tobytes()]),
+                }
+
+
+def _broken_steps(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
+    for found in tasks.edges(block):
+        prints = fingerprints(found.rows).view(np.int64)
+        for at in np.flatnonzero(found.violated):
+            before = found.before[at]
+            rows = [block.rows[before].tobytes(), found.rows[at].tobytes()]
+            for k, name in enumerate(tasks.asked.step_invariants):
+                if found.violated[at] >> k & 1:
+                    yield {
+                        "invariant": name,
+                        "depth": block.depth + 1,
+                        "fingerprint": int(prints[at]),
+                        "source": int(block.fingerprints[before].view(np.int64)),
+                        "action": tasks.model.spec.actions[found.actions[at]].name,
+                        "reason": reason_of(tasks.model, name, rows),
+                    }
 
 
 def _blocks(

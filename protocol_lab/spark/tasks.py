@@ -346,11 +346,9 @@ class Tasks:
             violated |= (failed >> self._bit_of[number] & 1) << number
         return violated
 
-    def edges(
-        self, block: Block
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """All transitions from these states, some at a time: (fingerprint before, action number,
-        fingerprint after, inside the constraint). Only for states that were expanded before."""
+    def edges(self, block: Block) -> Iterator["Edges"]:
+        """All transitions from these states, some at a time. Only for states that were expanded
+        before, so that nothing can go wrong."""
         begin = 0
         while begin < len(block):
             end = min(begin + _CHUNK, len(block))
@@ -361,10 +359,29 @@ class Tasks:
             if done == begin:
                 self._allocate(2 * len(self._out))
                 continue
-            rows = self._out[:count]
-            before = block.fingerprints[self._parent_of[:count]]
-            yield before, self._action_of[:count].copy(), fingerprints(rows), self.inside(rows)
+            rows, before = self._out[:count].copy(), self._parent_of[:count].copy()
+            failed = self._failed_steps(block.rows, rows, before)
+            violated = np.zeros(count, np.int64)
+            for k, number in enumerate(self._step_numbers):
+                violated |= (failed >> self._bit_of[number] & 1) << k
+            inside = self.inside(rows)
+            yield Edges(before, self._action_of[:count].copy(), rows, inside, violated)
             begin = done
+
+
+class Edges(NamedTuple):
+    """Transitions: parallel arrays over them.
+
+    before: the position in its block of the state that they start from; rows: the states that they
+    lead to; inside: are these inside the constraint? violated: a bit for each of the question's
+    step invariants that the transition breaks.
+    """
+
+    before: np.ndarray
+    actions: np.ndarray
+    rows: np.ndarray
+    inside: np.ndarray
+    violated: np.ndarray
 
 
 def _sums(some: list[int], others: list[int]) -> list[int]:

@@ -1,0 +1,59 @@
+"""How many steps every state is from certain others: a search backwards over the edges, on Spark.
+
+Works on what `SparkSearch.save` has written. It begins with the states that are looked for, and
+goes from each edge's target to its source, level by level. Each level is written as Parquet and
+read back, since the plan of a DataFrame that is made from itself grows with every level.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from protocol_lab.errors import LabError
+from protocol_lab.spark.session import address
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+VIOLATION = "size(violates) > 0"
+
+
+def steps_to(
+    session: "SparkSession", folder: str | Path, condition: str = VIOLATION, name: str = "distances"
+) -> "DataFrame":
+    """Every state from which such a state can be reached: fingerprint, and steps, the fewest.
+
+    condition: SQL over a row of states; where none is given a violation is looked for, and a state
+    from which a step leads that breaks a step invariant is one step from it. Reads `states` and
+    `edges` in the folder, and writes a folder of this name beside them. Raises LabError if the
+    former are not there, or the latter is.
+    """
+    place = Path(folder).absolute()
+    if not (place / "states").exists() or not (place / "edges").exists():
+        raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
+    found = place / name
+    if found.exists():
+        raise LabError(f"{found} is there already: read it, or give another name.")
+    states = session.read.parquet(address(place / "states"))
+    edges = session.read.parquet(address(place / "edges"))
+    inside = edges.where("inside").select("source", "target")
+    level, steps = states.where(condition).select("fingerprint"), 0
+    while _write(session, found, steps, level) or steps == 0:
+        newest = _level(session, found, steps).withColumnRenamed("fingerprint", "target")
+        before = inside.join(newest, "target").select("source")
+        if steps == 0 and condition == VIOLATION:
+            before = before.union(edges.where(VIOLATION).select("source"))
+        known = session.read.parquet(address(found)).select("fingerprint")
+        before = before.withColumnRenamed("source", "fingerprint").distinct()
+        level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
+    return session.read.parquet(address(found))
+
+
+def _write(session: "SparkSession", found: Path, steps: int, level: "DataFrame") -> int:
+    """Keep a level; how many states it has."""
+    level.write.parquet(address(found / f"steps={steps}"))
+    return _level(session, found, steps).count()
+
+
+def _level(session: "SparkSession", found: Path, steps: int) -> "DataFrame":
+    return session.read.parquet(address(found / f"steps={steps}"))

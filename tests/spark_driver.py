@@ -1,0 +1,186 @@
+"""A driver program for the tests of clusters: a process of its own, with nothing of the kit in the
+environment that executors inherit.
+
+    python -m tests.spark_driver MASTER FOLDER [NAME ...]
+
+Searches the named CASES, their larger levels by Spark, with run folders in FOLDER, and
+prints one JSON object: what the executors could import before anything was shipped, and the
+results. MASTER is a Spark master or, for Spark Connect, an sc:// address. Two words stand for
+mischief: `kill-executor` kills one while the next case runs, `kill-driver` ends this process in
+the middle of a level, like a power failure.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from protocol_lab.catalog import load
+from protocol_lab.declaring.spec import Model
+from protocol_lab.exploring.search import Question
+from protocol_lab.runtime import find_java
+from protocol_lab.spark.search import SparkSearch
+from tests.cells import spec_in_a_cell
+
+SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
+
+CASES = {
+    "kafka": ("kafka.kip_320", SMALL),
+    "kafka-violated": ("kafka.truncate_to_high_watermark", SMALL),
+    "bookkeeper": (
+        "bookkeeper.v4_13",
+        {"bookies": 2, "write_quorum": 2, "ack_quorum": 1, "send_limit": 1},
+    ),
+    "pulsar": (
+        "pulsar.compaction",
+        {
+            "message_sent_limit": 2,
+            "compaction_times_limit": 2,
+            "key_space": 1,
+            "value_space": 1,
+            "max_crash_times": 1,
+        },
+    ),
+    "kraft": (
+        "kraft.kip_853",
+        {
+            "hosts": 2,
+            "init_cluster_size": 2,
+            "min_cluster_size": 2,
+            "max_cluster_size": 2,
+            "max_spawned_servers": 2,
+            "max_epoch": 2,
+            "max_values_per_epoch": 0,
+        },
+    ),
+    "cell": ("a cell", {"limit": 6}),
+}
+
+DRIVER_BELOW = {"bookkeeper": 800, "pulsar": 150, "kraft": 120, "cell": 0}
+"""So that a few levels of every case are made by Spark; the others' is 60."""
+
+COUNTS = ("verdict", "per_depth", "per_action", "distinct", "generated", "violated")
+
+
+def model_of(name: str) -> Model:
+    """The model of a case."""
+    spec, constants = CASES[name]
+    return (spec_in_a_cell() if spec == "a cell" else load(spec)).bind(**constants)
+
+
+def question_of(model: Model) -> Question:
+    """What is asked of it."""
+    return Question(*model.choose(None))
+
+
+def main(master: str, folder: str, names: list[str]) -> None:
+    """Search, and print what was found."""
+    session = _session(master, Path(folder))
+    found = session.range(0, 8, 1, 8).mapInArrow(_look_around, "kit boolean, executor int")
+    seen = [tuple(row) for row in found.collect()]
+    told = {"kit": any(kit for kit, _ in seen), "executors": len({each for _, each in seen})}
+    results, mischief = {}, None
+    for name in names:
+        if name.startswith("kill-"):
+            mischief = _MISCHIEF[name]
+            continue
+        model = model_of(name)
+        asked = question_of(model)
+        if mischief:
+            asked.progress = _at_depth(9, mischief)
+        below = DRIVER_BELOW.get(name, 60)
+        place = Path(folder) / name
+        search = SparkSearch(model, asked, session, place, driver_below=below, partitions=4)
+        result = search.run()
+        results[name] = {each: getattr(result, each) for each in COUNTS} | {
+            "reason": result.undecided_reason,
+            "trace": len(result.trace_rows),
+            "by_spark": sum(level["where"] == "spark" for level in result.levels),
+        }
+        mischief = None
+    session.stop()
+    print(json.dumps(told | {"results": results}))
+
+
+def _session(master: str, folder: Path):
+    from pyspark.sql import SparkSession
+
+    if master.startswith("sc://"):
+        return SparkSession.builder.remote(master).getOrCreate()
+    os.environ["JAVA_HOME"] = str(find_java())
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
+        "spark.executor.memory": "512m",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.log.level": "OFF",
+    }
+    builder = SparkSession.builder.master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _look_around(batches):
+    """Is the kit, or a spec, to be found where this runs? And who runs it?"""
+    import importlib.util
+    import os
+    import time
+
+    import pyarrow as pa
+
+    names = ("protocol_lab", "kafka_spec", "tests")
+    for _ in batches:
+        time.sleep(0.3)  # so that every executor gets a share
+        kit = any(importlib.util.find_spec(name) is not None for name in names)
+        yield pa.RecordBatch.from_pydict(
+            {"kit": [kit], "executor": pa.array([os.getppid()], pa.int32())}
+        )
+
+
+def _at_depth(depth, act):
+    """A progress callback that has something happen, once, while the level after it is made."""
+    done = []
+
+    def progress(result, frontier, seconds):
+        if result.depth == depth and not done:
+            done.append(True)
+            threading.Thread(target=act, daemon=True).start()
+
+    return progress
+
+
+def _kill_an_executor() -> None:
+    time.sleep(0.2)
+    for process in psutil.process_iter(["cmdline"]):
+        with contextlib.suppress(psutil.Error):
+            words = process.info["cmdline"] or []
+            if "org.apache.spark.executor.CoarseGrainedExecutorBackend" in words and str(
+                os.environ["SPARK_TESTED_HERE"]
+            ) in process.environ().get("SPARK_TESTED_HERE", ""):
+                process.kill()
+                print("killed", process.pid, file=sys.stderr)
+                return
+    print("nothing to kill", file=sys.stderr)
+
+
+def _kill_the_driver() -> None:
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+_MISCHIEF = {"kill-executor": _kill_an_executor, "kill-driver": _kill_the_driver}
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -1,0 +1,207 @@
+"""The search on Spark gives the same everywhere: separate executors, a standalone cluster, Connect.
+
+The executors run a Python that has the packages and not the kit, started with an environment in
+which there is no way to it; each test begins by looking for it there. Drivers are processes of
+their own (`spark_driver`), so that nothing of this one gets into what they pass on.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from protocol_lab.exploring.kernels import cache_folder
+from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.result import Result
+from protocol_lab.runtime import find_java
+from tests.spark_driver import CASES, COUNTS, model_of, question_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+ROOT = Path(__file__).parent.parent
+SPARK = Path(pyspark.__file__).parent
+PATIENCE = 600
+
+
+@cache
+def by_native(name: str) -> Result:
+    model = model_of(name)
+    return NativeSearch(model, question_of(model)).run()
+
+
+def is_the_same(found: dict, name: str) -> None:
+    native = by_native(name)
+    assert {each: found[each] for each in COUNTS} == {
+        each: getattr(native, each) for each in COUNTS
+    } | whole_levels(found, native)
+    assert found["trace"] == len(native.trace_rows)
+    assert found["by_spark"] >= 3
+
+
+def whole_levels(found: dict, native: Result) -> dict:
+    """On Spark a level is finished before a violation in it ends the search."""
+    if native.violated is None:
+        return {}
+    assert found["per_depth"][:-1] == native.per_depth[:-1]
+    return {each: found[each] for each in ("per_depth", "per_action", "distinct", "generated")}
+
+
+@pytest.fixture
+def environment(tmp_path) -> dict[str, str]:
+    """For executors: Java, a Python without the kit, and no PYTHONPATH."""
+    python = tmp_path / "python-without-the-kit"
+    # -S: no site module, so no .pth file that would link a folder of sources into the packages.
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{sysconfig.get_path("purelib")}" exec "{sys.executable}" -S "$@"\n'
+    )
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | {
+        "JAVA_HOME": str(find_java()),
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_HOME": str(SPARK),
+        "SPARK_WORKER_DIR": str(tmp_path / "work"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_TESTED_HERE": str(tmp_path),
+        "PROTOCOL_LAB_CACHE": str(cache_folder().parent),
+    }
+
+
+def run_driver(environment: dict[str, str], master: str, folder: Path, *names: str):
+    """The finished driver process."""
+    command = [sys.executable, "-m", "tests.spark_driver", master, str(folder), *names]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+def answer(done: subprocess.CompletedProcess) -> dict:
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["kit"] is False
+    return told
+
+
+@contextlib.contextmanager
+def started(words: list[str], environment: dict[str, str], folder: Path) -> Iterator[Path]:
+    """A program of Spark's that runs until the end of the context; its log."""
+    log = folder / f"{words[0].rpartition('.')[2]}-{len(list(folder.iterdir()))}.log"
+    with log.open("wb") as stream:
+        command = [str(SPARK / "bin" / "spark-class"), *words]
+        program = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=stream, stderr=stream,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield log
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+
+def wait_until(condition, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, log.read_text(errors="replace")[-3000:]
+        time.sleep(0.2)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return tried.getsockname()[1]
+
+
+def test_local_cluster(environment, tmp_path):
+    """Spark's own imitation of a cluster: two executor processes beside the driver's."""
+    told = answer(run_driver(environment, "local-cluster[2,1,1024]", tmp_path, *CASES))
+    assert told["executors"] == 2
+    assert told["results"].keys() == CASES.keys()
+    for name, found in told["results"].items():
+        is_the_same(found, name)
+
+
+@pytest.fixture
+def standalone(environment, tmp_path) -> Iterator[str]:
+    """A master and two workers on the loopback interface; the master's address."""
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    here = ["--host", "127.0.0.1", "--webui-port", "0"]
+    deploy, logs = "org.apache.spark.deploy", tmp_path / "logs"
+    logs.mkdir()
+    quick = environment | {"SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    quick["SPARK_DAEMON_MEMORY"] = "256m"
+    worker = [f"{deploy}.worker.Worker", *here, "--cores", "1", "--memory", "1g", address]
+    with contextlib.ExitStack() as programs:
+        master = [f"{deploy}.master.Master", *here, "--port", str(port)]
+        log = programs.enter_context(started(master, quick, logs))
+        wait_until(lambda: listens(port), log)
+        for _ in range(2):
+            programs.enter_context(started(worker, quick, logs))
+        wait_until(lambda: log.read_text().count("Registering worker") == 2, log)
+        yield address
+
+
+def test_standalone_cluster_and_killed_driver_and_executor(standalone, environment, tmp_path):
+    died = run_driver(environment, standalone, tmp_path, "kill-driver", "kafka")
+    assert died.returncode == -signal.SIGKILL, died.stderr[-3000:]
+    complete = sorted((tmp_path / "kafka").glob("level-*.json"))
+    assert 9 <= len(complete) < 16
+    before = {path: path.read_bytes() for path in complete}
+    shutil.copytree(tmp_path / "kafka", tmp_path / "left")
+    told = answer(run_driver(environment, standalone, tmp_path, *CASES))
+    assert {path: path.read_bytes() for path in complete} == before
+    assert told["executors"] == 2
+    for name, found in told["results"].items():
+        is_the_same(found, name)
+    done = run_driver(
+        environment, standalone, tmp_path / "again", "kill-executor", "kafka", "bookkeeper"
+    )
+    assert "killed" in done.stderr
+    for name, found in answer(done)["results"].items():
+        is_the_same(found, name)
+
+
+def test_spark_connect(environment, tmp_path):
+    """The server has the executors; this side has no JVM."""
+    port, logs = free_port(), tmp_path / "logs"
+    logs.mkdir()
+    settings = {
+        "spark.master": "local[2]",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.local.dir": str(tmp_path),
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    words = ["org.apache.spark.deploy.SparkSubmit", "--class", server]
+    for name, value in settings.items():
+        words += ["--conf", f"{name}={value}"]
+    with started([*words, "spark-internal"], environment, logs) as log:
+        wait_until(lambda: listens(port), log)
+        without_java = environment | {"JAVA_HOME": "/nowhere", "PATH": "/nowhere"}
+        told = answer(run_driver(without_java, f"sc://127.0.0.1:{port}", tmp_path, *CASES))
+    for name, found in told["results"].items():
+        is_the_same(found, name)
