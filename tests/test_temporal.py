@@ -1,6 +1,7 @@
 """Temporal properties under fairness, compared with the definitions on small random graphs."""
 
 import re
+import signal
 from dataclasses import replace
 from itertools import combinations
 
@@ -28,6 +29,7 @@ from protocol_lab.stepping.links import link_text, read_link
 from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
 from protocol_lab.stepping.walk import Walk
 from protocol_lab.temporal.check import check_property
+from protocol_lab.temporal.steps import StepGraph
 from tests import graph_spec, request_reply
 from tests.graph_spec import STATES, a, b, f, p, q
 from tests.toy_specs import counter
@@ -394,3 +396,17 @@ def test_a_property_that_claims_nothing_is_refused():
 
     with pytest.raises(LabError, match="nothing claims nothing with these constants"):
         check_property(spec.bind(p=0), "nothing")
+
+
+def test_an_interrupt_leaves_it_undecided(monkeypatch):
+    """As if Ctrl-C came while the steps are found: the exploration is done by then."""
+    filled = StepGraph.fill
+
+    def fill(graph, watch):
+        signal.raise_signal(signal.SIGINT)
+        filled(graph, watch)
+
+    monkeypatch.setattr(StepGraph, "fill", fill)
+    result = check_property(two_in_turn().bind(**SWITCH), "gets_to_p", progress=False)
+    assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
+    assert "✓" not in str(result)
