@@ -24,7 +24,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from platformdirs import user_cache_dir
 
 from protocol_lab.declaring.layout import Named, Node
-from protocol_lab.declaring.nodes import size, submasks
+from protocol_lab.declaring.nodes import size
 from protocol_lab.declaring.parameters import (
     Bound,
     Domain,
@@ -137,7 +137,6 @@ class Kernels:
                 "__name__": __name__,
                 "Constants": self.model.spec.constants,
                 "state_at": self.compiler.state_at,
-                "submasks": compiling.inner(submasks),
                 "sequence": compiling.inner(_sequence),
                 "size_of": compiling.inner(size),
                 **(called or {}),
@@ -296,10 +295,9 @@ def _loops(k: int, action: Action, model: Model, key: tuple[str, ...]) -> list[s
     """The nested loops over the parameters of the k-th action, and the call in the middle."""
     lines, indent = [], " " * 8
     for name, domain in action.domains.items():
-        head, *start_of_body = _loop(k, name, domain, action, model)
-        lines.append(indent + head)
-        indent += "    "
-        lines += [indent + line for line in start_of_body]
+        for line in _loop(k, name, domain, action, model):
+            lines.append(indent + line)
+            indent += "    " if line.startswith("for ") else ""
     values = [f"{name}_{k}" for name in action.domains]
     weight = f"witnesses_{k}({', '.join(['before', 'c', *values])})" if action.witnesses else "1"
     lines += [
@@ -326,7 +324,7 @@ def _numbered(path: str, k: int) -> str:
 
 
 def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> list[str]:
-    """The head of the loop over one parameter's domain, and how its body begins."""
+    """The loop over one parameter's domain: what comes before it, its head, how its body begins."""
     scope = {"s": "before", "c": "c", **{each: f"{each}_{k}" for each in action.domains}}
 
     def bound(which: str, bound: Bound) -> str:
@@ -343,7 +341,13 @@ def _loop(k: int, name: str, domain: Domain, action: Action, model: Model) -> li
             return [f"for {name}_{k} in range({len(names)}):"]
         case Subset(of, wanted):
             mask = f"(1 << (c.{of.count} + 1)) - 2" if isinstance(of, Node) else bound("mask", of)
-            lines = [f"for {name}_{k} in submasks({mask}):"]
+            # As `submasks` counts, but a generator would take much longer to compile.
+            lines = [
+                f"mask_{name} = {mask}",
+                f"{name}_{k} = mask_{name}",
+                f"for at_{name} in range(1 << size_of(mask_{name})):",
+                f"{name}_{k} = ({name}_{k} - mask_{name}) & mask_{name}",
+            ]
             if wanted is not None:
                 count = over_constants(wanted, model)
                 lines.append(f"if size_of({name}_{k}) != {count}: continue")
