@@ -23,7 +23,7 @@ LARGEST = 1_500_000
 
 _MOST_LINES = 24
 _CHANGING = [
-    (re.compile(r"\b[\d,]+(\.\d+)? (distinct )?states/s"), "<rate>"),
+    (re.compile(r"\b[\d,]+(\.\d+)? (distinct states|states|steps)/s"), "<rate>"),
     (re.compile(r"(?<![\w.])[\d,]+(\.\d+)? ?(µs|ms|s|min|seconds?)\b"), "<time>"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "<id>"),
