@@ -25,6 +25,7 @@ that its counts depend on the order of the search.
 Source: kraft_kip_853 by Jack Vanlightly, in the Kafka specs; KIP-853, KIP-595.
 """
 
+from kraft_spec.as_printed import PRINTED
 from kraft_spec.committing import client_request
 from kraft_spec.constants import Constants
 from kraft_spec.draw.events import declare_messages, server_events
@@ -93,6 +94,7 @@ spec = Spec(
     draw=draw_servers,
     lifelines=(Server,),
     events=server_events,
+    printed=PRINTED,
 )
 declare_messages(spec)
 

@@ -129,12 +129,12 @@ def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
     def attempt_with(values: Constants, numbers: dict) -> _Replay:
         return _replay(trace, spec.bind(**values), Names(numbers), within_constraints=True)
 
-    values = _clamped(show(start.constants) | told, limits)
+    values = _clamped(show(start.constants) | told, limits, told)
     best = attempt_with(values, first)
 
     def best_change(values: Constants) -> tuple[_Replay, Constants]:
         changes = [
-            _clamped(values | {name: value}, limits)
+            _clamped(values | {name: value}, limits, told)
             for name, each in limits.items()
             if name not in told
             for value in _candidates(each, most)
@@ -165,8 +165,18 @@ def _candidates(limits: Limits, most: int) -> range:
     return range(low, high + 1)
 
 
-def _clamped(values: Constants, limits: dict[str, Limits]) -> Constants:
-    """The values, but none that is bounded by another constant above it."""
+def _clamped(values: Constants, limits: dict[str, Limits], told: Constants) -> Constants:
+    """The values, but none that is bounded by another constant beyond it.
+
+    Where one is to be at least as large as another, it is raised; what the trace tells stays, and
+    the other is lowered.
+    """
+    values = dict(values)
+    for name, each in limits.items():
+        if isinstance(each.low, str) and name in told:
+            values[each.low] = min(values[each.low], values[name])
+        elif isinstance(each.low, str):
+            values[name] = max(values[name], values[each.low])
     highest = {name: each.high for name, each in limits.items() if isinstance(each.high, str)}
     return {
         name: min(value, values[highest[name]]) if name in highest else value
