@@ -3,9 +3,9 @@
 What it models: one topic, a producer, a compactor that works in two phases, the broker that serves
 the result, and crashes of that broker at any moment. `compaction_core` has the state and the
 actions, and says what they stand for. Without a modelled producer every sequence of messages is an
-initial state: that is all of them, and a fifth of the states. A consumer is there if
-`model_consumer` is set; the original's does nothing, one of two others reads if `consumer_reads`
-says so (see `consumer`).
+initial state: nothing is sent while the compactor works, and there are 45,198 states instead of
+253,361. A consumer is there if `model_consumer` is set; the original's does nothing, one of two
+others reads if `consumer_reads` says so (see `consumer`).
 
 What breaks:
 
@@ -18,8 +18,8 @@ What breaks:
   would not matter much: the later one counts.
 
 A consumer that reads ledger_then_topic runs into the second bug: it receives such a message twice,
-and may see a deleted key come back. One that reads by_position does not: that is how Pulsar's
-brokers serve a reader, so there it takes more than this to be told twice.
+and may see a deleted key come back. One that reads by_position, as Pulsar's brokers serve it, does
+neither in any configuration that was explored.
 
 Left out: the removal of null values (as in the original they are kept and count as a key's last
 message), batches, the deletion of the topic's own messages, failing reads and writes, compaction
