@@ -53,9 +53,9 @@ def _named(s) -> list[int]:
 def _crash(before, after) -> list[Event]:
     return [
         Note(BROKER, "crashes", CRASH),
+        Note(BROKER, "another one takes over", RESTART),
         Arrow(AT_ONCE, DISK, BROKER, _cursor_text(after)),
         *_deleted(before, after),
-        Note(BROKER, "another one serves the topic", RESTART),
     ]
 
 
@@ -68,7 +68,7 @@ def _compacted(before, after) -> list[Event]:
     found: list[Event] = []
     position = after.phase_one_result.read_position
     if position > before.phase_one_result.read_position:
-        found.append(Arrow(AT_ONCE, TOPIC, COMPACTOR, f"phase 1: read up to {position}"))
+        found.append(Arrow(AT_ONCE, TOPIC, COMPACTOR, f"read up to {position}"))
     if _named(after) != _named(before):
         names = ", ".join(str(each) for each in _named(after))
         found.append(Arrow(AT_ONCE, COMPACTOR, DISK, f"cursor names ledgers: {names}"))
@@ -91,7 +91,7 @@ def _made_known(before, after) -> list[Event]:
     if changes:
         found.append(Arrow(AT_ONCE, COMPACTOR, BROKER, ", ".join(changes)))
     if _cursor_text(after) != _cursor_text(before):
-        found.append(Arrow(AT_ONCE, BROKER, DISK, f"cursor: {_cursor_text(after)}"))
+        found.append(Arrow(AT_ONCE, BROKER, DISK, _cursor_text(after)))
     return found
 
 
