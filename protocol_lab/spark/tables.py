@@ -238,7 +238,8 @@ def _array_column(
         first, count = 1, min(sizes[declared.node.count], layout.count - 1)
     else:
         first, count = 0, min(evaluate_size(declared.size, sizes), layout.count)
-    used = np.ascontiguousarray(values[:, first : first + count]).reshape(-1)
+    used = values[:, first : first + count]
+    used = np.ascontiguousarray(used).reshape(-1, *values.shape[2:])  # items may be arrays, too
     items = _column(layout.item, declared.item, used, sizes)
     offsets = _offsets(np.full(len(values), count))
     if isinstance(declared, Per):
