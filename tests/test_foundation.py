@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from protocol_lab import Array, Int8, LabError, Spec, Struct
 from protocol_lab.catalog import load
 from protocol_lab.declaring import nodes
+from protocol_lab.declaring.constants import show_text
 from protocol_lab.declaring.containers import add, take
 from protocol_lab.declaring.layout import Bag, resolve
 from protocol_lab.declaring.views import encode_plain, plain, view
@@ -261,6 +262,16 @@ def test_a_malformed_step_gets_one_sentence(text, words):
 def test_a_wrong_constant_gets_one_sentence(values, words):
     with pytest.raises(LabError, match=words):
         letters.bind(**values)
+
+
+def test_of_many_constants_those_are_told_that_are_not_as_by_default():
+    few = letters.bind(servers=3).constants
+    assert show_text(few) == "servers=3 values=2 slots=8 starts=2 lossy=true"
+    kraft = load("kraft.kip_853")
+    some = kraft.bind(max_epoch=None, value=2, observer_vote_fixed=True).constants
+    assert show_text(some) == "value=2 max_epoch=none observer_vote_fixed=true"
+    text = dict(each.split("=") for each in show_text(some).split())
+    assert kraft.bind(**text).constants == some
 
 
 @pytest.mark.parametrize("condition", ["s.n <", "s.m == 1", "unknown > 1", "len(s)"])

@@ -216,10 +216,10 @@ def _fetching(s: Any, server: int) -> list[str]:
         return ["end offsets", ", ".join(ends)] if ends else ["waits for nobody"]
     fetch = s.fetch_state[server]
     if fetch.pending_fetch.source != NONE:
-        return ["fetches from", str(fetch.pending_fetch.dest)]
+        return [f"fetches from {fetch.pending_fetch.dest}"]
     last = fetch.last_fetch_res
     if last.peer != NONE and last.error != NO_ERROR:
-        return ["error from", str(last.peer)]
+        return [f"error from {last.peer}"]
     return ["no fetch"]
 
 

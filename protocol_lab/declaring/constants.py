@@ -103,9 +103,24 @@ def show(constants: Any) -> dict[str, int | str | bool | None]:
     }
 
 
+MANY = 12
+"""Of more constants than these only those are told that differ from their defaults."""
+
+
+def told(constants: Any) -> dict[str, int | str | bool | None]:
+    """What `show` gives, or, if that is very much, only what is not as by default."""
+    shown = show(constants)
+    if len(shown) <= MANY:
+        return shown
+    defaults = type(constants)._field_defaults
+    return {
+        name: value for name, value in shown.items() if getattr(constants, name) != defaults[name]
+    }
+
+
 def show_text(constants: Any) -> str:
-    """The values as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
-    return " ".join(f"{name}={as_text(value)}" for name, value in show(constants).items())
+    """What is told as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
+    return " ".join(f"{name}={as_text(value)}" for name, value in told(constants).items())
 
 
 def as_text(value: int | str | bool | None) -> str:

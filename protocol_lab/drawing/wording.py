@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from protocol_lab.catalog import package_title
-from protocol_lab.declaring.constants import Limits, limits_of, show
+from protocol_lab.declaring.constants import Limits, limits_of, told
 from protocol_lab.declaring.layout import Node
 from protocol_lab.declaring.nodes import as_set
 from protocol_lab.declaring.parameters import Domain, Range, Subset
@@ -30,11 +30,14 @@ def spec_title(name: str) -> str:
 
 
 def constant_texts(model: Model) -> list[tuple[str, str]]:
-    """Every constant as a short text, such as "3 replicas", with its meaning."""
+    """The constants as short texts, such as "3 replicas", each with its meaning.
+
+    Of very many only those that are not as by default.
+    """
     limits = limits_of(type(model.constants))
     return [
         (_constant(name, value, limits[name]), limits[name].meaning)
-        for name, value in show(model.constants).items()
+        for name, value in told(model.constants).items()
     ]
 
 

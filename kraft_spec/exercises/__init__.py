@@ -1,0 +1,5 @@
+"""The exercises of the KRaft notebooks, one module a notebook.
+
+Every task, its hints and its worked answer stand here and nowhere else; the notebooks show them
+with one line. A check explores the learner's answer; its figures come from that run.
+"""

@@ -1,0 +1,106 @@
+"""The exercise of notebooks/kraft/06_broken_on_purpose: count the right servers."""
+
+from dataclasses import replace
+
+from kraft_spec import kip_853
+from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
+from kraft_spec.committing import commit_up_to
+from kraft_spec.constants import Constants
+from kraft_spec.fetching import fetch_error, is_outside_configuration, reply
+from kraft_spec.logs import is_valid_fetch_position
+from kraft_spec.network import is_connected, is_receivable
+from kraft_spec.properties import a_value_is_acknowledged, holds_value
+from kraft_spec.types import NO_ERROR, OK, State
+from protocol_lab import HOLDS, TAKEN, contains, members, size
+from protocol_lab.declaring.spec import Property
+from protocol_lab.exercises import Feedback, exercise, expect_parameters, repair
+
+spec = kip_853.spec
+
+
+def a_removal_is_committed(s: State, c: Constants):
+    """A server knows that the removal of a voter is committed."""
+    for server in range(1, c.max_spawned_servers + 1):
+        if s.config[server].id == 2 and s.config[server].committed:
+            return HOLDS
+    return "nobody knows that a removal is committed"
+
+
+def a_slow_voter_is_not_waited_for(s: State, c: Constants):
+    """A value is acknowledged that one of the voters does not have."""
+    for value in members(s.inv_pos_acked):
+        for server in range(1, c.init_cluster_size + 1):
+            if not holds_value(s, server, value):
+                return HOLDS
+    return "every voter has every acknowledged value"
+
+
+def held_by_most(s, server, offset):
+    voters = s.config[server].members
+    count = 0
+    for member in members(voters):
+        if member == server or s.flwr_end_offset[server][member] >= offset:
+            count += 1
+    return 2 * count > size(voters)
+
+
+def with_quorum(is_held):
+    """The action that answers a voter's fetch, with another idea of what a majority holds."""
+
+    def accept_fetch_request_from_voter(s, c, message):
+        server, peer = message.dest, message.source
+        if not is_receivable(s, message) or fetch_error(s, c, message) != NO_ERROR:
+            return "the server rejects the request, or is dead"
+        if message.observer or is_outside_configuration(s, message):
+            return "the sender is no voter"
+        if not is_valid_fetch_position(s.log[server], message):
+            return "the logs do not agree"
+        if not is_connected(s, server, peer):
+            return "the answer can't be sent: the link is down"
+        if contains(s.tracked[server], peer):
+            s.flwr_end_offset[server][peer] = message.fetch_offset - 1
+        log, found = s.log[server], s.hwm[server]
+        for offset in range(1, log.length + 1):
+            epoch = log.items[offset - 1].epoch
+            if epoch == s.current_epoch[server] and is_held(s, server, offset):
+                found = offset
+        if found > s.hwm[server]:
+            commit_up_to(s, c, server, found)
+        told, offset = min(found, message.fetch_offset), message.fetch_offset
+        reply(s, message, s.leader[server], OK, NO_ERROR, told, offset, 0)
+        return TAKEN
+
+    return accept_fetch_request_from_voter
+
+
+@exercise(
+    hints=[
+        "Look at the configuration in the last state of the trace: who is in it? Who was counted?",
+        "`members(voters)` are the servers that count. The leader is one of them, or it is not.",
+        "More than half of `size(voters)`. Asking for all of them would be safe, and would wait for"
+        " the slowest.",
+    ],
+    answer=held_by_most,
+    why="A leader that is no voter holds the entry, and that is worth nothing: the next leader is"
+    " elected by voters, none of whom may have it. Kafka's `LeaderState` keeps the leader's own end"
+    " offset among those of the voters, and counts it only if it is one.",
+)
+def count_the_right_servers(answer) -> Feedback:
+    """Count the right servers.
+
+    Write `is_held(s, server, offset)`: does a majority of the leader's configuration hold its log
+    up to this offset? `s.flwr_end_offset[server][member]` is how far it knows a member to be. The
+    check puts it into the leader, first with two servers, one of which is removed:
+    `acked_value_not_lost` must hold. Then three servers must commit without the slowest.
+    """
+    expect_parameters(answer, "s", "server", "offset")
+    wanted = [Property(a_value_is_acknowledged), Property(a_removal_is_committed)]
+    removing = replace(spec, sometimes_properties=wanted)
+    action, name = with_quorum(answer), "accept_fetch_request_from_voter"
+    model = removing.bind(**TWO_SERVERS, max_epoch=1, max_remove_reconfigs=1)
+    feedback = repair(model, name, action, invariants=["acked_value_not_lost"])
+    if not feedback.passed:
+        return feedback
+    lazy = replace(spec, sometimes_properties=[Property(a_slow_voter_is_not_waited_for)])
+    model = lazy.bind(**THREE_SERVERS, max_epoch=1)
+    return repair(model, name, action, invariants=["acked_value_not_lost"])

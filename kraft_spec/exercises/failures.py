@@ -1,0 +1,60 @@
+"""The exercises of notebooks/kraft/05_crashes_and_identity: what it takes to lose a promise."""
+
+from kraft_spec import kip_853
+from protocol_lab.exercises import Feedback, exercise, right, run, wrong
+
+spec = kip_853.spec
+
+
+def losing(servers: int, disks: int):
+    """So many servers in one epoch, of which so many may lose their disks."""
+    model = spec.bind(
+        init_cluster_size=servers,
+        min_cluster_size=1,
+        max_cluster_size=servers,
+        hosts=servers,
+        max_spawned_servers=servers,
+        max_epoch=1,
+        max_crashes=disks,
+        max_disconnected_pairs=servers * (servers - 1) // 2,
+    )
+    return run(model, invariants=["acked_value_not_lost"])
+
+
+@exercise(
+    hints=[
+        "An acknowledged value is in the logs of a majority, and perhaps of nobody else.",
+        "So all of a smallest majority must go. How large is that with two servers?",
+    ],
+    answer={1: None, 2: 2, 3: 2},
+    why="As many as a majority has servers: all of some majority must go. With one server nothing"
+    " is acknowledged at all: that is one of the defects of the original (notebook 07), which a"
+    " constant mends.",
+)
+def how_many_disks(answer) -> Feedback:
+    """How many disks?
+
+    Write a dict: for clusters of 1, 2 and 3 servers the smallest number of servers that have to
+    lose their disks, so that an acknowledged value can be lost; None if it can't be lost at all.
+    The check explores each with that number, and with one less.
+    """
+    if not isinstance(answer, dict) or set(answer) != {1, 2, 3}:
+        return wrong("Write a dict with the keys 1, 2 and 3.")
+    if not all(
+        each is None or (isinstance(each, int) and 1 <= each <= 9) for each in answer.values()
+    ):
+        return wrong("The values are numbers from 1 on, or None.")
+    steps = {}
+    for servers, disks in answer.items():
+        tried = servers if disks is None else disks
+        found = losing(servers, tried)
+        if disks is None and found.violated:
+            return wrong(f"With {servers} servers a value is lost, after these steps.", found)
+        if disks is not None and not found.violated:
+            return wrong(f"With {servers} servers and {disks} lost disks no value is lost.")
+        if disks is not None and disks > 1 and losing(servers, disks - 1).violated:
+            return wrong(f"With {servers} servers one lost disk less is enough.")
+        if disks is not None:
+            steps[servers] = len(found.trace)
+    shown = ", ".join(f"{count} with {servers}" for servers, count in steps.items())
+    return right(f"The shortest ways to lose a value: {shown} servers, in steps.")

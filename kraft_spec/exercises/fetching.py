@@ -1,0 +1,117 @@
+"""The exercises of notebooks/kraft/01_a_raft_that_pulls: two fetches and a majority."""
+
+from kraft_spec import kip_853
+from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
+from kraft_spec.constants import Constants
+from kraft_spec.properties import holds_value
+from kraft_spec.types import APPEND_COMMAND, LEADER, Entry, Server, State, Value
+from protocol_lab import HOLDS, TAKEN, append, contains, members, with_node
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    same_invariant,
+    shortest_path,
+    take_steps,
+    with_action,
+    wrong,
+)
+
+spec = kip_853.spec
+
+
+# --- Two fetches -------------------------------------------------------------------------------
+
+
+def is_acknowledged(s: State, c: Constants) -> bool:
+    """Was a client told that its value is committed?"""
+    return s.inv_pos_acked != 0
+
+
+@exercise(
+    hints=[
+        "A leader sends nothing by itself. Somebody has to ask it.",
+        "After the first answer the follower has the value, and the leader does not know that.",
+        "A fetch says where the follower's log ends. So the second fetch tells the leader.",
+    ],
+    answer="""
+        client_request(server=1, value=1)
+        send_fetch_request(server=2, peer=1)
+        accept_fetch_request_from_voter(message=FetchRequest(source=2))
+        handle_fetch_response(message=FetchResponse(dest=2))
+        send_fetch_request(server=2, peer=1)
+        accept_fetch_request_from_voter(message=FetchRequest(source=2))
+    """,
+    why="Ask, get, append; ask for the next one. The second fetch is the acknowledgement of the"
+    " first. The write and the first request may change places: the leader reads its log when it"
+    " answers.",
+)
+def acknowledge_a_value(answer) -> Feedback:
+    """Acknowledge a value.
+
+    Two servers, server 1 leads. Write the steps, one a line, after which a client has been told
+    that its value is committed. As few as you can: par is computed by the check.
+    """
+    model = spec.bind(**TWO_SERVERS, max_epoch=1)
+    walk = take_steps(model, answer)
+    if not is_acknowledged(walk.state, model.constants):
+        return wrong("At the end of your steps no client has been told anything good.", walk)
+    found = shortest_path(model, is_acknowledged)
+    return against_par(len(walk.steps), found, "Acknowledged")
+
+
+# --- A majority --------------------------------------------------------------------------------
+
+
+def acknowledged_means_majority(s: State, c: Constants):
+    """Every acknowledged value is in the logs of a majority of the cluster."""
+    for value in members(s.inv_pos_acked):
+        count = sum(
+            1 for server in range(1, c.init_cluster_size + 1) if holds_value(s, server, value)
+        )
+        if 2 * count <= c.init_cluster_size:
+            return "an acknowledged value is not in a majority's logs"
+    return HOLDS
+
+
+def hasty_client_request(s: State, c: Constants, server: Server, value: Value):
+    """A leader that acknowledges at once: for the check only."""
+    if s.state[server] != LEADER:
+        return "the server is not a leader"
+    if contains(s.inv_sent, value):
+        return "the value was sent before"
+    append(s.log[server], Entry(command=APPEND_COMMAND, epoch=s.current_epoch[server], value=value))
+    s.inv_sent = with_node(s.inv_sent, value)
+    s.inv_pos_acked = with_node(s.inv_pos_acked, value)
+    return TAKEN
+
+
+@exercise(
+    hints=[
+        "`members(s.inv_pos_acked)` gives the values that were acknowledged. Count for each how"
+        " many servers hold it.",
+        "With three servers two are a majority, with four three: more than half. Write it without"
+        " a division: `2 * count > c.init_cluster_size`.",
+    ],
+    answer=acknowledged_means_majority,
+    why="It is what every election relies on: whoever wins has asked a majority, and two majorities"
+    " have somebody in common. An invariant that nothing breaks is worth little, so the check runs"
+    " it on a leader that acknowledges at once, too.",
+)
+def a_majority_has_it(answer) -> Feedback:
+    """Say what an acknowledgement promises.
+
+    Write `promise(s, c)`: every acknowledged value is in the logs of more than half of the servers
+    1 to `c.init_cluster_size`. `holds_value(s, server, value)` looks into a log. The check compares
+    your function with the worked answer in every reachable state of three servers in one epoch.
+    """
+    constants = {**THREE_SERVERS, "max_epoch": 1}
+    hasty = with_action(spec, "client_request", hasty_client_request)
+    feedback = same_invariant(hasty, answer, acknowledged_means_majority, **constants)
+    if not feedback.passed:
+        return feedback
+    feedback = same_invariant(spec, answer, acknowledged_means_majority, **constants)
+    if not feedback.passed:
+        return feedback
+    return right(f"{feedback.text} A hasty leader breaks it; yours noticed that.")

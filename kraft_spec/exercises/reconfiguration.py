@@ -1,0 +1,157 @@
+"""The exercises of notebooks/kraft/04_adding_and_removing_voters: join, and be refused."""
+
+from kraft_spec import kip_853
+from kraft_spec.constants import Constants
+from kraft_spec.reconfiguration import add_voter_check, remove_voter_check
+from kraft_spec.types import VOTER, Error, State
+from protocol_lab.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    right,
+    shortest_path,
+    take_steps,
+    wrong,
+)
+
+spec = kip_853.spec
+
+GROWING = {
+    "init_cluster_size": 1,
+    "min_cluster_size": 1,
+    "max_cluster_size": 2,
+    "hosts": 2,
+    "max_spawned_servers": 2,
+    "max_epoch": 1,
+    "max_values_per_epoch": 0,
+    "max_add_reconfigs": 1,
+}
+
+
+# --- Join --------------------------------------------------------------------------------------
+
+
+def has_joined(s: State, c: Constants) -> bool:
+    """Does server 2 know that it is a voter, and does the leader know that this is committed?"""
+    return s.role[2] == VOTER and s.config[1].id == 2 and bool(s.config[1].committed)
+
+
+@exercise(
+    hints=[
+        "A new server begins as an observer with an empty log. It finds the leader by fetching: the"
+        " first answer is an error that names it.",
+        "The leader may append the command at any time. The new configuration has two voters, so"
+        " both have to hold the command.",
+        "The new server fetches three times as an observer: who leads, the first entry, the"
+        " command. Then once more, as a voter.",
+    ],
+    answer="""
+        start_new_server(host=2, any_leader=1)
+        accept_add_voter_request(server=1, add_server=2)
+        accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=2))
+        send_fetch_request(server=2, peer=1)
+        accept_fetch_request_from_observer(message=FetchRequest(fetch_offset=1))
+        handle_fetch_response(message=FetchResponse(result=ok))
+        send_fetch_request(server=2, peer=1)
+        accept_fetch_request_from_observer(message=FetchRequest(fetch_offset=2))
+        handle_fetch_response(message=FetchResponse(result=ok))
+        send_fetch_request(server=2, peer=1)
+        accept_fetch_request_from_voter(message=FetchRequest(fetch_offset=3))
+    """,
+    why="Its own log makes a server a voter, not the leader's word. The leader told the new server"
+    " at once that it leads, which saves it the search for a leader.",
+)
+def join_the_cluster(answer) -> Feedback:
+    """Join.
+
+    Server 1 is alone. Write the steps, one a line, after which server 2 is a voter and server 1
+    knows that the new configuration is committed. Par is computed by the check.
+    """
+    model = spec.bind(**GROWING)
+    walk = take_steps(model, answer)
+    if not has_joined(walk.state, model.constants):
+        return wrong("At the end of your steps server 2 is no voter, or it is not committed.", walk)
+    return against_par(len(walk.steps), shortest_path(model, has_joined), "Joined")
+
+
+# --- Errors ------------------------------------------------------------------------------------
+
+CHANGING = {
+    "init_cluster_size": 3,
+    "min_cluster_size": 1,
+    "max_cluster_size": 4,
+    "hosts": 3,
+    "max_spawned_servers": 4,
+    "max_epoch": 2,
+    "max_add_reconfigs": 1,
+    "max_remove_reconfigs": 2,
+}
+
+NEW_LEADER = """
+    send_request_vote(server=2)
+    handle_vote_request(message=RequestVoteRequest(dest=3))
+    handle_vote_response(message=RequestVoteResponse(dest=2))
+    become_leader(server=2)
+"""
+
+REQUESTS = [
+    ("", "add", 1, 2),
+    ("", "remove", 2, 3),
+    ("", "remove", 1, 4),
+    ("accept_remove_voter_request(server=1, remove_server=3)", "remove", 1, 2),
+    ("accept_remove_voter_request(server=1, remove_server=3)", "remove", 1, 3),
+    (NEW_LEADER, "remove", 2, 1),
+]
+"""What has happened, the request, who gets it, and whom it is about."""
+
+
+def error_of(steps: str, request: str, server: int, about: int) -> str:
+    """The error that the request gets after these steps; "" if it is accepted."""
+    walk = take_steps(spec.bind(**CHANGING), f"start_new_server(host=1, any_leader=1)\n{steps}")
+    check = add_voter_check if request == "add" else remove_voter_check
+    found = check(walk.state, walk.model.constants, server, about)
+    return Error.names[found].replace("nil", "")
+
+
+@exercise(
+    hints=[
+        "The checks come in this order: does the server lead? Is the other one a voter already (or"
+        " none)? Is the last command committed? Has the leader committed anything in its epoch?",
+        "The first check that fails gives the error.",
+        "Server 3 leaves server 1's configuration as soon as the command is appended, and not when"
+        " it is committed.",
+    ],
+    answer=[
+        "already_member",
+        "not_leader",
+        "unknown_member",
+        "reconfig_in_progress",
+        "unknown_member",
+        "leader_not_ready",
+    ],
+    why="The original calls the third one UnknownMember, its document NotMember, and Kafka answers"
+    " with VOTER_NOT_FOUND. The order matters: of two errors the first is told.",
+)
+def which_error(answer) -> Feedback:
+    """Which error?
+
+    Three voters, server 1 leads, and server 4 has just been started. Write a list of six names:
+    the errors that these requests get.
+
+    1. to server 1: add server 2
+    2. to server 2: remove server 3
+    3. to server 1: remove server 4
+    4. to server 1, which has just appended the removal of server 3: remove server 2
+    5. to the same server 1: remove server 3
+    6. to server 2, just elected with the vote of server 3: remove server 1
+
+    The names are not_leader, already_member, unknown_member, reconfig_in_progress and
+    leader_not_ready.
+    """
+    known = set(Error.names[1:])
+    if not isinstance(answer, list) or len(answer) != len(REQUESTS) or not set(answer) <= known:
+        return wrong("Write a list of six names out of those that the task lists.")
+    for number, (said, request) in enumerate(zip(answer, REQUESTS), 1):
+        if said != error_of(*request):
+            return wrong(f"Number {number} is not answered with {said}.")
+    return right("All six, as the model answers them.")
