@@ -1,0 +1,212 @@
+"""The protocols of one ledger: counts beyond the golden file, capacities, claims."""
+
+from functools import cache
+
+import pytest
+
+from bookkeeper_spec.ledger import ANY
+from protocol_lab.declaring.nodes import as_set
+from protocol_lab.declaring.views import view
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.result import Result
+from protocol_lab.stepping.attempts import attempts, initial
+from tests.spec_checks import bind, sampled, walk
+
+V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
+SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
+"""With the defaults of everything else this has the layout of all runs with one entry."""
+
+
+@cache
+def explored(name: str, invariants: tuple[str, ...] | None = None, **constants) -> Result:
+    return explore(bind(name, **constants), invariants=invariants, progress=False)
+
+
+# --- Counts ------------------------------------------------------------------------------------
+
+# TLC's figures for configurations that are not in the golden file: distinct, generated, depth.
+COMPLETE = [
+    (V4_13, {"bookies": 2, "write_quorum": 1, "ack_quorum": 1}, (1307, 3081, 25)),
+    (V4_13, {"write_quorum": 1, "ack_quorum": 1}, (1307, 3219, 25)),
+    (V4_13, {**SMALL, "recovery_reads_fence": True}, (37817, 139250, 29)),
+    (TODAY, {"bookies": 1, "clients": 1, "write_quorum": 1, "ack_quorum": 1}, (13, 15, 6)),
+    (TODAY, {"bookies": 2, "clients": 1, "write_quorum": 2, "ack_quorum": 2}, (53, 82, 8)),
+    (TODAY, {**SMALL, "max_lost_messages": 0}, (2225, 10823, 16)),
+    (TODAY, {**SMALL, "max_lost_messages": 0, "ignore_late_reads": True}, (55945, 343699, 27)),
+    (TODAY, {**SMALL, "ack_quorum": 1, "max_lost_messages": 1}, (31969, 159343, 28)),
+    (LIMBO, {"bookies": 1, "write_quorum": 1}, (1167, 2439, 20)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "constants", "figures"), COMPLETE)
+def test_as_many_states_as_tlc_counts(name, constants, figures):
+    found = explored(name, **constants)
+    assert found.verdict == "holds"
+    assert (found.distinct, found.generated, found.depth) == figures
+
+
+# The smallest losses that are known, by the number of states of their traces.
+LOSSES = [
+    (V4_13, SMALL, 16),
+    (V4_13, {**SMALL, "max_lost_messages": 0}, 16),
+    (V4_13, {"write_quorum": 2, "ack_quorum": 1, "lac_from_fragment": False}, 21),
+    (TODAY, {**SMALL, "recovery_reads_fence": False}, 14),
+    (LIMBO, {"bookies": 1, "write_quorum": 1, "set_limbo_on_unclean_shutdown": False}, 13),
+    (LIMBO, {"bookies": 1, "write_quorum": 1, "fence_on_unclean_shutdown": False}, 13),
+    (LIMBO, {"set_limbo_on_unclean_shutdown": False}, 17),
+    (LIMBO, {"fence_on_unclean_shutdown": False}, 17),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "constants", "states"), LOSSES)
+def test_the_smallest_losses(name, constants, states):
+    assert len(explored(name, **constants).trace_rows) == states
+
+
+@pytest.mark.slow
+def test_what_each_switch_mends():
+    """The fixes hold where the defects were found; one confirmation needs no fix of defect 1."""
+    for fence in (True, False):
+        single = explored(V4_13, **{**SMALL, "ack_quorum": 1, "recovery_reads_fence": fence})
+        assert (single.verdict, single.distinct) == ("holds", 12973)
+    held = explored(V4_13, write_quorum=2, ack_quorum=1)
+    assert (held.verdict, held.per_action["w2_tries_invalid_ensemble_change"]) == ("holds", 0)
+
+
+# --- Quirks, and what is meant -----------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_two_bookies_that_have_the_entry_block_each_other():
+    as_it_is, meant = (
+        explored(TODAY, **SMALL, max_lost_messages=0, ignore_late_reads=each)
+        for each in (False, True)
+    )
+    assert as_it_is.never_reached == ["recovery_closes_the_ledger"]
+    assert meant.never_reached == []
+
+
+@pytest.mark.slow
+def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
+    """Bookie 1 fails a write back, so that the recovery replaces it by bookie 3."""
+    steps = [
+        "client_creates_ledger(client=1, ensemble={1, 2})",
+        "client_sends_add_entry_requests(client=1, lost={})",
+        *(f"bookie_sends_add_confirmed_response(bookie={b}, client=1, lost={{}})" for b in (1, 2)),
+        "client_starts_recovery(client=2, lost={})",
+        *(f"bookie_sends_fencing_read_lac_response(bookie={b}, lost={{}})" for b in (1, 2)),
+        *(
+            f"client_receives_fencing_read_lac_response(client=2, bookie={b}, lac=0)"
+            for b in (1, 2)
+        ),
+        "client_sends_read_requests(client=2, lost={})",
+        *(f"bookie_sends_read_response(bookie={b}, entry=1, client=2, lost={{}})" for b in (1, 2)),
+        "client_receives_non_final_read(client=2, bookie=1, answer=ok)",
+        "client_completes_read_successfully(client=2, bookie=2, answer=ok)",
+        "client_sends_read_requests(client=2, lost={})",
+        *(f"bookie_sends_read_response(bookie={b}, entry=2, client=2, lost={{}})" for b in (1, 2)),
+        "client_receives_non_final_read(client=2, bookie=1, answer=no_such_entry)",
+        "client_completes_read_with_no_such_entry(client=2, bookie=2, answer=no_such_entry)",
+        "client_writes_back_entry(client=2, lost={1})",
+        "recovery_client_changes_ensemble(client=2, bookie=1, ensemble={2, 3})",
+        "recovery_client_sends_pending_add_op(client=2, lost={})",
+        *(f"bookie_sends_add_confirmed_response(bookie={b}, client=2, lost={{}})" for b in (2, 3)),
+        "recovery_client_receives_add_confirmed_response(client=2, bookie=2, entry=1)",
+        "recovery_client_receives_add_confirmed_response(client=2, bookie=3, entry=1)",
+    ]
+    for meant in (False, True):
+        model = bind(LIMBO, bookies=3, ack_quorum=2, close_with_own_fragments=meant)
+        row = walk(model, *steps)
+        [close] = [
+            each
+            for each in attempts(model, row, [model.action("recovery_client_closes_ledger")])
+            if each.args["client"] == 2
+        ]
+        assert close.taken == meant
+        if not meant:
+            assert "has changed the ensemble" in close.reason
+
+
+@pytest.mark.slow
+def test_any_ensemble_reaches_more_than_the_smallest():
+    sizes = {"write_quorum": 1, "ack_quorum": 1, "max_lost_messages": 1}
+    smallest, chosen = (
+        explored(V4_13, **sizes, ensemble_choice=each) for each in ("smallest", "any")
+    )
+    assert smallest.verdict == chosen.verdict == "holds"
+    assert chosen.distinct > smallest.distinct
+
+
+def test_ensembles_to_choose_from():
+    """The smallest has the smallest bookie in which two differ: {1, 4} comes before {2, 3}."""
+
+    def offered(model):
+        row = next(initial(model)).row
+        tried = attempts(model, row, [model.action("w1_creates_ledger")])
+        return [as_set(each.args["ensemble"]) for each in tried if each.taken]
+
+    sizes = {"bookies": 4, "write_quorum": 2}
+    assert offered(bind(V4_13, **sizes)) == [{1, 2}]
+    every = offered(bind(V4_13, **sizes, ensemble_choice="any"))
+    assert sorted(map(sorted, every)) == [[1, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 4]]
+    assert bind(V4_13, ensemble_choice="any").constants.ensemble_choice == ANY
+
+
+# --- Capacities --------------------------------------------------------------------
+
+
+def test_constants_that_make_no_sense_are_told():
+    with pytest.raises(LabError, match="ack_quorum=3 is out of bounds; use 1 to 2"):
+        bind(V4_13, write_quorum=2, ack_quorum=3)
+    with pytest.raises(LabError, match="write_quorum=4 is out of bounds; use 1 to 3"):
+        bind(V4_13, write_quorum=4)
+
+
+@pytest.mark.parametrize("name", [V4_13, TODAY, LIMBO])
+def test_a_version_that_does_not_fit_is_no_refusal(name):
+    """Its version is what a ledger changes most often; no run here comes near its capacity."""
+    model = bind(name)
+    row = bytearray(next(initial(model)).row)
+    s = view(model.layout, row)
+    creates = next(each for each in model.spec.actions if "creates_ledger" in each.name)
+    created = next(each for each in attempts(model, bytes(row), [creates]) if each.taken).row
+    full = bytearray(created)
+    s = view(model.layout, full)
+    s.meta_version = 127
+    client = s.w1 if name == V4_13 else s.clients[1]
+    client.meta_version = 127
+    closes = next(each for each in model.spec.actions if "close" in each.name)
+    [refused] = [each for each in attempts(model, bytes(full), [closes]) if each.over_capacity]
+    assert "meta_version would be 128" in refused.reason
+    with pytest.raises(CapacityExceeded, match="int8 holds -128 to 127"):
+        s.meta_version += 1
+
+
+# --- What the prose says -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [V4_13, TODAY, LIMBO])
+def test_a_message_is_in_one_place_only(name):
+    """Every copy of a message is under way, handled or lost, and of bookies that there are."""
+
+    def mails(value):
+        if hasattr(value, "waiting"):
+            yield value
+        elif hasattr(value, "_layout"):
+            fields = getattr(value._layout, "fields", None)
+            inside = [getattr(value, field) for field in fields] if fields else list(value)
+            for each in inside:
+                yield from mails(each)
+
+    model, found = bind(name), 0
+    for row in sampled((name, ()))[::10]:
+        for mail in mails(view(model.layout, row).messages):
+            sets = (mail.waiting, mail.handled, mail.lost)
+            assert sum(sets) == sets[0] | sets[1] | sets[2]
+            assert as_set(sum(sets)) <= set(range(1, model.constants.bookies + 1))
+            found += 1
+    assert found > 100
