@@ -87,7 +87,7 @@ def ignore(mail, bookies) -> None:
 
 def is_request_under_way(c, adds, bookie) -> bool:
     """Is some request to add this entry under way to the bookie, with whichever LAC?"""
-    return any(contains(adds.requests[lac].waiting, bookie) for lac in range(c.send_limit + 1))
+    return any(contains(adds.requests[k].waiting, bookie) for k in range(len(adds.requests)))
 
 
 def is_earliest_request(c, messages, entry, bookie) -> bool:
@@ -111,8 +111,8 @@ def add_time_outs(c, messages) -> int:
     for k in range(c.send_limit):
         adds = messages.of[k]
         bookies |= adds.confirmed.lost | adds.refused.lost
-        for lac in range(c.send_limit + 1):
-            bookies |= adds.requests[lac].lost
+        for stamp in range(len(adds.requests)):
+            bookies |= adds.requests[stamp].lost
     return bookies
 
 
@@ -122,7 +122,8 @@ def count_lost_adds(c, messages, bookie) -> int:
         contains(messages.of[k].confirmed.lost, bookie)
         + contains(messages.of[k].refused.lost, bookie)
         + sum(
-            contains(messages.of[k].requests[lac].lost, bookie) for lac in range(c.send_limit + 1)
+            contains(messages.of[k].requests[stamp].lost, bookie)
+            for stamp in range(len(messages.of[k].requests))
         )
         for k in range(c.send_limit)
     )
@@ -133,8 +134,8 @@ def act_upon_add_time_outs(c, messages, bookies) -> None:
     for k in range(c.send_limit):
         act_upon_losses(messages.of[k].confirmed, bookies)
         act_upon_losses(messages.of[k].refused, bookies)
-        for lac in range(c.send_limit + 1):
-            act_upon_losses(messages.of[k].requests[lac], bookies)
+        for stamp in range(len(messages.of[k].requests)):
+            act_upon_losses(messages.of[k].requests[stamp], bookies)
 
 
 def were_adds_sent(adds, lac, bookies) -> bool:
@@ -144,7 +145,7 @@ def were_adds_sent(adds, lac, bookies) -> bool:
 
 def was_add_sent(c, adds) -> bool:
     """Was any request to add this entry ever sent?"""
-    return any(sent(adds.requests[lac]) != 0 for lac in range(c.send_limit + 1))
+    return any(sent(adds.requests[stamp]) != 0 for stamp in range(len(adds.requests)))
 
 
 def count_lost_of(c, messages) -> int:
@@ -152,6 +153,9 @@ def count_lost_of(c, messages) -> int:
     return sum(
         size(messages.of[k].confirmed.lost)
         + size(messages.of[k].refused.lost)
-        + sum(size(messages.of[k].requests[lac].lost) for lac in range(c.send_limit + 1))
+        + sum(
+            size(messages.of[k].requests[stamp].lost)
+            for stamp in range(len(messages.of[k].requests))
+        )
         for k in range(c.send_limit)
     )

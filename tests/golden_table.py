@@ -191,6 +191,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "BookKeeperProtocol": ("bookkeeper.protocol", bookkeeper),
     "BookKeeperProtocolWithLimbo": ("bookkeeper.with_limbo", bookkeeper),
     "BookKeeperProtocol_v4_13": ("bookkeeper.v4_13", bookkeeper),
+    "ProtocolWithGuaranteedWriteQuorum": ("bookkeeper.guaranteed_write_quorum", bookkeeper),
     "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),

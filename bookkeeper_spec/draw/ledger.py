@@ -20,6 +20,7 @@ from bookkeeper_spec.draw.traffic import (
     client_name,
     entry_name,
     of_clients,
+    of_stamped_clients,
     of_v4_13,
     set_name,
 )
@@ -291,7 +292,11 @@ def _recovers(record: Any) -> bool:
 
 
 def describe_clients(
-    s: Any, c: Any, title: str, recovery: Callable[[Any], tuple[str, list[Text]]]
+    s: Any,
+    c: Any,
+    title: str,
+    recovery: Callable[[Any], tuple[str, list[Text]]],
+    traffic: Traffic | None = None,
 ) -> Cluster:
     """Any number of clients; `recovery` says what a recovering one does, and what it knows."""
     clients = []
@@ -305,7 +310,7 @@ def describe_clients(
         name = f"{client_name(k)}, the writer" if mine.meta_version or mine.lap else client_name(k)
         lines = [acknowledged_text(mine.lac)] if mine.curr_fragment.id else []
         clients.append(Client(name, mine, STATUS[mine.status], lines))
-    return describe_ledger(s, c, title, clients, last_acknowledged(s), of_clients(s))
+    return describe_ledger(s, c, title, clients, last_acknowledged(s), traffic or of_clients(s))
 
 
 def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
@@ -354,3 +359,24 @@ def describe_with_limbo(s: Any, c: Any) -> Cluster:
 
 draw_protocol = drawing_of(describe_protocol)
 draw_with_limbo = drawing_of(describe_with_limbo)
+
+
+# --- The proposal of a guaranteed write quorum -------------------------------------------------
+
+
+def describe_guaranteed_write_quorum(s: Any, c: Any) -> Cluster:
+    """Today's protocol with a LAFR beside every LAC."""
+    title = "BookKeeper · guaranteed write quorum"
+    cluster = describe_clients(s, c, title, _protocol_recovery, of_stamped_clients(s, c))
+    lanes = [
+        replace(lane, lines=[*lane.lines, [Text(f"LAFR {s.b_lafr[bookie]}", "muted")]])
+        for bookie, lane in enumerate(cluster.lanes, 1)
+    ]
+    cards = [
+        replace(card, lines=[*card.lines, Text(f"LAFR {_up_to(s.clients[k].lafr)}")])
+        for k, card in enumerate(cluster.cards, 1)
+    ]
+    return replace(cluster, lanes=lanes, cards=cards)
+
+
+draw_guaranteed_write_quorum = drawing_of(describe_guaranteed_write_quorum)

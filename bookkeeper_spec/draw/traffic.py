@@ -4,7 +4,7 @@ The specs keep messages by their contents, as three sets of bookies each. Pictur
 diagrams want them one by one: who wrote to whom, what it says, and what became of it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -66,12 +66,14 @@ def _answers(group: str, mail: Any, client: str, text: str, detail: str = "") ->
     return _mail(group, mail, client, text, detail, answer=True)
 
 
-def adds(messages: Any, client: str) -> Iterator[Traffic]:
-    """One client's adds and the answers to them."""
+def adds(
+    messages: Any, client: str, mark: Callable[[int], str] = "LAC {}".format
+) -> Iterator[Traffic]:
+    """One client's adds and the answers to them; `mark` says what a request carries."""
     for k in range(len(messages.of)):
         entry, name = messages.of[k], entry_name(k + 1)
-        for lac in range(len(entry.requests)):
-            yield _requests(ADDS, entry.requests[lac], client, f"add {name}", f"LAC {lac}")
+        for stamp in range(len(entry.requests)):
+            yield _requests(ADDS, entry.requests[stamp], client, f"add {name}", mark(stamp))
         yield _answers(ADDS, entry.confirmed, client, f"{name} written")
         yield _answers(ADDS, entry.refused, client, f"{name} refused", "fenced")
 
@@ -116,10 +118,20 @@ def of_v4_13(s: Any) -> Traffic:
     )
 
 
-def of_clients(s: Any) -> Traffic:
+def of_stamped_clients(s: Any, c: Any) -> Traffic:
+    """The same where a request carries a LAC and a LAFR."""
+
+    def mark(stamp: int) -> str:
+        lac, lafr = divmod(stamp, c.send_limit + 1)
+        return f"LAC {lac}, LAFR {lafr}"
+
+    return of_clients(s, mark)
+
+
+def of_clients(s: Any, mark: Callable[[int], str] = "LAC {}".format) -> Traffic:
     """The messages of a protocol with any number of clients."""
     parts = (
-        chain(adds(each.adds, client), fences(each, client), reads(each, client))
+        chain(adds(each.adds, client, mark), fences(each, client), reads(each, client))
         for client, each in ((client_name(k), s.messages[k]) for k in range(1, len(s.messages)))
     )
     return _merged(chain.from_iterable(parts))
