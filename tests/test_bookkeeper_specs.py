@@ -1,4 +1,4 @@
-"""The protocols of one ledger: counts beyond the golden file, capacities, claims."""
+"""The protocols of one ledger: counts beyond the golden file, engines, capacities, claims."""
 
 from functools import cache
 
@@ -11,7 +11,7 @@ from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import attempts, initial
-from tests.spec_checks import bind, sampled, walk
+from tests.spec_checks import agree, bind, sampled, walk
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
@@ -90,6 +90,14 @@ def test_two_bookies_that_have_the_entry_block_each_other():
 
 
 @pytest.mark.slow
+def test_a_recovery_from_a_positive_lac_gets_stuck_unless_it_counts_from_there():
+    sizes = {"bookies": 1, "write_quorum": 1, "ack_quorum": 1, "send_limit": 2}
+    stuck = explored(V4_13, ("no_stuck_lac",), **sizes)
+    assert (stuck.violated, len(stuck.trace_rows)) == ("no_stuck_lac", 19)
+    assert explored(V4_13, ("no_stuck_lac",), **sizes, count_from_lac=True).verdict == "holds"
+
+
+@pytest.mark.slow
 def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
     """Bookie 1 fails a write back, so that the recovery replaces it by bookie 3."""
     steps = [
@@ -155,7 +163,24 @@ def test_ensembles_to_choose_from():
     assert bind(V4_13, ensemble_choice="any").constants.ensemble_choice == ANY
 
 
-# --- Capacities --------------------------------------------------------------------
+# --- Engines and capacities --------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "constants", "bounds"),
+    [
+        (V4_13, {"bookies": 1, "write_quorum": 1, "ack_quorum": 1}, {}),
+        (V4_13, {**SMALL, "max_lost_messages": 0}, {}),
+        (V4_13, {"bookies": 3, "write_quorum": 2, "ensemble_choice": "any"}, {"max_states": 1500}),
+        (TODAY, {"bookies": 1, "write_quorum": 1, "ack_quorum": 1}, {}),
+        (TODAY, {"write_quorum": 2, "ignore_late_reads": True}, {"max_states": 1500}),
+        (LIMBO, {"bookies": 1, "write_quorum": 1}, {}),
+        (LIMBO, {"bookies": 3, "ensemble_choice": "any"}, {"max_states": 1500}),
+    ],
+)
+def test_engines_agree(name, constants, bounds):
+    agree(bind(name, **constants), progress=False, **bounds)
 
 
 def test_constants_that_make_no_sense_are_told():
