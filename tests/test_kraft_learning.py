@@ -14,8 +14,11 @@ CHALLENGES = pytest.mark.parametrize(
     "challenge", challenges_of("kraft"), ids=lambda each: each.name
 )
 
-COMPILES = {"count_the_right_servers", "refuse_without_a_trace", "a_majority_has_it"}
-"""The exercises whose checks compile an action of the learner's, which takes some seconds each."""
+COMPILES = {"count_the_right_servers", "refuse_without_a_trace"}
+"""The exercises whose checks compile an action of the learner's, which takes half a minute each.
+
+The notebooks' own runs check a wrong answer to each, so that only one is tried here.
+"""
 
 
 def exercises():
