@@ -442,8 +442,8 @@ def its_new_bookies(s, client, entry) -> int:
     return new_bookies_for(s.clients[client], entry)
 
 
-def resend_pending_add_op(s, c, client, entry, lost) -> str:
-    """Send a pending add to those bookies of the new ensemble that were not in its own."""
+def resend_pending_add_op(s, c, client, entry, carried, lost) -> str:
+    """Send a pending add, with this stamp, to those bookies of the new ensemble that are new."""
     mine, messages = s.clients[client], s.messages[client].adds
     position, ops, fragment = position_of_op(mine, entry), mine.pending_add_ops, mine.curr_fragment
     if position == ops.size:
@@ -457,9 +457,9 @@ def resend_pending_add_op(s, c, client, entry, lost) -> str:
     ):
         return "an earlier entry that went to the same ensemble comes first"
     bookies = new_bookies_for(mine, entry)
-    if were_adds_sent(messages.of[entry - 1], stamp_of(c, mine), bookies):
+    if were_adds_sent(messages.of[entry - 1], carried, bookies):
         return "this very request was sent before"
-    send_adds(messages.of[entry - 1], op.entry.data, stamp_of(c, mine), bookies, lost)
+    send_adds(messages.of[entry - 1], op.entry.data, carried, bookies, lost)
     op.fragment_id = fragment.id
     op.ensemble = fragment.ensemble
     return TAKEN
@@ -471,7 +471,7 @@ def client_resends_pending_add_op(
     """After a change of the ensemble, the creator sends a pending entry to the new bookies."""
     if s.clients[client].status != OPEN:
         return "the client has no open ledger"
-    return resend_pending_add_op(s, c, client, entry, lost)
+    return resend_pending_add_op(s, c, client, entry, stamp_of(c, s.clients[client]), lost)
 
 
 def recovery_client_sends_pending_add_op(
@@ -480,7 +480,7 @@ def recovery_client_sends_pending_add_op(
     """After a change of the ensemble, a recovery writes a pending entry to the new bookies."""
     if s.clients[client].status != IN_RECOVERY:
         return "the client does not recover"
-    return resend_pending_add_op(s, c, client, entry, lost)
+    return resend_pending_add_op(s, c, client, entry, stamp_of(c, s.clients[client]), lost)
 
 
 # --- Closing, and recovery ---------------------------------------------------------------------

@@ -168,6 +168,12 @@ def bookkeeper(row: Golden) -> Settings:
     return settings | changes.get(row.id.rpartition("_")[2], {})
 
 
+def unbounded_ledgers(row: Golden) -> Settings:
+    """Entry ids instead of values: one a value, and one a term after the first."""
+    settings = bookkeeper(row)
+    return settings | {"send_limit": settings.pop("values") + row.constants["Clients"] - 1}
+
+
 def kip_853(row: Golden) -> Settings:
     return sizes(row) | KIP_853[row.spec] | bounds(row, "max_messages_in_flight")
 
@@ -192,6 +198,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "BookKeeperProtocolWithLimbo": ("bookkeeper.with_limbo", bookkeeper),
     "BookKeeperProtocol_v4_13": ("bookkeeper.v4_13", bookkeeper),
     "ProtocolWithGuaranteedWriteQuorum": ("bookkeeper.guaranteed_write_quorum", bookkeeper),
+    "ProtocolUnboundedLedgersAndGWQ": ("bookkeeper.unbounded_ledgers", unbounded_ledgers),
     "LedgerChaining": ("bookkeeper.ledger_chaining", ledger_chaining),
     "QuorumCoverageFencing": ("bookkeeper.quorum_coverage_fencing", sizes),
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),

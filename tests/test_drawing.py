@@ -65,6 +65,7 @@ WALKS = [
     ("bookkeeper.protocol", {"bookies": 3, "clients": 3, "send_limit": 2}),
     ("bookkeeper.with_limbo", {}),
     ("bookkeeper.guaranteed_write_quorum", {}),
+    ("bookkeeper.unbounded_ledgers", {}),
     ("bookkeeper.ledger_chaining", {}),
     ("bookkeeper.ledger_chaining", {"clients": 5, "ledger_limit": 12, "ledger_slots": 32}),
     ("bookkeeper.quorum_coverage_fencing", {"all_bookies": 7}),

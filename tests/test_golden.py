@@ -21,7 +21,7 @@ from tests.golden_table import SPECS, Golden, compact, full_records, golden_rows
 FILES = {
     "kafka": (102, 6),
     "bookkeeper": (44, 4),
-    "bookkeeper_tweaks": (10, 0),
+    "bookkeeper_tweaks": (20, 0),
     "pulsar": (36, 0),
     "kraft": (26, 0),
 }

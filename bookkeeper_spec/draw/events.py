@@ -16,10 +16,11 @@ from bookkeeper_spec.draw.traffic import (
     client_name,
     entry_name,
     of_clients,
+    of_terms,
     of_v4_13,
     set_name,
 )
-from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY, INVALID, NIL
+from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY, INVALID, NIL, OPEN
 from protocol_lab.stepping import events as telling
 from protocol_lab.stepping.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
 from protocol_lab.stepping.steps import Step
@@ -73,6 +74,8 @@ def _metadata_text(before: Any, after: Any) -> str:
     if after.meta_status == CLOSED and before.meta_status != CLOSED:
         end = after.meta_last_entry
         return f"close ledger at {entry_name(end)}" if end else "close ledger as empty"
+    if after.meta_status == OPEN and before.meta_status == IN_RECOVERY:
+        return f"open term {after.meta_term}"
     if after.meta_status == IN_RECOVERY and _fragments(before) == _fragments(after):
         return "mark as in recovery"
     if after.meta_fragments.length == before.meta_fragments.length:
@@ -113,6 +116,16 @@ def client_events(before: Any, after: Any, c: Any, step: Step) -> list[Event]:
     told += acknowledgement(last_acknowledged(before), last_acknowledged(after), client)
     if step.action.startswith("bookie_crashes"):
         told += [Note(bookie_name(step.args["bookie"]), "crashes, loses its entries", CRASH)]
+    return told or [Note(client, step.action.replace("client_", "").replace("_", " "))]
+
+
+def unbounded_events(before: Any, after: Any, c: Any, step: Step) -> list[Event]:
+    """A step of the protocol whose ledgers are taken over, term by term."""
+    client = client_name(step.args.get("client", 0))
+    told = metadata_events(before, after, client)
+    told += message_events(of_terms(before, c), of_terms(after, c))
+    if after.acked_values != before.acked_values:
+        told.append(Note(client, f"acknowledges {entry_name(step.args['entry'])} to its caller"))
     return told or [Note(client, step.action.replace("client_", "").replace("_", " "))]
 
 

@@ -21,6 +21,7 @@ from bookkeeper_spec.draw.traffic import (
     entry_name,
     of_clients,
     of_stamped_clients,
+    of_terms,
     of_v4_13,
     set_name,
 )
@@ -138,12 +139,11 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
         if contains(s.meta_fragments.items[k].ensemble, bookie)
     ]
     home = f"in fragment {' and '.join(numbers)}" if numbers else "in no fragment"
-    fenced = contains(s.b_fenced, bookie)
     return Lane(
         lines=[
             [Text(bookie_name(bookie), bold=True)],
             [Text(home, "ink" if numbers else "muted")],
-            [Text("fenced" if fenced else "takes adds", "warning" if fenced else "muted")],
+            [_fencing(s, bookie)],
             [Text(f"LAC {s.b_lac[bookie]}", "muted"), *_limbo(s, bookie)],
         ],
         entries=[
@@ -153,6 +153,14 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
         ],
         empty="no entries",
     )
+
+
+def _fencing(s: Any, bookie: int) -> Text:
+    """Whether the bookie is fenced; or its term, in the protocol that fences by term."""
+    if hasattr(s, "b_term"):
+        return Text(f"term {s.b_term[bookie]}", "muted")
+    fenced = contains(s.b_fenced, bookie)
+    return Text("fenced" if fenced else "takes adds", "warning" if fenced else "muted")
 
 
 def _limbo(s: Any, bookie: int) -> list[Text]:
@@ -367,7 +375,13 @@ draw_with_limbo = drawing_of(describe_with_limbo)
 def describe_guaranteed_write_quorum(s: Any, c: Any) -> Cluster:
     """Today's protocol with a LAFR beside every LAC."""
     title = "BookKeeper · guaranteed write quorum"
-    cluster = describe_clients(s, c, title, _protocol_recovery, of_stamped_clients(s, c))
+    return _with_lafr(
+        s, describe_clients(s, c, title, _protocol_recovery, of_stamped_clients(s, c))
+    )
+
+
+def _with_lafr(s: Any, cluster: Cluster) -> Cluster:
+    """A LAFR more for every bookie and client."""
     lanes = [
         replace(lane, lines=[*lane.lines, [Text(f"LAFR {s.b_lafr[bookie]}", "muted")]])
         for bookie, lane in enumerate(cluster.lanes, 1)
@@ -380,3 +394,41 @@ def describe_guaranteed_write_quorum(s: Any, c: Any) -> Cluster:
 
 
 draw_guaranteed_write_quorum = drawing_of(describe_guaranteed_write_quorum)
+
+
+# --- The proposal of ledgers without an end ----------------------------------------------------
+
+
+def _term_recovery(mine: Any) -> tuple[str, list[Text]]:
+    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
+    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
+    lines = [Text(f"its fragments: {shown}", "muted")]
+    if mine.recovery_ensemble:
+        lines.append(Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted"))
+    if mine.recovery_phase == 1:
+        return "fences", [Text(f"has its term: {_whom(mine.fenced)}"), *lines]
+    if mine.read_responses:
+        name = entry_name(mine.curr_read_entry)
+        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}"))
+    if mine.curr_read_entry:
+        return f"reads {entry_name(mine.curr_read_entry)}, writes back", lines
+    if mine.trunc_entry:
+        lines.append(Text(f"truncates after {entry_name(mine.trunc_entry)}"))
+        return "writes back", lines
+    return "is about to read", lines
+
+
+def describe_unbounded_ledgers(s: Any, c: Any) -> Cluster:
+    """A ledger with terms."""
+    title = "BookKeeper · unbounded ledgers"
+    cluster = _with_lafr(s, describe_clients(s, c, title, _term_recovery, of_terms(s, c)))
+    cards = [
+        replace(card, lines=[*card.lines, Text(f"term {s.clients[k].term}", "muted")])
+        for k, card in enumerate(cluster.cards, 1)
+    ]
+    term = Value("term", Text(str(s.meta_term)))
+    bars = [replace(each, values=[*each.values, term]) for each in cluster.bars]
+    return replace(cluster, cards=cards, bars=bars)
+
+
+draw_unbounded_ledgers = drawing_of(describe_unbounded_ledgers)

@@ -67,15 +67,18 @@ def _answers(group: str, mail: Any, client: str, text: str, detail: str = "") ->
 
 
 def adds(
-    messages: Any, client: str, mark: Callable[[int], str] = "LAC {}".format
+    messages: Any,
+    client: str,
+    mark: Callable[[int], str] = "LAC {}".format,
+    refused: str = "fenced",
 ) -> Iterator[Traffic]:
-    """One client's adds and the answers to them; `mark` says what a request carries."""
+    """One client's adds and the answers; `mark` says what a request carries, `refused` why not."""
     for k in range(len(messages.of)):
         entry, name = messages.of[k], entry_name(k + 1)
         for stamp in range(len(entry.requests)):
             yield _requests(ADDS, entry.requests[stamp], client, f"add {name}", mark(stamp))
         yield _answers(ADDS, entry.confirmed, client, f"{name} written")
-        yield _answers(ADDS, entry.refused, client, f"{name} refused", "fenced")
+        yield _answers(ADDS, entry.refused, client, f"{name} refused", refused)
 
 
 def fences(messages: Any, client: str) -> Iterator[Traffic]:
@@ -135,3 +138,23 @@ def of_clients(s: Any, mark: Callable[[int], str] = "LAC {}".format) -> Traffic:
         for client, each in ((client_name(k), s.messages[k]) for k in range(1, len(s.messages)))
     )
     return _merged(chain.from_iterable(parts))
+
+
+def of_terms(s: Any, c: Any) -> Traffic:
+    """The messages where bookies fence by term, and may reject whatever they are asked."""
+
+    def mark(stamp: int) -> str:
+        lac, lafr = divmod(stamp, c.send_limit + 1)
+        return f"LAC {lac}, LAFR {lafr}"
+
+    def letters(k: int) -> Iterator[Traffic]:
+        client, each, term = client_name(k), s.messages[k], f"term {s.clients[k].term}"
+        yield from adds(each.adds, client, mark, refused="its term is old")
+        yield _requests(FENCING, each.fence_requests, client, f"begin {term}")
+        for stamp in range(len(each.fence_responses)):
+            yield _answers(FENCING, each.fence_responses[stamp], client, mark(stamp), term)
+        yield _answers(FENCING, each.fence_refused, client, f"{term} is old")
+        yield from reads(each, client)
+        yield _answers(READS, each.read_refused, client, f"read refused: {term} is old")
+
+    return _merged(chain.from_iterable(letters(k) for k in range(1, len(s.clients))))
