@@ -389,10 +389,10 @@ def bookie_sends_add_confirmed_response(
     lost: Subset(its_own),
 ):
     """A bookie stores an entry instead of what it had, and nothing beyond it if it truncates."""
-    adds = s.messages[client].adds.of[entry - 1]
     reason = why_not_answer(s, c, bookie, client, entry, stamp(c, lac, lafr))
     if len(reason) != 0:
         return reason
+    adds = s.messages[client].adds.of[entry - 1]
     if is_stale(s, bookie, client):
         return "the client's term is older than the bookie's"
     if contains(sent(adds.confirmed), bookie):
