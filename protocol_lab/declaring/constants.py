@@ -163,15 +163,16 @@ def _parsed(name: str, value: Any, limits: Limits) -> int:
 
 
 def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:
-    low, high = (
-        bound[each] if isinstance(each, str) else each for each in (limits.low, limits.high)
-    )
     if limits.may_be_none and value == NO_LIMIT:
         return
+    ends = (limits.low, limits.high)
+    low, high = (bound[each] if isinstance(each, str) else each for each in ends)
     if not low <= value <= high:
-        raise LabError(f"{name}={value} is out of bounds; use {_range(limits)}.")
+        shown = (f"{bound[each]} ({each})" if isinstance(each, str) else each for each in ends)
+        raise LabError(f"{name}={value} is out of bounds; use {_range(limits, *shown)}.")
 
 
-def _range(limits: Limits) -> str:
+def _range(limits: Limits, low: int | str | None = None, high: int | str | None = None) -> str:
+    """The bounds in words; `low` and `high` in place of the declared ones."""
     none = " or none" if limits.may_be_none else ""
-    return f"{limits.low} to {limits.high}{none}"
+    return f"{limits.low if low is None else low} to {limits.high if high is None else high}{none}"

@@ -78,8 +78,10 @@ def _argument(name: str, domain: Domain, value: Any, text: str) -> str:
 
 
 def singular(noun: str) -> str:
-    """The singular of a regular English plural."""
-    return noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+    """The singular of a regular English plural; "bookies" is one of those in -ie."""
+    if noun.endswith("ies") and not noun.endswith("ookies"):
+        return noun[:-3] + "y"
+    return noun.removesuffix("s")
 
 
 def node_set(mask: int) -> str:
