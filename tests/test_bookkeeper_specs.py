@@ -103,9 +103,15 @@ def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
     steps = [
         "client_creates_ledger(client=1, ensemble={1, 2})",
         "client_sends_add_entry_requests(client=1, lost={})",
-        *(f"bookie_sends_add_confirmed_response(bookie={b}, client=1, lac=0, lost={{}})" for b in (1, 2)),
+        *(
+            f"bookie_sends_add_confirmed_response(bookie={b}, client=1, lac=0, lost={{}})"
+            for b in (1, 2)
+        ),
         "client_starts_recovery(client=2, lost={})",
-        *(f"bookie_sends_fencing_read_lac_response(bookie={b}, client=2, lost={{}})" for b in (1, 2)),
+        *(
+            f"bookie_sends_fencing_read_lac_response(bookie={b}, client=2, lost={{}})"
+            for b in (1, 2)
+        ),
         *(
             f"client_receives_fencing_read_lac_response(client=2, bookie={b}, lac=0)"
             for b in (1, 2)
@@ -121,7 +127,10 @@ def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
         "client_writes_back_entry(client=2, lost={1})",
         "recovery_client_changes_ensemble(client=2, bookie=1, ensemble={2, 3})",
         "recovery_client_sends_pending_add_op(client=2, lost={})",
-        *(f"bookie_sends_add_confirmed_response(bookie={b}, client=2, lac=0, lost={{}})" for b in (2, 3)),
+        *(
+            f"bookie_sends_add_confirmed_response(bookie={b}, client=2, lac=0, lost={{}})"
+            for b in (2, 3)
+        ),
         "recovery_client_receives_add_confirmed_response(client=2, bookie=2, entry=1)",
         "recovery_client_receives_add_confirmed_response(client=2, bookie=3, entry=1)",
     ]
@@ -184,7 +193,9 @@ def test_engines_agree(name, constants, bounds):
 
 
 def test_constants_that_make_no_sense_are_told():
-    with pytest.raises(LabError, match=r"ack_quorum=3 is out of bounds; use 1 to 2 \(write_quorum\)"):
+    with pytest.raises(
+        LabError, match=r"ack_quorum=3 is out of bounds; use 1 to 2 \(write_quorum\)"
+    ):
         bind(V4_13, write_quorum=2, ack_quorum=3)
     with pytest.raises(LabError, match=r"write_quorum=4 is out of bounds; use 1 to 3 \(bookies\)"):
         bind(V4_13, write_quorum=4)
