@@ -39,7 +39,7 @@ def test_there_are_challenges_over_several_specs():
     assert [each.name for each in challenges_of("kafka.kip_101")] == ["truncate_a_committed_record"]
     assert challenges_of("toy.counter") == []
     assert challenge_named("lose_a_committed_message").spec_name == "kafka.unclean_leader_election"
-    with pytest.raises(LabError, match="no challenge 'win'; there are: .*two_leaders_write"):
+    with pytest.raises(LabError, match=r"no challenge 'win'; there are: .*two_leaders_write"):
         challenge_named("win")
 
 
