@@ -4,6 +4,7 @@ Each stage is a generator over record batches. `in_worker` makes the function th
 Spark: it is pickled whole, so that a worker need not find this package before it was told where.
 """
 
+import gc
 import itertools
 import json
 import pickle
@@ -64,8 +65,14 @@ def in_worker(
 
 @lru_cache(maxsize=4)
 def tasks_for(recipe: Recipe, asked: Asked) -> Tasks:
-    """The kernels in a Python worker, which serves many tasks."""
-    return Tasks(model_from(recipe), asked)
+    """The kernels in a Python worker, which serves many tasks.
+
+    Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
+    looking through it would take most of the time of a small task: it is left out from here on.
+    """
+    tasks = Tasks(model_from(recipe), asked)
+    gc.freeze()
+    return tasks
 
 
 def expand_pieces(
