@@ -1,14 +1,12 @@
 """Spark jobs of a search: a session for them, settings, and a way to stop them."""
 
-import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocol_lab.spark.session import address, local_session
+from protocol_lab.spark.session import local_session
 from protocol_lab.spark.shipping import KIT, ship
 from protocol_lab.spark.stages import CANDIDATE_COLUMNS, in_worker, no_states
 
@@ -134,7 +132,6 @@ def _is_connect(session: "SparkSession") -> bool:
 
 def _warm_up(session: "SparkSession") -> None:
     """Run a level of nothing, so that Spark loads what a level needs while kernels compile."""
-    with tempfile.TemporaryDirectory(prefix="protocol-lab-warm-") as folder:
-        work = in_worker(no_states, ship(session, [KIT]))
-        nothing = session.range(0, 2, 1, 2).mapInArrow(work, CANDIDATE_COLUMNS)
-        nothing.repartitionById(2, "owner").write.parquet(address(Path(folder) / "level"))
+    work = in_worker(no_states, ship(session, [KIT]))
+    nothing = session.range(0, 2, 1, 2).mapInArrow(work, CANDIDATE_COLUMNS)
+    nothing.repartitionById(2, "owner").mapInArrow(work, CANDIDATE_COLUMNS).collect()

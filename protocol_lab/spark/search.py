@@ -10,6 +10,7 @@ is in `tasks`, the files are in `levels`, decoded tables in `tables`.
 """
 
 import hashlib
+import json
 import os
 import tempfile
 import time
@@ -28,18 +29,16 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.jobs import Jobs
-from protocol_lab.spark.levels import Piece, RunFolder, reports_in, write_level
+from protocol_lab.spark.levels import Block, Piece, RunFolder, write_part
 from protocol_lab.spark.recipe import Made, recipe_of
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.session import address
 from protocol_lab.spark.shipping import ship
 from protocol_lab.spark.stages import (
     CANDIDATE_COLUMNS,
-    LEVEL_COLUMNS,
+    REPORT_COLUMNS,
     expand_pieces,
     in_worker,
-    level_batches,
-    report_batch,
     settle_owner,
 )
 from protocol_lab.spark.tables import (
@@ -58,8 +57,9 @@ from protocol_lab.stepping.attempts import successors
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-DRIVER_BELOW = 20_000
-"""States of a level up to which the driver expands it itself."""
+DRIVER_BELOW = 50_000
+"""States of a level up to which the driver expands it itself: in about the time that a Spark job
+takes whatever it does."""
 
 OWNER_BYTES = 32 << 20
 OWNER_FINGERPRINTS = 1 << 22
@@ -217,14 +217,13 @@ class SparkSearch:
         session = self._jobs.session() if where == "spark" else None
         waited = time.perf_counter() - began
         before = self.folder.seen(self._least_owners)
-        after, level = before.after(self._owners(before)), self.folder.new_level(depth)
+        after = before.after(self._owners(before))
         try:
+            level = self.folder.new_level(depth)
             if session is None:
                 self._by_driver(level, before, after, report)
             else:
-                self._by_spark(session, level, before, after)
-            for each in reports_in(level):
-                report.add(Report.of(each))
+                self._by_spark(session, level, before, after, report)
             if report.over and not report.finding:
                 self._explain(bytes.fromhex(report.over))
             record = {
@@ -307,14 +306,14 @@ class SparkSearch:
         for parcel in parcels:
             mine[parcel.owner].append(parcel)
 
-        def batches() -> Iterator:
+        def settled() -> Iterator[tuple[int, Block]]:
             for owner, candidates in mine.items():
                 own = Report()
                 for block in self._tasks.settle(before, after, owner, candidates, own):
-                    yield from level_batches(owner, block)
-                yield report_batch(after.depth, owner, own)
+                    yield owner, block
+                report.add(own)
 
-        write_level(level, batches())
+        write_part(level, settled())
 
     def _start(self, owners: int, report: Report) -> Iterator[Parcel]:
         try:
@@ -325,21 +324,26 @@ class SparkSearch:
         array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.model.words).copy()
         return self._tasks.start(array, owners, report)
 
-    def _by_spark(self, session: "SparkSession", level: Path, before: Seen, after: Seen) -> None:
+    def _by_spark(
+        self, session: "SparkSession", level: Path, before: Seen, after: Seen, report: Report
+    ) -> None:
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
         archives = ship(session, self._recipe.packages)
         common = (archives, self._recipe, self._asked)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
-        settle = in_worker(settle_owner, *common, before, after)
-        new = (
+        settle = in_worker(settle_owner, *common, before, after, level)
+        told = (
             session.range(0, len(plan), 1, len(plan))
             .mapInArrow(expand, CANDIDATE_COLUMNS)
             .repartitionById(after.partitions, "owner")
-            .mapInArrow(settle, LEVEL_COLUMNS)
+            .mapInArrow(settle, REPORT_COLUMNS)
         )
-        failure = self._jobs.run(lambda: new.write.parquet(address(level)), self._watch)
+        reports: list = []
+        failure = self._jobs.run(lambda: reports.extend(told.collect()), self._watch)
         if failure is not None:
             self._give_up(failure)
+        for each in reports:
+            report.add(Report.of(json.loads(each["report"])))
 
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: tell what it is at, and see whether it is to go on."""

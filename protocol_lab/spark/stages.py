@@ -10,13 +10,14 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from protocol_lab.spark.candidates import Parcel
-from protocol_lab.spark.levels import BLOB_BYTES, LEVEL, Block, Piece, buffer_of, read_piece
+from protocol_lab.spark.levels import Piece, buffer_of, read_piece, write_part
 from protocol_lab.spark.recipe import Recipe, model_from
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.shipping import unpacker
@@ -33,6 +34,9 @@ CANDIDATES = pa.schema(
 )
 """What goes from the first stage to the owners: a parcel in three blobs, or a report."""
 
+REPORTS = pa.schema([("report", pa.string())])
+"""What goes from the owners to the driver."""
+
 _PARCELS_SENT = 32
 """Parcels in a batch: a batch costs time whatever is in it."""
 
@@ -42,7 +46,7 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {names[field.type]}" for field in schema)
 
 
-CANDIDATE_COLUMNS, LEVEL_COLUMNS = _columns(CANDIDATES), _columns(LEVEL)
+CANDIDATE_COLUMNS, REPORT_COLUMNS = _columns(CANDIDATES), _columns(REPORTS)
 """The two schemas in Spark's words."""
 
 
@@ -101,7 +105,9 @@ def expand_pieces(
                     for parcel in some
                 ]
                 yield _batch(CANDIDATES, rows)
-            yield _batch(CANDIDATES, [{"owner": share % owners, "report": _as_text(report)}])
+            yield _batch(
+                CANDIDATES, [{"owner": share % owners, "report": json.dumps(report.to_json())}]
+            )
 
 
 def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -111,9 +117,15 @@ def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def settle_owner(
-    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, before: Seen, after: Seen
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    before: Seen,
+    after: Seen,
+    level: Path,
 ) -> Iterator[pa.RecordBatch]:
-    """Second stage of a level: candidates of one owner go in, its new states come out."""
+    """Second stage of a level: candidates of one owner go in; its new states are written, and
+    what it and others have to report comes out."""
     from pyspark import TaskContext
 
     tasks, owner = tasks_for(recipe, asked), TaskContext.get().partitionId()
@@ -127,39 +139,11 @@ def settle_owner(
             yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
 
     report = Report()
-    for block in tasks.settle(before, after, owner, parcels(), report):
-        yield from level_batches(owner, block)
-    yield report_batch(after.depth, owner, report, *reports)
-
-
-def level_batches(owner: int, new: Block) -> Iterator[pa.RecordBatch]:
-    """What an owner writes of a level: its new states in blobs."""
-    size = max(1, BLOB_BYTES // new.rows.itemsize // new.rows.shape[1])
-    for at in range(0, len(new), size):
-        part = new.part(at, at + size)
-        blob = {
-            "depth": new.depth,
-            "owner": owner,
-            "count": len(part),
-            "rows": part.rows.tobytes(),
-            "fingerprints": part.fingerprints.tobytes(),
-            "parents": part.parents.tobytes(),
-            "actions": part.actions.tobytes(),
-        }
-        yield _batch(LEVEL, [blob])
-
-
-def report_batch(depth: int, owner: int, *reports: str | Report) -> pa.RecordBatch:
-    """What tasks have counted and found, to be written with a level."""
-    texts = [_as_text(each) if isinstance(each, Report) else each for each in reports]
-    own = {"depth": depth, "owner": owner, "count": 0}
-    return _batch(LEVEL, [{**own, "report": text} for text in texts])
+    new = tasks.settle(before, after, owner, parcels(), report)
+    write_part(level, ((owner, block) for block in new), owner)
+    yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
 
 
 def _batch(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.RecordBatch:
     """What is not given is null."""
     return pa.RecordBatch.from_pylist(list(rows), schema=schema)
-
-
-def _as_text(report: Report) -> str:
-    return json.dumps(report.to_json())
