@@ -6,6 +6,7 @@ watermark.
 
 from kraft_spec.constants import Constants
 from kraft_spec.logs import adopt_last_config, reset_end_offsets, track_members
+from kraft_spec.network import say_that_quorum_ended
 from kraft_spec.transitions import apply_state, to_unattached
 from kraft_spec.types import (
     APPEND_COMMAND,
@@ -118,6 +119,8 @@ def commit_up_to(s, c, server, new_hwm) -> None:
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:
+        if c.end_quorum_epoch:
+            say_that_quorum_ended(s, server)
         epoch = s.current_epoch[server]
         apply_state(s, c, server, to_unattached(s, c, server, epoch, OBSERVER))
         s.role[server] = OBSERVER

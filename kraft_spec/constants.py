@@ -6,13 +6,13 @@ All that follows is off by default, so that counts can be compared with the orig
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import NO_LIMIT, Limits, choice, flag
+from protocol_lab import NO_LIMIT, Limits, addition, choice, flag
 
 IGNORED, ACCEPTED, REJECTED = 0, 1, 2
 
 
 class Constants(NamedTuple):
-    """Sizes, bounds, mended defects, broken variants, additions, and storage."""
+    """Sizes, bounds, additions, mended defects, broken variants, and storage."""
 
     # --- The cluster ---------------------------------------------------------------------------
     init_cluster_size: Annotated[int, Limits(1, "max_cluster_size", "voters at the start")] = 3
@@ -54,6 +54,17 @@ class Constants(NamedTuple):
     max_current_epoch: Annotated[
         int, Limits(0, 99, "constraint: look no further in later epochs", may_be_none=True)
     ] = NO_LIMIT
+
+    # --- Additions: in the original's prose, and not among its actions ------------------------------
+    membership_requests: Annotated[
+        int, addition("voters are added and removed on request, by messages that are answered")
+    ] = 0
+    end_quorum_epoch: Annotated[
+        int, addition("a leader that resigns tells the voters, who then stand at once")
+    ] = 0
+    max_empty_restarts: Annotated[
+        int, Limits(0, 9, "servers that lost their disk and come back with an empty one", adds=True)
+    ] = 0
 
     # --- Defects of the original, mended --------------------------------------------------------
     stale_vote_request_fixed: Annotated[
@@ -107,6 +118,10 @@ class Constants(NamedTuple):
         int, flag("with rejected: who is told so just fetches again, and holds no election for it")
     ] = 0
 
+    identity_ignored: Annotated[
+        int, flag("a server that comes back with an empty disk is taken for the one that it was")
+    ] = 0
+
     # --- Storage ---------------------------------------------------------------------------------
     log_slots: Annotated[
         int, Limits(1, 24, "storage: entries that fit into a log", classes=(6, 12, 24))
@@ -117,3 +132,6 @@ class Constants(NamedTuple):
     fetch_slots: Annotated[
         int, Limits(1, 60, "storage: fetch requests, and responses", classes=(10, 24, 60))
     ] = 10
+    request_slots: Annotated[
+        int, Limits(1, 20, "storage: requests to join or to remove, and answers", classes=(6, 20))
+    ] = 6

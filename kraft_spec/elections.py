@@ -91,6 +91,21 @@ def has_reason_for_election(s, c, server) -> bool:
     return state in (UNATTACHED, RESIGNED)
 
 
+def stand_for_election(s, c, server) -> None:
+    """The server votes for itself in the next epoch, and asks the other members to vote."""
+    apply_state(s, c, server, to_candidate(s, server))
+    erase(s.fetch_state, server)
+    for peer in members(without_node(s.config[server].members, server)):
+        request = RequestVoteRequest(
+            source=server,
+            dest=peer,
+            epoch=s.current_epoch[server],
+            last_log_epoch=last_epoch(s.log[server]),
+            last_log_offset=s.log[server].length,
+        )
+        send(s, s.net_messages.vote_requests, request)
+
+
 def send_request_vote(s: State, c: Constants, server: Server):
     """A voter's fetch or election timeout: it becomes a candidate and asks the others to vote."""
     state = s.state[server]
@@ -106,17 +121,7 @@ def send_request_vote(s: State, c: Constants, server: Server):
         return "the server has no reason to hold an election"
     if not c.test_liveness and s.current_epoch[server] >= c.max_epoch:
         return "the last epoch is reached"
-    apply_state(s, c, server, to_candidate(s, server))
-    erase(s.fetch_state, server)
-    for peer in members(without_node(s.config[server].members, server)):
-        request = RequestVoteRequest(
-            source=server,
-            dest=peer,
-            epoch=s.current_epoch[server],
-            last_log_epoch=last_epoch(s.log[server]),
-            last_log_offset=s.log[server].length,
-        )
-        send(s, s.net_messages.vote_requests, request)
+    stand_for_election(s, c, server)
     return TAKEN
 
 

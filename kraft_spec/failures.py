@@ -5,7 +5,13 @@ With test_liveness timeouts need a cause; without, they can happen at any time.
 
 from kraft_spec.constants import Constants
 from kraft_spec.logs import reset_end_offsets
-from kraft_spec.network import disconnect_dead_server, is_connected, pairs_down_without
+from kraft_spec.network import (
+    disconnect_dead_server,
+    is_connected,
+    lose_membership_requests,
+    pairs_down_without,
+    say_that_quorum_ended,
+)
 from kraft_spec.transitions import (
     apply_state,
     fail_pending_writes,
@@ -59,6 +65,8 @@ def restart_with_state(s: State, c: Constants, server: Server):
     erase(s.fetch_state, server)
     reset_end_offsets(s, c, server, s.tracked[server])
     fail_pending_writes(s, server)
+    if c.membership_requests:
+        s.membership.asked[server] = NONE
     s.aux_ctrs.restart_ctr += 1
     return TAKEN
 
@@ -67,7 +75,7 @@ def crash_lose_state(s: State, c: Constants, server: Server):
     """A voter loses its disk and is gone for good; its links go down.
 
     It needs as many links that may be down as it has. A server that is started on the same host
-    is another one, with another disk.
+    is another one, with another disk (see `identity`).
     """
     if s.aux_ctrs.crash_ctr >= c.max_crashes:
         return "there were crashes enough"
@@ -90,6 +98,8 @@ def crash_lose_state(s: State, c: Constants, server: Server):
     erase(s.log, server)
     erase(s.fetch_state, server)
     reset_end_offsets(s, c, server, 0)
+    if c.membership_requests:
+        lose_membership_requests(s, server)
     s.aux_ctrs.crash_ctr += 1
     return TAKEN
 
@@ -115,6 +125,8 @@ def check_quorum_resign(s: State, c: Constants, server: Server):
     supporters = sum(1 for peer in members(voters) if peer != server and supports(s, server, peer))
     if c.test_liveness and supporters >= size(voters) // 2:
         return "a majority can fetch from the leader"
+    if c.end_quorum_epoch:
+        say_that_quorum_ended(s, server)
     if s.role[server] == VOTER:
         apply_state(s, c, server, to_resigned(s, server))
     else:

@@ -10,15 +10,17 @@ and 2, 2 and 3 those of server 3 with 1 and 2, 4 to 6 those of server 4, and so 
 """
 
 from kraft_spec.constants import Constants
-from kraft_spec.types import DEAD_NO_STATE, State
+from kraft_spec.types import DEAD_NO_STATE, EndQuorumEpochRequest, State
 from protocol_lab import (
     TAKEN,
     Subset,
     add_once,
     contains,
+    members,
     nodes_up_to,
     size,
     take,
+    without_node,
 )
 
 # --- Links -----------------------------------------------------------------------------------
@@ -74,16 +76,29 @@ def is_receivable(s, message) -> bool:
     return s.state[message.dest] != DEAD_NO_STATE
 
 
-def messages_in_flight(s) -> int:
+def say_that_quorum_ended(s, server) -> None:
+    """Who leads no more tells the voters of its configuration (see `resignation`)."""
+    for peer in members(without_node(s.config[server].members, server)):
+        word = EndQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
+        send(s, s.end_quorum_requests, word)
+
+
+def messages_in_flight(s, c) -> int:
     """How many messages are under way."""
     messages = s.net_messages
-    return (
+    count = (
         messages.vote_requests.size
         + messages.vote_responses.size
         + messages.begin_quorum_requests.size
         + messages.fetch_requests.size
         + messages.fetch_responses.size
     )
+    if c.membership_requests:
+        count += s.membership.join_requests.size + s.membership.join_responses.size
+        count += s.membership.remove_requests.size + s.membership.remove_responses.size
+    if c.end_quorum_epoch:
+        count += s.end_quorum_requests.size
+    return count
 
 
 def drop_across(messages, processed, links) -> None:
@@ -98,7 +113,30 @@ def drop_across(messages, processed, links) -> None:
             position += 1
 
 
-def drop_all_across(s, links) -> None:
+def lose_across(messages, links) -> None:
+    """The same, for messages of which nobody has to know that they were sent."""
+    position = 0
+    while position < messages.size:
+        message = messages.items[position]
+        if are_connected_by(links, message.source, message.dest):
+            take(messages, message)
+        else:
+            position += 1
+
+
+def lose_membership_requests(s, server) -> None:
+    """A server has lost its disk: what an administrator asked it, and what it asked, is gone."""
+    s.membership.asked[server] = 0
+    requests = s.membership.remove_requests
+    position = 0
+    while position < requests.size:
+        if requests.items[position].dest == server:
+            take(requests, requests.items[position])
+        else:
+            position += 1
+
+
+def drop_all_across(s, c, links) -> None:
     """Whatever is under way across one of these links is lost."""
     under_way, processed = s.net_messages, s.net_messages_processed
     drop_across(under_way.vote_requests, processed.vote_requests, links)
@@ -106,6 +144,11 @@ def drop_all_across(s, links) -> None:
     drop_across(under_way.begin_quorum_requests, processed.begin_quorum_requests, links)
     drop_across(under_way.fetch_requests, processed.fetch_requests, links)
     drop_across(under_way.fetch_responses, processed.fetch_responses, links)
+    if c.membership_requests:
+        lose_across(s.membership.join_requests, links)
+        lose_across(s.membership.join_responses, links)
+    if c.end_quorum_epoch:
+        lose_across(s.end_quorum_requests, links)
 
 
 # --- Changes of the links ----------------------------------------------------------------------
@@ -148,7 +191,7 @@ def change_network_connectivity(s: State, c: Constants, down: Subset(choosable_p
     if down == present:
         return "this changes nothing"
     s.net_connectivity = all_pairs(c) & ~down
-    drop_all_across(s, down)
+    drop_all_across(s, c, down)
     s.net_connectivity_ctr += 1
     return TAKEN
 
@@ -171,7 +214,7 @@ def connectivity_witnesses(s, c, down) -> int:
 def disconnect_dead_server(s, c, server) -> None:
     """All links of the server go down, and what is under way on them is lost."""
     s.net_connectivity = s.net_connectivity & ~pairs_of(c, server)
-    drop_all_across(s, pairs_of(c, server))
+    drop_all_across(s, c, pairs_of(c, server))
 
 
 def pairs_down_without(s, c, server) -> int:

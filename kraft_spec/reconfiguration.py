@@ -156,10 +156,29 @@ def append_config_command(s, c, server, command, changed, voters) -> None:
     track_members(s, c, server)
 
 
+def append_addition(s, c, server, add_server) -> None:
+    """The leader's configuration has one more voter from now on."""
+    voters = with_node(s.config[server].members, add_server)
+    append_config_command(s, c, server, ADD_VOTER_COMMAND, add_server, voters)
+    s.aux_ctrs.add_reconfig_ctr += 1
+
+
+def append_removal(s, c, server, remove_server) -> None:
+    """The leader's configuration has one voter less from now on, perhaps the leader itself."""
+    voters = without_node(s.config[server].members, remove_server)
+    append_config_command(s, c, server, REMOVE_VOTER_COMMAND, remove_server, voters)
+    if server == remove_server:
+        s.role[server] = OBSERVER
+    if c.single_voter_commit_fixed:
+        commit_if_alone(s, c, server)
+    s.aux_ctrs.remove_reconfig_ctr += 1
+
+
 def accept_add_voter_request(s: State, c: Constants, server: Server, add_server: Server):
     """A leader makes a server a voter: it appends the command, and tells the server who leads.
 
-    The server may lag behind or be dead; Kafka waits until it has caught up.
+    The server may lag behind or be dead; Kafka waits until it has caught up. Nobody sends the
+    request here, and nobody gets an answer; for that see membership_requests.
     """
     error = add_voter_check(s, c, server, add_server)
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
@@ -172,12 +191,10 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
         return "there are voters enough"
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
         return "the leader would not reach a majority of the voters"
-    voters = with_node(s.config[server].members, add_server)
-    append_config_command(s, c, server, ADD_VOTER_COMMAND, add_server, voters)
+    append_addition(s, c, server, add_server)
     epoch = s.current_epoch[server]
     call = BeginQuorumEpochRequest(source=server, dest=add_server, epoch=epoch)
     send(s, s.net_messages.begin_quorum_requests, call)
-    s.aux_ctrs.add_reconfig_ctr += 1
     return TAKEN
 
 
@@ -194,11 +211,5 @@ def accept_remove_voter_request(s: State, c: Constants, server: Server, remove_s
         return "there would be too few voters"
     if c.test_liveness and not keeps_majority_without(s, c, server, remove_server):
         return "the leader would not reach a majority of the voters"
-    voters = without_node(s.config[server].members, remove_server)
-    append_config_command(s, c, server, REMOVE_VOTER_COMMAND, remove_server, voters)
-    if server == remove_server:
-        s.role[server] = OBSERVER
-    if c.single_voter_commit_fixed:
-        commit_if_alone(s, c, server)
-    s.aux_ctrs.remove_reconfig_ctr += 1
+    append_removal(s, c, server, remove_server)
     return TAKEN

@@ -20,6 +20,7 @@ from protocol_lab import (
     Per,
     Seq,
     Struct,
+    Where,
     append,
     nodes_up_to,
 )
@@ -180,6 +181,57 @@ class FetchResponse(Struct):
     correlation: Correlation
 
 
+class EndQuorumEpochRequest(Struct):
+    """A leader that has resigned says so (see `resignation`)."""
+
+    source: Server
+    dest: Server
+    epoch: Epoch
+
+
+class JoinRequest(Struct):
+    """An observer, whose number is its identity, asks to be made a voter."""
+
+    source: Server
+    dest: Server
+
+
+class JoinResponse(Struct):
+    """The answer at once: accepted, or why not; and who leads, as far as the answerer knows."""
+
+    source: Server
+    dest: Server
+    epoch: Epoch
+    leader: Server
+    error: Error
+
+
+class RemoveRequest(Struct):
+    """An administrator asks a server to have a voter removed."""
+
+    dest: Server
+    remove_server: Server
+
+
+class RemoveResponse(Struct):
+    """The answer to the administrator."""
+
+    source: Server
+    remove_server: Server
+    leader: Server
+    error: Error
+
+
+class MembershipRequests(Struct):
+    """What is under way about joining and removing, and whose answer a joining server waits for."""
+
+    join_requests: Bag(JoinRequest, "request_slots")
+    join_responses: Bag(JoinResponse, "request_slots")
+    remove_requests: Bag(RemoveRequest, "request_slots")
+    remove_responses: Bag(RemoveResponse, "request_slots")
+    asked: Per(Server, Server)  # NONE: the server does not wait for an answer
+
+
 class Messages(Struct):
     """Messages of all kinds, each kind as a set."""
 
@@ -214,10 +266,11 @@ class Counters(Struct):
     restart_ctr: Int8
     add_reconfig_ctr: Int8
     remove_reconfig_ctr: Int8
+    empty_restart_ctr: Where("max_empty_restarts", Int8)
 
 
 class State(Struct):
-    """Everything; the fields are the original's variables."""
+    """Everything; the fields are the original's variables, and last those of additions."""
 
     server_ids: Per(Server, Identity)
 
@@ -250,6 +303,9 @@ class State(Struct):
     net_connectivity: NodeSet(Pair)  # the links that work
     net_messages: Messages
     net_messages_processed: Messages
+
+    membership: Where("membership_requests", MembershipRequests)
+    end_quorum_requests: Where("end_quorum_epoch", Bag(EndQuorumEpochRequest, "vote_slots"))
 
 
 def init(s: State, c: Constants):

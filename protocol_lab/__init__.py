@@ -1,6 +1,6 @@
 """Declare, step, explore and draw protocols: what every spec in this kit is made with."""
 
-from protocol_lab.declaring.constants import NO_LIMIT, Limits, choice, flag
+from protocol_lab.declaring.constants import NO_LIMIT, Limits, addition, choice, flag
 from protocol_lab.declaring.containers import (
     add,
     add_once,
@@ -25,6 +25,7 @@ from protocol_lab.declaring.layout import (
     Per,
     Seq,
     Struct,
+    Where,
 )
 from protocol_lab.declaring.nodes import (
     contains,
@@ -76,8 +77,10 @@ __all__ = [
     "Spec",
     "Struct",
     "Subset",
+    "Where",
     "add",
     "add_once",
+    "addition",
     "always",
     "always_eventually",
     "append",

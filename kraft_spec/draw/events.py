@@ -8,10 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from kraft_spec.draw.wording import (
+    ADMINISTRATOR,
     begin_quorum_label,
+    end_quorum_label,
     entry_with_epoch,
     fetch_request_label,
     fetch_response_label,
+    join_request_label,
+    join_response_label,
+    remove_request_label,
+    remove_response_label,
     set_text,
     vote_request_label,
     vote_response_label,
@@ -52,6 +58,28 @@ def declare_messages(spec: Spec) -> None:
     ):
         path = f"net_messages.{bag}"
         spec.messages(path, source="source", dest="dest", lost_by=LOSING, label=label)
+    for bag, source, dest, label in (
+        ("join_requests", "source", "dest", join_request_label),
+        ("join_responses", "source", "dest", join_response_label),
+        ("remove_requests", ADMINISTRATOR, "dest", remove_request_label),
+        ("remove_responses", "source", ADMINISTRATOR, remove_response_label),
+    ):
+        spec.messages(
+            f"membership.{bag}",
+            source=source,
+            dest=dest,
+            lost_by=LOSING,
+            label=label,
+            where="membership_requests",
+        )
+    spec.messages(
+        "end_quorum_requests",
+        source="source",
+        dest="dest",
+        lost_by=LOSING,
+        label=end_quorum_label,
+        where="end_quorum_epoch",
+    )
 
 
 def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | None:
@@ -94,6 +122,9 @@ def _changes(before: Any, after: Any, server: int) -> Iterator[str]:
     """What a server is now that it was not, and what happened to its log."""
     if not has_started(before, server) and has_started(after, server):
         yield "starts as an observer"
+        return
+    if before.state[server] == DEAD_NO_STATE:
+        yield "is back with an empty disk"
         return
     if _belief(before, server) != _belief(after, server):
         yield _state(after, server)

@@ -3,14 +3,21 @@
 from typing import Any
 
 from kraft_spec.draw.wording import (
+    ADMINISTRATOR,
+    answer_detail,
     begin_quorum_detail,
     begin_quorum_label,
+    end_quorum_label,
     entry_text,
     entry_with_epoch,
     fetch_request_detail,
     fetch_request_label,
     fetch_response_detail,
     fetch_response_label,
+    join_request_label,
+    join_response_label,
+    remove_request_label,
+    remove_response_label,
     set_text,
     vote_request_detail,
     vote_request_label,
@@ -64,7 +71,7 @@ def describe_servers(s: Any, c: Any) -> Cluster:
         title="KRaft · KIP-853",
         bars=[_clients(s, c), *_left(s, c)],
         lanes=[_lane(s, c, server, servers, lost.get(server, {})) for server in servers],
-        messages=[_messages_in_flight(s)],
+        messages=[_messages_in_flight(s, c)],
         cut_links=[
             CutLink((one - 1, other - 1))
             for other in servers
@@ -124,6 +131,9 @@ def _left(s: Any, c: Any) -> list[Bar]:
             c.max_connectivity_changes,
         ),
     ]
+    if c.max_empty_restarts:
+        left = c.max_empty_restarts - s.aux_ctrs.empty_restart_ctr
+        counters.append(("restarts with an empty disk", left, c.max_empty_restarts))
     shown = [Value(name, Text(str(left))) for name, left, limit in counters if limit]
     return [Bar("May still happen", shown)] if shown else []
 
@@ -139,7 +149,7 @@ def _lane(s: Any, c: Any, server: int, servers: list[int], lost: dict[int, Any])
             [Text(_state(s, server), *_state_style(s, c, server)), _role(s, server)],
             [] if dead else [Text(f"epoch {s.current_epoch[server]}"), _vote(s, server)],
             [] if dead else [_configuration(s, server)],
-            [] if dead else [Text(each, "muted") for each in _fetching(s, server)],
+            [] if dead else [Text(each, "muted") for each in _fetching(s, c, server)],
         ],
         entries=_entries(s, server, servers, lost),
         flags=[] if dead else [Flag(s.hwm[server], Text(f"hw {s.hwm[server]}"))],
@@ -205,7 +215,7 @@ def _configuration(s: Any, server: int) -> Text:
     )
 
 
-def _fetching(s: Any, server: int) -> list[str]:
+def _fetching(s: Any, c: Any, server: int) -> list[str]:
     """What a leader knows about the others' logs, or what else is going on with fetches."""
     if s.state[server] == LEADER:
         ends = [
@@ -214,6 +224,8 @@ def _fetching(s: Any, server: int) -> list[str]:
             if member != server
         ]
         return ["end offsets", ", ".join(ends)] if ends else ["waits for nobody"]
+    if c.membership_requests and s.membership.asked[server] != NONE:
+        return [f"asks {s.membership.asked[server]} to join"]
     fetch = s.fetch_state[server]
     if fetch.pending_fetch.source != NONE:
         return [f"fetches from {fetch.pending_fetch.dest}"]
@@ -305,10 +317,10 @@ def _difference(s: Any, server: int) -> list[Text]:
 # --- Messages ----------------------------------------------------------------------------------
 
 
-def _messages_in_flight(s: Any) -> Messages:
+def _messages_in_flight(s: Any, c: Any) -> Messages:
     """All that are under way; those that can't be taken any more come first, and faded."""
     under_way = s.net_messages
-    kinds = [
+    kinds: list[tuple] = [
         ("vote request", under_way.vote_requests, vote_request_label, vote_request_detail, False),
         ("vote", under_way.vote_responses, vote_response_label, vote_response_detail, False),
         (
@@ -327,7 +339,16 @@ def _messages_in_flight(s: Any) -> Messages:
             _is_unwanted_answer,
         ),
     ]
-    items = []
+    if c.end_quorum_epoch:
+        words = s.end_quorum_requests
+        kinds.append(("end quorum", words, end_quorum_label, begin_quorum_detail, _is_stale_call))
+    if c.membership_requests:
+        asked = s.membership
+        kinds += [
+            ("join", asked.join_requests, join_request_label, _no_detail, False),
+            ("join answer", asked.join_responses, join_response_label, answer_detail, False),
+        ]
+    items = _of_administrator(s.membership) if c.membership_requests else []
     for kind, bag, label, detail, is_stuck in kinds:
         for position in range(bag.size):
             message = bag.items[position]
@@ -342,6 +363,23 @@ def _messages_in_flight(s: Any) -> Messages:
             )
     items.sort(key=lambda each: not each.faded)
     return Messages("Messages in flight", items, limit=16, folded="more")
+
+
+def _of_administrator(asked: Any) -> list[Message]:
+    """What an administrator has asked, and is told."""
+    found = []
+    for position in range(asked.remove_requests.size):
+        request = asked.remove_requests.items[position]
+        found.append(Message(f"{ADMINISTRATOR} → {request.dest}: {remove_request_label(request)}"))
+    for position in range(asked.remove_responses.size):
+        answer = asked.remove_responses.items[position]
+        name = f"{answer.source} → {ADMINISTRATOR}: {remove_response_label(answer)}"
+        found.append(Message(name, answer_detail(answer)))
+    return found
+
+
+def _no_detail(message: Any) -> str:
+    return ""
 
 
 def _is_stale_call(s: Any, message: Any) -> bool:

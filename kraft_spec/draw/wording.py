@@ -127,5 +127,43 @@ def error_text(message: Any) -> str:
     return "" if message.error == NO_ERROR else ERROR_NAMES[message.error]
 
 
+def end_quorum_label(message: Any) -> str:
+    """A former leader's word."""
+    return f"I have resigned e{message.epoch}"
+
+
+def join_request_label(message: Any) -> str:
+    """What a joining server asks for."""
+    return "let me join"
+
+
+def join_response_label(message: Any) -> str:
+    """What it is told."""
+    return "join: " + (error_text(message) or "accepted")
+
+
+def remove_request_label(message: Any) -> str:
+    """What an administrator asks for."""
+    return f"remove {message.remove_server}"
+
+
+def remove_response_label(message: Any) -> str:
+    """What the administrator is told."""
+    return f"remove {message.remove_server}: " + (error_text(message) or "accepted")
+
+
+def answer_detail(message: Any) -> str:
+    """The leader that an answer to a request names."""
+    return leader_text(message)
+
+
+ADMINISTRATOR = "administrator"
+
+
+def diagram_administrator(c: Any) -> list[str]:
+    """The administrator's line in sequence diagrams, where there is one who asks."""
+    return [ADMINISTRATOR] if c.membership_requests else []
+
+
 def _details(*parts: str) -> str:
     return " · ".join(filter(None, parts))

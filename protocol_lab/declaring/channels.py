@@ -29,6 +29,7 @@ class Channel:
     lost_by: tuple[str, ...] = ()
     lost: str = ""
     label: Callable[[Any], str] | None = None
+    where: str = ""
 
     def node_of(self, end: End) -> Node | None:
         """The kind of node that an end's field holds; None if the end is no such field."""

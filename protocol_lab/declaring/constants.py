@@ -28,6 +28,7 @@ class Limits:
     `low` and `high` may name another constant. `classes` marks a constant that the state's layout
     depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
     `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
+    `adds` marks a constant that adds parts to the spec where it is not 0 (see `parts`).
     """
 
     low: int | str
@@ -36,6 +37,7 @@ class Limits:
     classes: tuple[int, ...] = ()
     may_be_none: bool = False
     choices: tuple[str, ...] = ()
+    adds: bool = False
 
 
 def choice(*names: str, meaning: str) -> Limits:
@@ -46,6 +48,11 @@ def choice(*names: str, meaning: str) -> Limits:
 def flag(meaning: str) -> Limits:
     """Limits of a constant that is true or false; actions see 1 or 0."""
     return choice("false", "true", meaning=meaning)
+
+
+def addition(meaning: str) -> Limits:
+    """Limits of a flag that adds fields, actions and properties to the spec (see `parts`)."""
+    return Limits(0, 1, meaning, choices=("false", "true"), adds=True)
 
 
 class NoConstants(NamedTuple):

@@ -119,10 +119,23 @@ class Bag:
     capacity: str | int
 
 
+@dataclass(frozen=True)
+class Where:
+    """A field that there is only where a constant is not 0 (see `parts`)."""
+
+    constant: str
+    item: Any
+
+
 class Struct:
-    """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare."""
+    """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare.
+
+    `field_types` are the types of all fields that there may be; `added` names the constant that
+    adds a field, for those that are declared with `Where`.
+    """
 
     field_types: ClassVar[dict[str, Any]] = {}
+    added: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
         declared = inspect.get_annotations(cls)
@@ -132,7 +145,10 @@ class Struct:
                     f"{cls.__name__}.{name}: a field has a type and no value; every field begins as"
                     " 0, and @spec.init sets what is not."
                 )
-        cls.field_types = {**cls.field_types, **declared}
+        wheres = {name: each for name, each in declared.items() if isinstance(each, Where)}
+        plain = {name: each.item for name, each in wheres.items()}
+        cls.field_types = {**cls.field_types, **declared, **plain}
+        cls.added = {**cls.added, **{name: each.constant for name, each in wheres.items()}}
 
     def __init__(self, **values: Any) -> None:
         unknown = set(values) - set(self.field_types)
@@ -256,7 +272,11 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
         case Bag(item, capacity):
             return _counted("size", item, capacity, sizes, "bag")
         case type() if issubclass(declared, Struct):
-            parts = {name: _resolve(part, sizes) for name, part in declared.field_types.items()}
+            parts = {
+                name: _resolve(part, sizes)
+                for name, part in declared.field_types.items()
+                if name not in declared.added or evaluate_size(declared.added[name], sizes) != 0
+            }
             return _packed(declared, parts)
     raise LabError(
         f"{getattr(declared, '__name__', declared)} is no type of a field: use Int8, Bool, a Node,"

@@ -16,6 +16,7 @@ is true or false:
     @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
 
+What is registered with where="a_constant" is there only where that is not 0 (see `parts`).
 The same function objects serve the stepper, the explorers and the simulator. Who registers another
 function of a name replaces the one before, in its place: so a notebook's cell can be edited and
 run again.
@@ -30,6 +31,7 @@ from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
 from protocol_lab.declaring.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.declaring.parameters import Domain, domains_of
+from protocol_lab.declaring.parts import where_else, with_parts
 from protocol_lab.declaring.symmetry import Symmetry
 from protocol_lab.declaring.temporal import Fairness, Formula, NextStep, TemporalProperty
 from protocol_lab.errors import LabError
@@ -66,6 +68,7 @@ class Action(_Declared):
     function: Callable[..., str]
     domains: dict[str, Domain]
     witnesses: Callable[..., int] | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Property(_Declared):
 
     function: Callable[..., str]
     by_default: bool = True
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class Situation(_Declared):
     """
 
     function: Callable[..., bool]
+    where: str = ""
 
     @property
     def label(self) -> str:
@@ -135,44 +140,52 @@ class Spec:
         return function
 
     def action(
-        self, function: Callable | None = None, *, witnesses: Callable | None = None
+        self,
+        function: Callable | None = None,
+        *,
+        witnesses: Callable | None = None,
+        where: str = "",
     ) -> Callable:
         """Register an action, as a decorator or called with a shared function."""
 
         def register(function: Callable) -> Callable:
-            added = Action(function, domains_of(function, skip=2), witnesses)
+            added = Action(function, domains_of(function, skip=2), witnesses, where)
             self._put(self.actions, added, "an action")
             return function
 
         return register(function) if function else register
 
-    def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
+    def invariant(
+        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
+    ) -> Callable:
         """Register an invariant; one that is not `by_default` is checked only when named."""
-        return self._register(self.invariants, function, by_default, "an invariant")
+        return self._register(self.invariants, function, by_default, "an invariant", where)
 
     def step_invariant(
-        self, function: Callable | None = None, *, by_default: bool = True
+        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
     ) -> Callable:
         """Register a property of (before, after, c)."""
-        return self._register(
-            self.step_invariants, function, by_default, "a step invariant", "(before, after, c)"
-        )
+        kind, parameters = "a step invariant", "(before, after, c)"
+        return self._register(self.step_invariants, function, by_default, kind, where, parameters)
 
-    def sometimes(self, function: Callable) -> Callable:
+    def sometimes(self, function: Callable, *, where: str = "") -> Callable:
         """Register a state that must be reachable, so that a vacuous model is noticed."""
-        return self._register(self.sometimes_properties, function, True, "a sometimes property")
+        kind = "a sometimes property"
+        return self._register(self.sometimes_properties, function, True, kind, where)
 
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
-        return self._register(self.constraints, function, True, "a constraint")
+        return self._register(self.constraints, function, True, "a constraint", "")
 
-    def property(self, function: Callable[..., Formula]) -> Callable[..., Formula]:
+    def property(
+        self, function: Callable[..., Formula], *, where: str = ""
+    ) -> Callable[..., Formula]:
         """Register a claim about whole runs: the function returns its formula (see `temporal`).
 
         It is made for every choice of the function's parameters, whose domains depend on the
         constants only. Raises LabError.
         """
-        self._put(self.properties, TemporalProperty.of(function), "a temporal property")
+        self._put(self.properties, TemporalProperty.of(function, where), "a temporal property")
         return function
 
     def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
@@ -229,6 +242,7 @@ class Spec:
         lost_by: Iterable[str] = (),
         lost: str = "",
         label: Callable[[Any], str] | None = None,
+        where: str = "",
     ) -> None:
         """Say that a bag or sequence of the state holds messages on their way.
 
@@ -238,13 +252,20 @@ class Spec:
         messages.
         """
         declared = channel(
-            self.state, path, source, dest, lost_by=tuple(lost_by), lost=lost, label=label
+            self.state,
+            path,
+            source,
+            dest,
+            lost_by=tuple(lost_by),
+            lost=lost,
+            label=label,
+            where=where,
         )
         self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
-    def situation(self, function: Callable) -> Callable:
+    def situation(self, function: Callable, *, where: str = "") -> Callable:
         """Register a state worth finding, for a learner to pick: (s, c) to true or false."""
-        self._put(self.situations, Situation(function), "a situation")
+        self._put(self.situations, Situation(function, where), "a situation")
         return function
 
     def _register(
@@ -253,13 +274,14 @@ class Spec:
         function: Callable | None,
         by_default: bool,
         kind: str,
+        where: str,
         parameters: str = "(s, c)",
     ):
         def register(function: Callable) -> Callable:
             found = signature(function).parameters
             if len(found) != parameters.count(",") + 1:
                 raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
-            self._put(properties, Property(function, by_default), kind)
+            self._put(properties, Property(function, by_default, where), kind)
             return function
 
         return register(function) if function else register
@@ -288,9 +310,12 @@ class Spec:
                 " it that fills the state and returns TAKEN."
             )
         self.state, self.constants = self._newest(self.state), self._newest(self.constants)
-        bound = constants_module.bind(self.constants, values, self.name)
+        return self.model(constants_module.bind(self.constants, values, self.name))
+
+    def model(self, bound: Any) -> "Model":
+        """What `bind` gives, from the tuple of all constants. Raises LabError."""
         layout = resolve(self.state, constants_module.capacities(bound))
-        return Model(self, bound, layout)
+        return Model(with_parts(self, bound), bound, layout, self)
 
     def _newest(self, declared: type) -> type:
         """The class as its cell declares it now: it may have been edited and run again."""
@@ -302,11 +327,15 @@ class Spec:
 
 @dataclass(frozen=True)
 class Model:
-    """A spec with its constants and the layout of its states."""
+    """A spec with its constants and the layout of its states.
+
+    `spec` has only the parts that are there with these constants; `declared` has all.
+    """
 
     spec: Spec
     constants: Any
     layout: StructLayout
+    declared: Spec
 
     @property
     def words(self) -> int:
@@ -325,7 +354,11 @@ class Model:
             for name in names:
                 if name not in by_name:
                     known = ", ".join(by_name)
-                    raise LabError(f"{self.spec.name} has no invariant {name!r}; it has: {known}.")
+                    declared = self.declared.invariants + self.declared.step_invariants
+                    raise LabError(
+                        f"{self.spec.name} has no invariant {name!r}"
+                        f"{where_else(name, declared)}; it has: {known}."
+                    )
         chosen = [
             each for each in every if (each.by_default if names is None else each.name in names)
         ]
@@ -342,4 +375,5 @@ class Model:
             if action.name == name:
                 return action
         known = ", ".join(action.name for action in self.spec.actions)
-        raise LabError(f"{self.spec.name} has no action {name!r}; it has: {known}.")
+        elsewhere = where_else(name, self.declared.actions)
+        raise LabError(f"{self.spec.name} has no action {name!r}{elsewhere}; it has: {known}.")

@@ -91,9 +91,10 @@ class TemporalProperty:
 
     function: Callable[..., Formula]
     domains: dict[str, Domain]
+    where: str = ""
 
     @classmethod
-    def of(cls, function: Callable[..., Formula]) -> "TemporalProperty":
+    def of(cls, function: Callable[..., Formula], where: str = "") -> "TemporalProperty":
         """The property that a decorated function stands for. Raises LabError."""
         found = domains_of(function, skip=0)
         for name, domain in found.items():
@@ -102,7 +103,7 @@ class TemporalProperty:
                     f"{function.__name__}: {name} can't be a Member of the state, because a"
                     " property is about whole runs; use a Node or a Range."
                 )
-        return cls(function, found)
+        return cls(function, found, where)
 
     @property
     def name(self) -> str:

@@ -85,8 +85,8 @@ def state_columns(
     tables: dict[Node, list[tuple[str, list[list[Piece]]]]] = {}
     lines: list[Line] = []
     old = row if base is None else base
-    for name, declared in model.spec.state.field_types.items():
-        layout, at = model.layout.fields[name], model.layout.offsets[name]
+    for name, layout in model.layout.fields.items():
+        declared, at = model.spec.state.field_types[name], model.layout.offsets[name]
         values = plain_value(layout, row, at), plain_value(layout, old, at)
         _split(model, name, declared, layout, *values, tables, lines)
     columns = [

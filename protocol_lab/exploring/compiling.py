@@ -1,7 +1,7 @@
 """From plain functions to compiled ones, and a hash that says when they must be compiled again.
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
-Numba version of one: its source is taken apart (`ast`), six things are rewritten, and all that
+Numba version of one: its source is taken apart (`ast`), seven things are rewritten, and all that
 it calls is compiled the same way, but for the functions of bags, which `records` builds.
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
@@ -10,8 +10,9 @@ it calls is compiled the same way, but for the functions of bags, which `records
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
+    if c.addition: ... is left out where the constant adds nothing (see `declaring.parts`)
 
-The last one is for speed only: every function that Numba compiles costs it a tenth of a second.
+The last but one is for speed only: every function that Numba compiles costs it a tenth of a second.
 
 Numba's own disk cache does not see an edit in a called function. So `source_hash` covers every
 function that can be reached and every constant that they read, and names the cache folder.
@@ -87,7 +88,8 @@ def _as_compiled(value: Any) -> Any:
 class Compiler:
     """Compiles the functions of one model; every function once."""
 
-    def __init__(self, layout: StructLayout):
+    def __init__(self, layout: StructLayout, left_out: frozenset[str] = frozenset()):
+        self.left_out = left_out  # constants that are 0, and what they would add is not compiled
         self.kernel = ""  # the hash of the kernel that functions are being compiled for
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
@@ -243,6 +245,43 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(_call("get_item", node.value, node.slice), node)
         return node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_constant = isinstance(node.value, ast.Name) and node.value.id == "c"
+        if is_constant and node.attr in self.compiler.left_out:
+            return ast.copy_location(ast.Constant(0), node)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and _is_nothing(node.operand):
+            return ast.copy_location(ast.Constant(True), node)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        first = self.visit(node.values[0])
+        if isinstance(node.op, ast.And) and _is_nothing(first):
+            return ast.copy_location(ast.Constant(False), node)
+        node.values = [first, *map(self.visit, node.values[1:])]
+        return node
+
+    def visit_If(self, node: ast.If) -> Any:
+        node.test = self.visit(node.test)
+        if _is_nothing(node.test):
+            return self._visited(node.orelse) or ast.copy_location(ast.Pass(), node)
+        node.body, node.orelse = self._visited(node.body), self._visited(node.orelse)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test = self.visit(node.test)
+        if _is_nothing(node.test):
+            return self.visit(node.orelse)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
+
+    def _visited(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return self.visit(ast.Module(statements, [])).body
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.func, ast.Name):
@@ -339,6 +378,11 @@ def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
             return copy.deepcopy(values.get(node.id, node))
 
     return Substitute().visit(copy.deepcopy(tree))
+
+
+def _is_nothing(test: ast.expr) -> bool:
+    """Is it the 0 or False that an addition which is off leaves?"""
+    return isinstance(test, ast.Constant) and test.value in (0, False)
 
 
 def _is_simple(argument: ast.expr) -> bool:

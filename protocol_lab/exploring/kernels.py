@@ -34,6 +34,7 @@ from protocol_lab.declaring.parameters import (
     Subset,
     names_used,
 )
+from protocol_lab.declaring.parts import left_out
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.temporal import keys_of
 from protocol_lab.errors import LabError
@@ -49,7 +50,8 @@ class Kernels:
     def __init__(self, model: Model):
         self.model = model
         self.compile_seconds = 0.0
-        self.compiler = compiling.Compiler(model.layout)
+        self.left_out = left_out(model.constants)
+        self.compiler = compiling.Compiler(model.layout, self.left_out)
 
     def expand(self) -> Callable:
         """The loop over states, actions and parameters: see `_expand_source`.
@@ -127,6 +129,7 @@ class Kernels:
             source,
             self.model.layout,
             self.model.spec.constants._fields,
+            sorted(self.left_out),
             _versions(),
         )
         if key not in _loaded:

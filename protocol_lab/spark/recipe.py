@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from protocol_lab.declaring.constants import capacities
-from protocol_lab.declaring.layout import resolve
 from protocol_lab.declaring.spec import Action, Model, Spec
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling
@@ -57,11 +55,11 @@ def recipe_of(
     """The recipe of a model. Raises LabError if a function's source can't be read."""
     from pyspark import cloudpickle
 
-    place = _place_of(model.spec)
+    place = _place_of(model.declared)
     functions = functions_of(model.spec)
     travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
     with _sources_attached(compiling.reachable(travelling)):
-        whole = None if place else replace(model.spec, draw=None)
+        whole = None if place else replace(model.declared, draw=None)
         pickled = cloudpickle.dumps((whole, constraint, goal))
     reached = compiling.reachable([*functions, *filter(None, [constraint, goal])])
     modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
@@ -83,7 +81,7 @@ def model_from(recipe: Recipe) -> Made:
         module, name = recipe.spec
         spec = getattr(importlib.import_module(module), name)
     constants = spec.constants(*recipe.constants)
-    model = Model(spec, constants, resolve(spec.state, capacities(constants)))
+    model = spec.model(constants)
     made = Made(model, constraint, goal)
     if made.source != recipe.source:
         raise LabError(

@@ -78,7 +78,7 @@ def bound_model(spec_name: str, constants: Mapping[str, Any], given: Model | Non
     This is how a spec that was written in a notebook's cell is found. Raises LabError.
     """
     if given is not None and given.spec.name == spec_name:
-        return given.spec.bind(**constants)
+        return given.declared.bind(**constants)
     return load(spec_name).bind(**constants)
 
 
