@@ -55,7 +55,7 @@ class Constants(NamedTuple):
         int, Limits(0, 99, "constraint: look no further in later epochs", may_be_none=True)
     ] = NO_LIMIT
 
-    # --- Additions: in the original's prose, and not among its actions ------------------------------
+    # --- Additions: in the original's prose, and not among its actions ----------------------------
     membership_requests: Annotated[
         int, addition("voters are added and removed on request, by messages that are answered")
     ] = 0

@@ -10,7 +10,7 @@ from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import initial, successors
-from protocol_lab.stepping.scenarios import read_scenario
+from protocol_lab.stepping.scenarios import play, read_scenario
 from protocol_lab.stepping.steps import find_step
 
 Case = tuple[str, tuple[tuple[str, object], ...]]
@@ -61,6 +61,18 @@ def sampled(which: Case, walks: int = 12, steps: int = 40) -> list[bytes]:
                 break
             row = chance.choice(ahead)
     return list(found)
+
+
+@cache
+def on_scenarios(which: Case) -> list[bytes]:
+    """The states of the scenarios that have exactly these constants."""
+    scenarios = [read_scenario(path) for path in scenario_files(which[0].partition(".")[0])]
+    return [
+        moment.row
+        for each in scenarios
+        if case(each.spec_name, **each.constants) == which
+        for moment in play(each).path
+    ]
 
 
 def walk(model: Model, *steps: str) -> bytes:

@@ -8,14 +8,28 @@ from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.explore import explore
 from protocol_lab.stepping.attempts import choices
 from protocol_lab.stepping.scenarios import play, read_scenario
-from tests.spec_checks import Case, bind, cases_of, packages, sampled, scenario_files
+from tests.spec_checks import (
+    Case,
+    bind,
+    cases_of,
+    on_scenarios,
+    packages,
+    sampled,
+    scenario_files,
+)
 
 # Actions that nothing stops in the sampled states, so that no refusal of theirs can be looked at.
-# KRaft's votes are lost with the link or the server that could not get them, and it takes a long
-# story until a server that is waiting for votes is no voter any more.
+# KRaft's messages are lost with the link or the server that could not get them, it takes a long
+# story until a server that is waiting for votes is no voter any more, and an administrator can
+# always read.
 ALWAYS_POSSIBLE = {
     "kafka.async_isr": {"leader_write"},
-    "kraft.kip_853": {"handle_vote_request", "handle_vote_response"},
+    "kraft.kip_853": {
+        "handle_vote_request",
+        "handle_vote_response",
+        "handle_join_response",
+        "handle_remove_response",
+    },
 }
 
 SCENARIOS = [
@@ -26,10 +40,10 @@ SCENARIOS = [
 
 
 def samples_of(name: str) -> list[tuple[Case, list[bytes]]]:
-    """Sampled states for every case of a spec; of many cases, fewer states each."""
+    """Sampled states for every case of a spec, of many cases fewer each, and those of scenarios."""
     cases = cases_of(name)
     walks = min(12, max(3, 36 // len(cases)))
-    return [(which, sampled(which, walks)) for which in cases]
+    return [(which, [*sampled(which, walks), *on_scenarios(which)]) for which in cases]
 
 
 @pytest.mark.parametrize("name", spec_names())
