@@ -1,14 +1,18 @@
-"""How the search on Spark scales on one machine, and a model of what more states would need.
+"""How the search on Spark scales on one machine, beside the native engine and TLC, and a model of
+what more states would need.
 
-    .venv/bin/python -m benchmarks.spark [--largest 1000000] [--partitions 4] [--folder DIR]
+    .venv/bin/python -m benchmarks.spark [--largest 10000000] [--without-tlc] [--folder DIR]
 
-Explores growing configurations, each in a Spark that has just started and warmed up, and natively.
-For each: the whole time, the median cost of a level that Spark made, states a second in the
-largest level, the bytes that crossed the shuffle and the bytes on disk, and what the tasks' time
-went into, as Spark's own counters tell. A level of next to nothing gives the fixed cost. From the
-largest configuration the needs of 10^10 states are computed, with every assumption printed.
+Three tables. First growing configurations of KIP-320, with every level made by Spark, so that each
+can be looked at: the whole time, the fixed cost of a level, the rate in the largest level, and what
+a state costs in bytes through the shuffle and on disk; then what the time went into. Second, the
+configurations above 500,000 states that TLC was run on, as a learner would explore them (small
+levels by the driver), beside TLC's time. Third, from the largest configuration, what 10^10 states
+would need on a cluster, with every assumption.
 
-Machines are noisy: run it on an idle one, and compare figures of one run only.
+The session has started, and kernels are compiled or loaded, before a search is timed; both times
+are printed. TLC's times are with two workers, from start to end of the program, on a machine of
+this kind on another day: the shortest that was seen. Machines are noisy: run it on an idle one.
 """
 
 import argparse
@@ -16,9 +20,10 @@ import json
 import math
 import os
 import shutil
-import statistics
 import tempfile
+import time
 import urllib.request
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,139 +35,242 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.spark.session import local_session
 
 SPEC = "kafka.kip_320"
-CONFIGURATIONS = {
-    # distinct states: constants, TLC's seconds with two workers where they were measured
-    957: ({"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}, None),
-    6_787: ({"replicas": 3, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}, None),
-    737_794: ({"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch": 2}, 27),
-    10_000_000: ({"replicas": 3, "log_size": 3, "max_records": 3, "max_leader_epoch": 2}, None),
-    100_000_000: ({"replicas": 3, "log_size": 3, "max_records": 3, "max_leader_epoch": 3}, None),
+
+
+def _three_replicas(records: int, epoch: int) -> dict[str, int]:
+    """Logs as long as there are records."""
+    return {
+        "replicas": 3, "log_size": records, "max_records": records, "max_leader_epoch": epoch
+    }  # fmt: skip
+
+
+GROWING = {
+    # about so many states: constants
+    6_787: _three_replicas(1, 1),
+    97_531: _three_replicas(1, 2),
+    737_794: _three_replicas(2, 2),
+    4_093_531: _three_replicas(3, 2),
+    9_985_570: _three_replicas(2, 3),
+    100_000_000: _three_replicas(3, 3),
 }
-"""By their size; of the last two only the order of magnitude is meant."""
+"""By their size, which the run itself counts; of the last only the order of magnitude is meant."""
+
+_UNCLEAN = "kafka.unclean_leader_election"
+
+BESIDE_TLC = [
+    # spec, constants, are its invariants checked? TLC's seconds
+    (_UNCLEAN, {"max_leader_epoch": 4, "max_log_length": 3}, False, 47),
+    (SPEC, _three_replicas(2, 2), True, 27),
+    ("kafka.kip_320_first_try", _three_replicas(2, 2), False, 72),
+    (_UNCLEAN, {"max_leader_epoch": None, "max_log_length": None}, True, 44),
+    ("kafka.kip_101", _three_replicas(2, 2), False, 109),
+    ("bookkeeper.v4_13", {}, True, 112),
+]
+"""The configurations with more than 500,000 distinct states for which TLC's time is known, asked
+what TLC was asked: where no invariant is checked all states are explored although some are bad."""
+
+SMALL_LEVEL = 1_000
+"""A level of fewer states shows the fixed cost."""
 
 TARGET = 10**10
-_TELLING = 500_000
-"""States below which the cost of a level hides the cost of a state."""
-
 EXECUTORS, CORES = 20, 8
 """The cluster that the model is computed for."""
 
 
 @dataclass
 class Measured:
-    """One search and what Spark counted meanwhile."""
+    """One search on Spark and what it took."""
 
     result: Result
-    stages: list[dict[str, Any]]
+    seconds: float
+    shuffle_bytes: int
     disk_bytes: int
 
-    def of_tasks(self, name: str) -> int:
-        """The sum of one of Spark's counters over all stages."""
-        return sum(stage.get(name, 0) for stage in self.stages)
+    @property
+    def levels(self) -> list[dict[str, Any]]:
+        """Those that Spark made."""
+        return [level for level in self.result.levels if level["where"] == "spark"]
+
+    @property
+    def fixed(self) -> float:
+        """Seconds that a level takes whatever is in it: the median of the small ones."""
+        small = [level["seconds"] for level in self.levels if level["new"] < SMALL_LEVEL]
+        return sorted(small)[len(small) // 2]
+
+    @property
+    def spent(self) -> Counter:
+        """What the time went into, in seconds over all tasks: see `SparkSearch`."""
+        found = Counter()
+        for level in self.levels:
+            found.update(level["spent"])
+        return found
 
 
 def main() -> None:
     """Measure, print, and compute the model."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--largest", type=int, default=1_000_000, help="states to go up to")
-    parser.add_argument("--partitions", type=int, default=None)
+    parser.add_argument("--without-tlc", action="store_true", help="leave the second table out")
     parser.add_argument("--folder", default=None, help="where levels are kept meanwhile")
     options = parser.parse_args()
     print(machine())
+    began = time.perf_counter()
     session = local_session(ui=True)
-    warm = {"engine": "spark", "session": session, "driver_below": 0, "progress": False}
-    explore(load(SPEC).bind(), max_states=100, **warm)  # compiled kernels, in all workers
-    last = None
-    for size, (constants, tlc) in CONFIGURATIONS.items():
-        if size <= options.largest:
-            last = measure(session, constants, options)
-            report(last, constants, tlc)
+    print(f"Spark started in {time.perf_counter() - began:.1f} s", flush=True)
+    sizes = [size for size in GROWING if size <= options.largest]
+    measured = [grow(session, GROWING[size], options.folder) for size in sizes]
+    if not options.without_tlc:
+        beside_tlc(session)
     session.stop()
-    if last is not None and last.result.distinct > _TELLING:
-        extrapolate(last)
+    for each in measured[-1:]:
+        extrapolate(each)
 
 
-def measure(session: Any, constants: dict[str, int], options: argparse.Namespace) -> Measured:
-    """One search with every level by Spark, so that each can be looked at."""
-    folder = Path(tempfile.mkdtemp(prefix="protocol-lab-benchmark-", dir=options.folder))
-    known = {stage["stageId"] for stage in stages_of(session)}
+# --- Growing -------------------------------------------------------------------------------------
+
+
+def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measured:
+    """One search with every level by Spark, and the same natively; prints a paragraph."""
+    model = load(SPEC).bind(**constants)
+    warm_up(session, model)
+    place = Path(tempfile.mkdtemp(prefix="protocol-lab-benchmark-", dir=folder))
+    before = shuffled(session)
+    began = time.perf_counter()
     try:
         result = explore(
-            load(SPEC).bind(**constants), engine="spark", session=session, folder=folder / "run",
-            driver_below=0, partitions=options.partitions, progress=False,
+            model, engine="spark", session=session, folder=place / "run", driver_below=0,
+            progress=telling(),
         )  # fmt: skip
-        disk = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        seconds = time.perf_counter() - began
+        files = [file for file in place.rglob("*") if file.is_file()]
+        disk = sum(file.stat().st_size for file in files)
     finally:
-        shutil.rmtree(folder)
-    stages = [stage for stage in stages_of(session) if stage["stageId"] not in known]
-    return Measured(result, stages, disk)
+        shutil.rmtree(place)
+    measured = Measured(result, seconds, shuffled(session) - before, disk)
+    native = explore(model, progress=False)
+    same = (native.per_depth, native.per_action) == (result.per_depth, result.per_action)
+    describe(measured, native.seconds, same)
+    return measured
 
 
-def stages_of(session: Any) -> list[dict[str, Any]]:
-    """What Spark's web page tells of all finished stages."""
+def describe(measured: Measured, native: float, same: bool) -> None:
+    """A paragraph about one search."""
+    result, levels = measured.result, measured.levels
+    largest = max(levels, key=lambda level: level["new"])
+    spent, waited = measured.spent, measured.spent["job"]
+    driver = measured.seconds - waited
+    busy = sum(seconds for name, seconds in spent.items() if name != "job")
+    shares = ", ".join(
+        f"{name} {spent[name] / busy:.0%}"
+        for name in ("read", "expand", "send", "receive", "settle", "write")
+    )
+    print(
+        f"{result.distinct:,} states, {result.generated:,} generated, depth {result.depth};"
+        f" counts {'the same as' if same else 'OTHER THAN'} the native engine's\n"
+        f"  whole search: {measured.seconds:.1f} s on Spark, {native:.2f} s native;"
+        f" {result.distinct / measured.seconds:,.0f} states/s\n"
+        f"  a small level {measured.fixed:.2f} s; the largest ({largest['new']:,} new states)"
+        f" {largest['seconds']:.2f} s, that is {largest['new'] / largest['seconds']:,.0f} states/s"
+        f"\n  through the shuffle {measured.shuffle_bytes / 2**20:,.1f} MiB,"
+        f" {measured.shuffle_bytes / result.distinct:.0f} bytes a state;"
+        f" on disk {measured.disk_bytes / 2**20:,.1f} MiB,"
+        f" {measured.disk_bytes / result.distinct:.0f} bytes a state"
+        f" (of {result.model.layout.size} in memory)\n"
+        f"  waited for jobs {waited:.1f} s, the driver's own work {driver:.1f} s;"
+        f" tasks were busy for {busy:.1f} s: {shares}",
+        flush=True,
+    )
+
+
+def telling() -> Any:
+    """A progress callback that says every ten seconds how far a long search is."""
+    told = [time.perf_counter()]
+
+    def progress(result: Result, frontier: int, seconds: float) -> None:
+        if time.perf_counter() - told[0] > 10:
+            told[0] = time.perf_counter()
+            print(
+                f"  ... depth {result.depth}, {result.distinct:,} states, {seconds:.0f} s,"
+                f" {result.activity}",
+                flush=True,
+            )
+
+    return progress
+
+
+def warm_up(session: Any, model: Any) -> None:
+    """Two levels by Spark, so that all workers have the kernels; says how long compiling took."""
+    began = time.perf_counter()
+    explore(model, engine="spark", session=session, driver_below=0, max_states=2, progress=False)
+    print(
+        f"\n{model.spec.name}: kernels ready in driver and workers after"
+        f" {time.perf_counter() - began:.1f} s",
+        flush=True,
+    )
+
+
+def shuffled(session: Any) -> int:
+    """Bytes written to the shuffle by all finished stages, as Spark's web page tells."""
     context = session.sparkContext
     url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
     with urllib.request.urlopen(url) as answer:
-        return json.load(answer)
+        return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
 
 
-def report(measured: Measured, constants: dict[str, int], tlc: int | None) -> None:
-    """A few lines about one search."""
-    result = measured.result
-    native = explore(load(SPEC).bind(**constants), progress=False)
-    levels = [level for level in result.levels if level["where"] == "spark"]
-    seconds = [level["seconds"] for level in levels]
-    largest = max(levels, key=lambda level: level["new"])
-    small = [level["seconds"] for level in levels if level["new"] < 1_000]
-    run, cpu = measured.of_tasks("executorRunTime"), measured.of_tasks("executorCpuTime") / 1e6
-    print(f"\n{result.distinct:,} states, {result.generated:,} generated, depth {result.depth}")
-    print(f"  same counts as the native engine: {result.per_depth == native.per_depth}")
-    print(f"  {result.seconds:.1f} s on Spark, {native.seconds:.2f} s native" + _and_tlc(tlc))
-    print(f"  a level: median {statistics.median(seconds):.2f} s, longest {max(seconds):.2f} s")
-    if small:
-        print(f"  a level of fewer than 1,000 states: median {statistics.median(small):.2f} s")
-    print(f"  largest level: {largest['new'] / largest['seconds']:,.0f} states/s")
-    print(
-        f"  shuffled {measured.of_tasks('shuffleWriteBytes') / 2**20:.1f} MiB,"
-        f" on disk {measured.disk_bytes / 2**20:.1f} MiB at the end,"
-        f" spilled by Spark {measured.of_tasks('diskBytesSpilled') / 2**20:.1f} MiB"
-    )
-    print(
-        f"  tasks ran {run / 1e3:.1f} s, of which the JVM computed {cpu / 1e3:.1f} s, collected"
-        f" garbage {measured.of_tasks('jvmGcTime') / 1e3:.1f} s and waited for the shuffle"
-        f" {measured.of_tasks('shuffleFetchWaitTime') / 1e3:.1f} s; the rest is Python's"
-    )
+# --- Beside TLC ----------------------------------------------------------------------------------
 
 
-def _and_tlc(seconds: int | None) -> str:
-    return f", {seconds} s TLC with two workers (another day, same machine)" if seconds else ""
+def beside_tlc(session: Any) -> None:
+    """One line for each configuration; the first search of a spec, compiling not included."""
+    print("\nAs a learner would run it (small levels by the driver), beside TLC with two workers")
+    print(f"{'spec':31} {'states':>11}  {'depth':>5}  {'verdict':9} {'Spark':>7} {'TLC':>6}")
+    for name, constants, checked, tlc in BESIDE_TLC:
+        model = load(name).bind(**constants)
+        options = {"engine": "spark", "session": session, "progress": False}
+        options["invariants"] = None if checked else []
+        explore(model, driver_below=0, max_states=2, **options)
+        began = time.perf_counter()
+        result = explore(model, **options)
+        seconds = time.perf_counter() - began
+        print(
+            f"{name:31} {result.distinct:>11,}  {result.depth:>5}  {result.verdict:9}"
+            f" {seconds:>5.1f} s {tlc:>4} s  {tlc / seconds:.0f} times as fast",
+            flush=True,
+        )
+
+
+# --- A model of more -----------------------------------------------------------------------------
 
 
 def extrapolate(measured: Measured) -> None:
     """What TARGET states would need, if everything but the fixed cost of a level is proportional
     to the states, and the depth grows with the logarithm of their number."""
     result = measured.result
-    levels = [level for level in result.levels if level["where"] == "spark" and level["new"]]
-    fixed = min(level["seconds"] for level in levels)
-    variable = sum(max(0.0, level["seconds"] - fixed) for level in levels)
-    core_seconds = variable * (os.cpu_count() or 1) / result.distinct
-    scale = TARGET / result.distinct
+    fixed, levels = measured.fixed, len(measured.levels)
+    core_seconds = max(0.0, measured.seconds - levels * fixed) * (os.cpu_count() or 1)
+    a_state = core_seconds / result.distinct
     depth = math.ceil(result.depth * math.log(TARGET) / math.log(result.distinct))
-    shuffle = measured.of_tasks("shuffleWriteBytes") * scale
-    disk = measured.disk_bytes * scale
-    hours = (TARGET * core_seconds / (EXECUTORS * CORES) + depth * fixed) / 3600
-    print(f"\nA model of {TARGET:,} states, from the largest search above:")
-    print(f"  measured: {1e6 * core_seconds:.1f} µs of a core a state, {fixed:.2f} s a level")
-    print(
-        f"  assumed: cost per state stays, about {depth} levels, {EXECUTORS} executors of {CORES}"
-    )
-    print(f"  time: {hours:.1f} h")
-    print(f"  shuffle: {shuffle / 2**40:.2f} TiB, disk: {disk / 2**40:.2f} TiB")
+    cores = EXECUTORS * CORES
+    work, waiting = TARGET * a_state / cores, depth * fixed
+    shuffle = measured.shuffle_bytes / result.distinct * TARGET
+    disk = measured.disk_bytes / result.distinct * TARGET
     owners = 2 ** math.ceil(math.log2(TARGET / 2**22))
+    crossing = shuffle / EXECUTORS / max(work, 1e-9)
+    print(f"\nA model of {TARGET:,} states on {EXECUTORS} executors of {CORES} cores")
     print(
-        f"  owners: {owners:,}; memory of a task: about 0.5 GiB"
-        f" (128 MiB of candidates, sorted; {8 * TARGET / owners / 2**20:.0f} MiB of fingerprints in"
-        f" a run), so {CORES * 0.5 + 2:.0f} GiB an executor with the JVM"
+        f"  measured in the largest search above: {1e6 * a_state:.1f} µs of a core a state,"
+        f" {fixed:.2f} s a level, {shuffle / TARGET:.0f} bytes a state through the shuffle,"
+        f" {disk / TARGET:.0f} on disk\n"
+        f"  assumed: these stay as they are, cores are as fast as here and all busy in large"
+        f" levels; {depth} levels, as depth grows with the logarithm of the states; a shared"
+        f" folder that keeps up\n"
+        f"  time: {work / 3600:.2f} h of work and {waiting:.0f} s of fixed costs, with every level"
+        f" lasting as long as its slowest owner perhaps half as much again\n"
+        f"  shuffle: {shuffle / 2**40:.2f} TiB in all, {crossing / 2**20:.0f} MiB/s for each"
+        f" executor while it lasts; disk: {disk / 2**40:.2f} TiB in the shared folder\n"
+        f"  owners: {owners:,}; a task takes about 0.5 GiB (128 MiB of candidates and as much again"
+        f" to sort them, {8 * TARGET / owners / 2**20:.0f} MiB of fingerprints that were seen), so"
+        f" {CORES * 0.5 + 2:.0f} GiB an executor with its JVM"
     )
 
 

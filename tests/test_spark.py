@@ -33,8 +33,9 @@ from protocol_lab.spark import troubles
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.levels import LEVEL
+from protocol_lab.spark.making import divided
 from protocol_lab.spark.recipe import model_from, recipe_of
-from protocol_lab.spark.search import SparkSearch, divided
+from protocol_lab.spark.search import SparkSearch
 from protocol_lab.spark.seen import runs_up_to
 from protocol_lab.spark.session import local_session
 from protocol_lab.spark.settling import Unseen

@@ -21,6 +21,10 @@ _SETTINGS = {
 }
 
 
+class JobFailed(Exception):
+    """A Spark job failed; the cause is what Spark said."""
+
+
 class Jobs:
     """Runs the jobs of one search, one after the other, in a given session; if none is given, in
     one in local mode, which starts, and warms up, in the background.
@@ -92,22 +96,21 @@ class Jobs:
             counts = [(each.numCompletedTasks, each.numTasks) for each in stages]
         return sum(done for done, _ in counts), sum(count for _, count in counts)
 
-    def run(
-        self, job: Callable[[], None], watch: Callable[[int, int], None]
-    ) -> BaseException | None:
-        """Run a job in a thread of its own; what it raised, if it failed.
+    def run(self, job: Callable[[], Any], watch: Callable[[int, int], None]) -> Any:
+        """Run a job in a thread of its own; what it returned.
 
         watch(done, all), of the job's tasks in its present stage, is called several times a second
-        meanwhile. What it raises cancels the job, and is raised here.
+        meanwhile. What it raises cancels the job, and is raised here. Raises JobFailed from what
+        the job itself raised.
         """
-        session, failures = self.session(), []
+        session, answers, failures = self.session(), [], []
         self._set_up()
         tag = f"protocol-lab-{uuid.uuid4()}"
 
         def work() -> None:
             session.addTag(tag)
             try:
-                job()
+                answers.append(job())
             except BaseException as error:
                 failures.append(error)
 
@@ -122,7 +125,9 @@ class Jobs:
                 session.interruptTag(tag)
             thread.join()
             raise
-        return failures[0] if failures else None
+        if failures:
+            raise JobFailed from failures[0]
+        return answers[0]
 
 
 def _is_connect(session: "SparkSession") -> bool:

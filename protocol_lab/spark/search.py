@@ -10,15 +10,12 @@ is in `tasks`, the files are in `levels`, decoded tables in `tables`.
 """
 
 import hashlib
-import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model
@@ -27,19 +24,16 @@ from protocol_lab.exploring import fingerprint
 from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
-from protocol_lab.spark.candidates import Parcel
-from protocol_lab.spark.jobs import Jobs
-from protocol_lab.spark.levels import Block, Piece, RunFolder, write_part
+from protocol_lab.spark.jobs import JobFailed, Jobs
+from protocol_lab.spark.levels import RunFolder
+from protocol_lab.spark.making import LevelMaker, divided
 from protocol_lab.spark.recipe import Made, recipe_of
+from protocol_lab.spark.reports import DEADLOCK, Asked, Report
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.session import address
 from protocol_lab.spark.shipping import ship
 from protocol_lab.spark.stages import (
-    CANDIDATE_COLUMNS,
-    REPORT_COLUMNS,
-    expand_pieces,
     in_worker,
-    settle_owner,
 )
 from protocol_lab.spark.tables import (
     EDGES,
@@ -50,7 +44,7 @@ from protocol_lab.spark.tables import (
     make_edges,
     states_schema,
 )
-from protocol_lab.spark.tasks import DEADLOCK, Asked, Report, Tasks
+from protocol_lab.spark.tasks import Tasks
 from protocol_lab.spark.troubles import cause
 from protocol_lab.stepping.attempts import successors
 
@@ -79,7 +73,11 @@ class SparkSearch:
     It doubles as the search grows.
 
     The result's `levels` say how many new states each level has and how many were generated for it,
-    where (driver or spark), in how many seconds, and how long it waited for Spark to start.
+    where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
+    the time was spent on. There the seconds of tasks add up, which have run side by side: to load
+    kernels, to read states, to expand them, to send candidates and to wait for those who take them;
+    to receive them, to settle which are new and check these, and to write them. `job` is how long
+    the driver waited for all that.
 
     The result is the native engine's, with two differences at a stop. The level in which something
     was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
@@ -116,6 +114,7 @@ class SparkSearch:
             self._temporary = tempfile.TemporaryDirectory(prefix="protocol-lab-run-")
             folder = Path(self._temporary.name) / "run"
         self.folder = RunFolder(Path(folder).absolute(), model.layout.size)
+        self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
         self.result = Result(model, "spark", question.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -213,17 +212,20 @@ class SparkSearch:
 
     def _make_level(self, depth: int) -> None:
         where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
-        began, report = time.perf_counter(), Report()
-        session = self._jobs.session() if where == "spark" else None
+        began = time.perf_counter()
+        if where == "spark":
+            self._jobs.session()
         waited = time.perf_counter() - began
         before = self.folder.seen(self._least_owners)
         after = before.after(self._owners(before))
         try:
             level = self.folder.new_level(depth)
-            if session is None:
-                self._by_driver(level, before, after, report)
+            if depth == 1:
+                report = self._maker.first(level, self._first_rows(), before, after)
+            elif where == "driver":
+                report = self._maker.by_driver(level, before, after)
             else:
-                self._by_spark(session, level, before, after, report)
+                report = self._maker.by_spark(level, before, after, self._watch)
             if report.over and not report.finding:
                 self._explain(bytes.fromhex(report.over))
             record = {
@@ -237,9 +239,17 @@ class SparkSearch:
             }
             if not report.over:
                 self.folder.complete(level, after, record)
+        except JobFailed as failure:
+            self._give_up(failure.__cause__)
         except OSError as error:
             self._give_up(error)
         self._take_in(record)
+
+    def _first_rows(self) -> list[bytes]:
+        try:
+            return self.question.first_rows(self.model)
+        except CapacityExceeded as error:
+            raise _Undecided(str(error)) from None
 
     def _owners(self, before: Seen) -> int:
         """How many owners the next level needs: as many as before, or so many times doubled that
@@ -259,7 +269,8 @@ class SparkSearch:
     def _take_in(self, record: dict[str, Any]) -> None:
         """Count a complete level, whether it was just made or found in the folder."""
         result, report = self.result, Report.of(record["report"])
-        result.levels.append({key: record[key] for key in _TOLD if key in record})
+        told = {key: record[key] for key in _TOLD if key in record}
+        result.levels.append(told | {"spent": report.spent})
         result.per_depth.append(report.new)
         names = (
             ["init"] if record["depth"] == 1 else [each.name for each in self.model.spec.actions]
@@ -294,56 +305,7 @@ class SparkSearch:
             raise _Undecided("stopped")
         return False
 
-    # --- Levels -----------------------------------------------------------------------------
-
-    def _by_driver(self, level: Path, before: Seen, after: Seen, report: Report) -> None:
-        if after.depth == 1:
-            parcels = self._start(after.partitions, report)
-        else:
-            blocks = self.folder.read(before.depth)
-            parcels = self._tasks.expand(blocks, after.partitions, report)
-        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
-        for parcel in parcels:
-            mine[parcel.owner].append(parcel)
-
-        def settled() -> Iterator[tuple[int, Block]]:
-            for owner, candidates in mine.items():
-                own = Report()
-                for block in self._tasks.settle(before, after, owner, candidates, own):
-                    yield owner, block
-                report.add(own)
-
-        write_part(level, settled())
-
-    def _start(self, owners: int, report: Report) -> Iterator[Parcel]:
-        try:
-            rows = self.question.first_rows(self.model)
-        except CapacityExceeded as error:
-            raise _Undecided(str(error)) from None
-        report.per_action = [len(rows)]
-        array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.model.words).copy()
-        return self._tasks.start(array, owners, report)
-
-    def _by_spark(
-        self, session: "SparkSession", level: Path, before: Seen, after: Seen, report: Report
-    ) -> None:
-        plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
-        archives = ship(session, self._recipe.packages)
-        common = (archives, self._recipe, self._asked)
-        expand = in_worker(expand_pieces, *common, plan, after.partitions)
-        settle = in_worker(settle_owner, *common, before, after, level)
-        told = (
-            session.range(0, len(plan), 1, len(plan))
-            .mapInArrow(expand, CANDIDATE_COLUMNS)
-            .repartitionById(after.partitions, "owner")
-            .mapInArrow(settle, REPORT_COLUMNS)
-        )
-        reports: list = []
-        failure = self._jobs.run(lambda: reports.extend(told.collect()), self._watch)
-        if failure is not None:
-            self._give_up(failure)
-        for each in reports:
-            report.add(Report.of(json.loads(each["report"])))
+    # --- Progress ----------------------------------------------------------------------------
 
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: tell what it is at, and see whether it is to go on."""
@@ -421,14 +383,3 @@ def _in_words(seconds: float) -> str:
 
 def _hash_of(starts: list[bytes] | None) -> str | None:
     return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]
-
-
-def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:
-    """The pieces of a level as at most so many shares, about equally large."""
-    plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
-    sizes = [0] * len(plan)
-    for piece in sorted(pieces, key=lambda piece: -piece[2]):
-        smallest = sizes.index(min(sizes))
-        plan[smallest].append(piece)
-        sizes[smallest] += piece[2]
-    return plan

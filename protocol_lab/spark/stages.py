@@ -19,9 +19,10 @@ import pyarrow as pa
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.levels import Piece, buffer_of, read_piece, write_part
 from protocol_lab.spark.recipe import Recipe, model_from
+from protocol_lab.spark.reports import Asked, Report, Stopwatch
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.shipping import unpacker
-from protocol_lab.spark.tasks import Asked, Report, Tasks
+from protocol_lab.spark.tasks import Tasks
 
 CANDIDATES = pa.schema(
     [
@@ -87,13 +88,16 @@ def expand_pieces(
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: a number is a share of the plan; candidates come out."""
+    watch = Stopwatch("load")
     tasks = tasks_for(recipe, asked)
+    watch.switch("send")
     for batch in batches:
         for share in batch.column(0).to_pylist():
             report = Report()
             state_bytes = tasks.model.layout.size
             blocks = (block for piece in plan[share] for block in read_piece(piece, state_bytes))
-            parcels = tasks.expand(blocks, owners, report)
+            blocks = watch.timed("read", blocks)
+            parcels = watch.timed("expand", tasks.expand(blocks, owners, report))
             while some := list(itertools.islice(parcels, _PARCELS_SENT)):
                 rows = [
                     {
@@ -105,6 +109,7 @@ def expand_pieces(
                     for parcel in some
                 ]
                 yield _batch(CANDIDATES, rows)
+            report.spent = watch.taken()
             yield _batch(
                 CANDIDATES, [{"owner": share % owners, "report": json.dumps(report.to_json())}]
             )
@@ -128,7 +133,9 @@ def settle_owner(
     what it and others have to report comes out."""
     from pyspark import TaskContext
 
+    watch = Stopwatch("load")
     tasks, owner = tasks_for(recipe, asked), TaskContext.get().partitionId()
+    watch.switch("write")
     reports: list[str] = []
 
     def parcels() -> Iterator[Parcel]:
@@ -139,8 +146,10 @@ def settle_owner(
             yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
 
     report = Report()
-    new = tasks.settle(before, after, owner, parcels(), report)
+    received = watch.timed("receive", parcels())
+    new = watch.timed("settle", tasks.settle(before, after, owner, received, report))
     write_part(level, ((owner, block) for block in new), owner)
+    report.spent = watch.taken()
     yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
 
 

@@ -33,8 +33,9 @@ from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import reason_of
 from protocol_lab.spark.levels import Block, Piece, read_piece
 from protocol_lab.spark.recipe import Recipe
+from protocol_lab.spark.reports import Asked
 from protocol_lab.spark.stages import tasks_for
-from protocol_lab.spark.tasks import Asked, Tasks
+from protocol_lab.spark.tasks import Tasks
 
 _STATES_AT_A_TIME = 1 << 14
 
@@ -59,6 +60,7 @@ LEVELS = pa.schema(
         ("waited", pa.float64()),
         ("where", pa.string()),
         ("partitions", pa.int32()),
+        ("spent", pa.map_(pa.string(), pa.float64())),
     ]
 )
 """How the search went: see `Result.levels`."""

@@ -10,103 +10,22 @@ and the same trace, on one laptop and on any cluster.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.fingerprint import fingerprints
-from protocol_lab.exploring.search import Question, properties_to_compile
+from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.spark.candidates import Candidates, Parcel
 from protocol_lab.spark.levels import Block
 from protocol_lab.spark.recipe import Made
+from protocol_lab.spark.reports import DEADLOCK, Asked, Finding, Report, sums
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.settling import Unseen
 
 _CHUNK = 1024
 """States expanded at a time, as in the native engine."""
-
-DEADLOCK = -1
-"""Stands for an invariant's number in a finding: the state has no successor. The number after the
-last invariant's stands for the goal."""
-
-
-class Asked(NamedTuple):
-    """The part of a Question that tasks need, without its functions."""
-
-    invariants: tuple[str, ...]
-    step_invariants: tuple[str, ...]
-    deadlock: bool
-    starts_given: bool
-
-    @staticmethod
-    def by(question: Question) -> "Asked":
-        """What this question asks of the tasks."""
-        return Asked(
-            tuple(each.name for each in question.invariants),
-            tuple(each.name for each in question.step_invariants),
-            question.deadlock,
-            question.starts is not None,
-        )
-
-
-class Finding(NamedTuple):
-    """A violation. Of several the smallest is reported: a deadlock, whose trace is one step
-    shorter than those of the states just generated, then the state with the smallest fingerprint.
-
-    invariant: its number in the question's names, or DEADLOCK; row: the state in hex; parent: the
-    fingerprint of the state before it (of the state itself if it is deadlocked).
-    """
-
-    is_no_deadlock: bool
-    fingerprint: int
-    invariant: int
-    parent: int
-    row: str
-
-
-@dataclass
-class Report:
-    """What tasks have counted and found; the reports of one level add up.
-
-    per_action: generated, by action number. violating: by number in the question's names, the new
-    states that break the invariant, or the generated steps that do. reached: a bit for each
-    sometimes property. check: the sum of the new states' fingerprints, modulo 2^64. over: a state
-    in hex whose successors could not be computed.
-    """
-
-    new: int = 0
-    check: int = 0
-    per_action: list[int] = field(default_factory=list)
-    violating: list[int] = field(default_factory=list)
-    reached: int = 0
-    finding: Finding | None = None
-    over: str | None = None
-
-    @staticmethod
-    def of(content: dict[str, Any]) -> "Report":
-        """The report that was written as JSON."""
-        finding = content["finding"] and Finding(*content["finding"])
-        return Report(**{**content, "finding": finding})
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain values, which `of` reads back."""
-        return asdict(self) | {"finding": self.finding}
-
-    def add(self, other: "Report") -> None:
-        """Take in another task's report."""
-        self.new += other.new
-        self.check = (self.check + other.check) % 2**64
-        self.per_action = _sums(self.per_action, other.per_action)
-        self.violating = _sums(self.violating, other.violating)
-        self.reached |= other.reached
-        self.over = self.over or other.over
-        self.found(other.finding)
-
-    def found(self, finding: Finding | None) -> None:
-        """Keep the smallest finding."""
-        self.finding = min(filter(None, [self.finding, finding]), default=None)
 
 
 class Tasks:
@@ -202,7 +121,7 @@ class Tasks:
                 report.found(Finding(False, print_, DEADLOCK, print_, row))
         actions, parents = self._action_of[:count], block.fingerprints[self._parent_of[:count]]
         weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
-        report.per_action = _sums(report.per_action, [int(each) for each in weights])
+        report.per_action = sums(report.per_action, [int(each) for each in weights])
         inside = self.inside(self._out[:count])
         steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
         self._count(steps, self._step_numbers, report)
@@ -382,8 +301,3 @@ class Edges(NamedTuple):
     rows: np.ndarray
     inside: np.ndarray
     violated: np.ndarray
-
-
-def _sums(some: list[int], others: list[int]) -> list[int]:
-    longer, shorter = (some, others) if len(some) >= len(others) else (others, some)
-    return [a + b for a, b in zip(longer, [*shorter, *[0] * len(longer)], strict=False)]
