@@ -89,6 +89,7 @@ from kraft_spec.reconfiguration import (
     start_new_server,
 )
 from kraft_spec.resignation import declare_resignation
+from kraft_spec.situations import declare_situations
 from kraft_spec.types import Server, State, init
 from protocol_lab import HOLDS, Spec
 
@@ -147,6 +148,7 @@ declare_liveness(spec)
 declare_membership_requests(spec)
 declare_resignation(spec)
 declare_identity(spec)
+declare_situations(spec)
 
 spec.sometimes(a_value_is_acknowledged)
 spec.sometimes(a_later_leader)

@@ -58,7 +58,19 @@ from kraft_spec.types import (
     is_alive,
     is_member,
 )
-from protocol_lab import HOLDS, NONE, TAKEN, Member, Spec, add_once, erase, is_in, size, take
+from protocol_lab import (
+    HOLDS,
+    NONE,
+    TAKEN,
+    Member,
+    Spec,
+    add_once,
+    erase,
+    is_in,
+    leads_to,
+    size,
+    take,
+)
 
 Join = Member("membership.join_requests")
 JoinAnswer = Member("membership.join_responses")
@@ -308,6 +320,21 @@ def a_request_is_rejected(s: State, c: Constants):
     return "no request is rejected"
 
 
+def waits_for_answer(s: State, c: Constants, server) -> bool:
+    """Has the server asked to join, and not been told?"""
+    return s.membership.asked[server] != NONE
+
+
+def waits_for_no_answer(s: State, c: Constants, server) -> bool:
+    """Has it been told, or never asked?"""
+    return s.membership.asked[server] == NONE
+
+
+def join_requests_answered(server: Server):
+    """Who has asked to join is told in the end whether it may."""
+    return leads_to(waits_for_answer, waits_for_no_answer)
+
+
 def declare_membership_requests(spec: Spec) -> None:
     """Register the actions and claims, to be there with membership_requests."""
     where = "membership_requests"
@@ -331,3 +358,4 @@ def declare_membership_requests(spec: Spec) -> None:
     )
     spec.weakly_fair(accept_remove_request, reject_remove_request, each="message.dest")
     spec.weakly_fair(handle_remove_response, each="message.source")
+    spec.property(join_requests_answered, where=where)

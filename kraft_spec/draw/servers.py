@@ -345,8 +345,8 @@ def _messages_in_flight(s: Any, c: Any) -> Messages:
     if c.membership_requests:
         asked = s.membership
         kinds += [
-            ("join", asked.join_requests, join_request_label, _no_detail, False),
-            ("join answer", asked.join_responses, join_response_label, answer_detail, False),
+            ("request", asked.join_requests, join_request_label, _no_detail, False),
+            ("answer", asked.join_responses, join_response_label, answer_detail, False),
         ]
     items = _of_administrator(s.membership) if c.membership_requests else []
     for kind, bag, label, detail, is_stuck in kinds:

@@ -1,0 +1,244 @@
+"""Situations that are worth finding, for a learner to pick in the search.
+
+They claim nothing. Some can be reached as KRaft is, some only with a defect of the original or in
+a broken variant; the docstrings say which.
+"""
+
+from kraft_spec.constants import Constants
+from kraft_spec.properties import holds_value
+from kraft_spec.types import (
+    CANDIDATE,
+    DEAD_NO_STATE,
+    FOLLOWER,
+    LEADER,
+    NO_ERROR,
+    OBSERVER,
+    VOTER,
+    State,
+    has_started,
+    is_alive,
+    is_member,
+)
+from protocol_lab import NONE, Spec, contains, members
+
+# --- Leaders -----------------------------------------------------------------------------------
+
+
+def two_servers_lead(s: State, c: Constants) -> bool:
+    """Two servers lead, in different epochs: the first has not heard of the second."""
+    return any(
+        s.state[server] == LEADER
+        and s.state[other] == LEADER
+        and s.current_epoch[server] != s.current_epoch[other]
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+    )
+
+
+def two_servers_lead_in_one_epoch(s: State, c: Constants) -> bool:
+    """Two servers lead in the same epoch.
+
+    Only by a defect: an observer that votes twice, or an epoch that goes back.
+    """
+    return any(
+        s.state[server] == LEADER
+        and s.state[other] == LEADER
+        and s.current_epoch[server] == s.current_epoch[other]
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+    )
+
+
+def a_leader_is_outside_its_configuration(s: State, c: Constants) -> bool:
+    """A leader is not in its own configuration: it has still to commit its own removal."""
+    return any(
+        s.state[server] == LEADER and not is_member(s, server, server)
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def two_candidates_stand_in_one_epoch(s: State, c: Constants) -> bool:
+    """Two candidates stand in the same epoch, each with its own vote: neither may win."""
+    return any(
+        s.state[server] == CANDIDATE
+        and s.state[other] == CANDIDATE
+        and s.current_epoch[server] == s.current_epoch[other]
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+    )
+
+
+def nobody_leads(s: State, c: Constants) -> bool:
+    """Nobody leads."""
+    return not any(s.state[server] == LEADER for server in range(1, c.max_spawned_servers + 1))
+
+
+def an_observer_has_voted(s: State, c: Constants) -> bool:
+    """An observer has voted: the candidate counts it as a voter."""
+    return any(
+        s.role[server] == OBSERVER and s.voted_for[server] != NONE
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+# --- Configurations ----------------------------------------------------------------------------
+
+
+def a_removed_voter_does_not_know(s: State, c: Constants) -> bool:
+    """A follower that was removed does not know it, and its leader has committed it."""
+    return any(
+        s.state[server] == FOLLOWER
+        and is_member(s, server, server)
+        and s.state[leader] == LEADER
+        and s.leader[server] == leader
+        and s.config[leader].committed
+        and not is_member(s, server, leader)
+        for server in range(1, c.max_spawned_servers + 1)
+        for leader in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def a_new_voter_does_not_know(s: State, c: Constants) -> bool:
+    """A server is a voter for its leader, and still an observer for itself."""
+    return any(
+        s.role[server] == OBSERVER
+        and s.state[leader] == LEADER
+        and server != leader
+        and is_member(s, server, leader)
+        for server in range(1, c.max_spawned_servers + 1)
+        for leader in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def two_configurations_are_believed_in(s: State, c: Constants) -> bool:
+    """Two voters believe in different configurations."""
+    return any(
+        s.role[server] == VOTER
+        and s.role[other] == VOTER
+        and s.config[server].id != s.config[other].id
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+    )
+
+
+def a_voter_has_lost_its_disk(s: State, c: Constants) -> bool:
+    """A leader counts on a voter that has lost its disk."""
+    return any(
+        s.state[leader] == LEADER
+        and s.state[server] == DEAD_NO_STATE
+        and is_member(s, server, leader)
+        for server in range(1, c.max_spawned_servers + 1)
+        for leader in range(1, c.max_spawned_servers + 1)
+    )
+
+
+# --- Logs --------------------------------------------------------------------------------------
+
+
+def holds_what_its_leader_does_not(s, server, leader) -> bool:
+    """Has the server an entry at an offset where its leader has none, or another?"""
+    log, other = s.log[server], s.log[leader]
+    return any(
+        position >= other.length or log.items[position] != other.items[position]
+        for position in range(log.length)
+    )
+
+
+def a_follower_has_to_cut(s: State, c: Constants) -> bool:
+    """A follower holds an entry that its leader does not hold: it will have to cut its log."""
+    return any(
+        s.state[server] == FOLLOWER
+        and s.state[leader] == LEADER
+        and s.leader[server] == leader
+        and s.current_epoch[server] == s.current_epoch[leader]
+        and holds_what_its_leader_does_not(s, server, leader)
+        for server in range(1, c.max_spawned_servers + 1)
+        for leader in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def one_server_alone_has_an_acknowledged_value(s: State, c: Constants) -> bool:
+    """Of the servers that run, only one has a value that was acknowledged."""
+    return any(
+        sum(
+            1
+            for server in range(1, c.max_spawned_servers + 1)
+            if is_alive(s, server) and holds_value(s, server, value)
+        )
+        == 1
+        for value in members(s.inv_pos_acked)
+    )
+
+
+def a_value_waits_at_a_former_leader(s: State, c: Constants) -> bool:
+    """A client waits for a value at a server that leads no more."""
+    return any(
+        s.pending_ack[server] != 0 and s.state[server] != LEADER
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def a_value_has_failed_and_is_in_the_leaders_log(s: State, c: Constants) -> bool:
+    """A client was told that its value has failed, and the leader has it: it may be committed."""
+    return any(
+        s.state[server] == LEADER
+        and any(
+            contains(s.inv_neg_acked, s.log[server].items[position].value)
+            for position in range(s.log[server].length)
+        )
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+# --- Additions ---------------------------------------------------------------------------------
+
+
+def a_request_is_accepted(s: State, c: Constants) -> bool:
+    """A request to join or to remove is accepted, and whoever asked does not know yet."""
+    joins, removals = s.membership.join_responses, s.membership.remove_responses
+    return any(joins.items[k].error == NO_ERROR for k in range(joins.size)) or any(
+        removals.items[k].error == NO_ERROR for k in range(removals.size)
+    )
+
+
+def a_server_waits_for_a_former_leader(s: State, c: Constants) -> bool:
+    """A server has asked somebody to let it join who does not lead (any more)."""
+    return any(
+        s.membership.asked[server] != NONE and s.state[s.membership.asked[server]] != LEADER
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def a_host_has_two_identities(s: State, c: Constants) -> bool:
+    """A lost server's host runs as another server, and somebody still counts the lost one."""
+    return any(
+        s.state[lost] == DEAD_NO_STATE
+        and is_alive(s, back)
+        and s.server_ids[back].host == s.server_ids[lost].host
+        and has_started(s, server)
+        and is_member(s, lost, server)
+        for lost in range(1, c.max_spawned_servers + 1)
+        for back in range(1, c.max_spawned_servers + 1)
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def declare_situations(spec: Spec) -> None:
+    """Register them, those of the additions to be there with these."""
+    spec.situation(two_servers_lead)
+    spec.situation(two_servers_lead_in_one_epoch)
+    spec.situation(a_leader_is_outside_its_configuration)
+    spec.situation(two_candidates_stand_in_one_epoch)
+    spec.situation(nobody_leads)
+    spec.situation(an_observer_has_voted)
+    spec.situation(a_removed_voter_does_not_know)
+    spec.situation(a_new_voter_does_not_know)
+    spec.situation(two_configurations_are_believed_in)
+    spec.situation(a_voter_has_lost_its_disk)
+    spec.situation(a_follower_has_to_cut)
+    spec.situation(one_server_alone_has_an_acknowledged_value)
+    spec.situation(a_value_waits_at_a_former_leader)
+    spec.situation(a_value_has_failed_and_is_in_the_leaders_log)
+    spec.situation(a_request_is_accepted, where="membership_requests")
+    spec.situation(a_server_waits_for_a_former_leader, where="membership_requests")
+    spec.situation(a_host_has_two_identities, where="max_empty_restarts")
