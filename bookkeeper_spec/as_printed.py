@@ -16,6 +16,7 @@ ADD_REQUEST, ADD_RESPONSE = "AddEntryRequestMessage", "AddEntryResponseMessage"
 FENCE_REQUEST, FENCE_RESPONSE = "FenceRequestMessage", "FenceResponseMessage"
 READ_REQUEST, READ_RESPONSE = "ReadRequestMessage", "ReadResponseMessage"
 OK, NO_SUCH_ENTRY, UNKNOWN = "OK", "NoSuchEntry", "Unknown"
+INVALID_TERM = "InvalidTerm"
 
 
 def status_name(status: int) -> str:
@@ -242,6 +243,118 @@ def clients_of_with_limbo(s: Any, c: Any) -> list:
     ]
 
 
+# --- Unbounded ledgers -------------------------------------------------------------------------
+
+# Their data are model values: v1, v2, ... and NoOp, by which names they are compared.
+
+
+def _value_name(c: Any, data: int) -> str:
+    values = c.send_limit - c.clients + 1
+    return f"v{data}" if data <= values else "NoOp"
+
+
+def _values(c: Any, data: int) -> list[str]:
+    return [_value_name(c, each) for each in members(data)]
+
+
+def b_entries_of_values(s: Any, c: Any) -> list:
+    """For every bookie the set of entries that it stores."""
+    return [
+        (
+            bookie,
+            [
+                {"id": entry, "data": name}
+                for entry in range(1, c.send_limit + 1)
+                for name in _values(c, s.b_entries[bookie].data[entry])
+            ],
+        )
+        for bookie in range(1, c.bookies + 1)
+    ]
+
+
+def sent_values(s: Any, c: Any) -> list[str]:
+    return [_value_name(c, each) for each in range(1, s.sent_values + 1)]
+
+
+def acked_values(s: Any, c: Any) -> list[str]:
+    return _values(c, s.acked_values)
+
+
+def messages_of_terms(s: Any, c: Any) -> list:
+    """Every message names its client and term, and every answer whether the term is old."""
+    found = []
+    for client in range(1, c.clients + 1):
+        mine = {"cid": client, "term": s.clients[client].term}
+        found += _adds_of_term(c, s.messages[client].adds, mine)
+        found += _fences_of_term(c, s.messages[client], mine)
+        found += _reads_of_term(c, s.messages[client], mine)
+    return found
+
+
+def _stamps(c: Any) -> Iterator[dict[str, int]]:
+    for stamp in range((c.send_limit + 1) ** 2):
+        lac, lafr = divmod(stamp, c.send_limit + 1)
+        yield {"lac": lac, "lafr": lafr}
+
+
+def _adds_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
+    for k in range(c.send_limit):
+        adds = messages.of[k]
+        fields = {"entry": {"id": k + 1, "data": _value_name(c, adds.data)}, **mine}
+        for requests, marks in zip(adds.requests, _stamps(c), strict=False):
+            yield from _mail(requests, ADD_REQUEST, trunc=adds.trunc, **marks, **fields)
+        yield from _mail(adds.confirmed, ADD_RESPONSE, code=OK, **fields)
+        yield from _mail(adds.refused, ADD_RESPONSE, code=INVALID_TERM, **fields)
+
+
+def _fences_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
+    yield from _mail(messages.fence_requests, FENCE_REQUEST, **mine)
+    for answers, marks in zip(messages.fence_responses, _stamps(c), strict=False):
+        yield from _mail(answers, FENCE_RESPONSE, code=OK, **marks, **mine)
+    yield from _mail(messages.fence_refused, FENCE_RESPONSE, code=INVALID_TERM, **mine)
+
+
+def _reads_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
+    for k in range(c.send_limit + 1):
+        reads, entry = messages.reads[k], k + 1
+        yield from _mail(reads.requests, READ_REQUEST, entry_id=entry, **mine)
+        none = {"id": entry, "data": 0}
+        yield from _mail(reads.no_such_entry, READ_RESPONSE, entry=none, code=NO_SUCH_ENTRY, **mine)
+        for data in range(1, c.send_limit + 1):
+            value = {"id": entry, "data": _value_name(c, data)}
+            yield from _mail(reads.responses[data - 1], READ_RESPONSE, entry=value, code=OK, **mine)
+    yield from _mail(messages.read_refused, READ_RESPONSE, code=INVALID_TERM, **mine)
+
+
+def clients_of_terms(s: Any, c: Any) -> list:
+    """Every client's record; the negative answers to the present read are whole messages."""
+    found = []
+    for client in range(1, c.clients + 1):
+        mine = s.clients[client]
+        record = _writer(c, mine) | _known(mine, client)
+        for op in record["pending_add_ops"]:
+            op["entry"]["data"] = _value_name(c, op["entry"]["data"])
+        answer = {
+            "type": READ_RESPONSE,
+            "cid": client,
+            "term": mine.term,
+            "entry": {"id": mine.curr_read_entry, "data": 0},
+            "code": NO_SUCH_ENTRY,
+        }
+        record |= {
+            "term": mine.term,
+            "lafr": mine.lafr,
+            "recovery_ensemble": _set(mine.recovery_ensemble),
+            "recovery_lac": mine.recovery_lac,
+            "recovery_lafr": mine.recovery_lafr,
+            "curr_read_entry": mine.curr_read_entry,
+            "read_responses": [{**answer, "bookie": each} for each in members(mine.read_responses)],
+            "trunc_entry": mine.trunc_entry,
+        }
+        found.append((client, record))
+    return found
+
+
 OF_THE_LEDGER = {"meta_status": meta_status, "b_entries": b_entries, "b_fenced": b_fenced}
 
 OF_V4_13 = {**OF_THE_LEDGER, "w1": w1, "w2": w2, "messages": messages_of_v4_13}
@@ -257,4 +370,13 @@ OF_WITH_LIMBO = {
     "b_limbo": b_limbo,
     "clients": clients_of_with_limbo,
     "messages": messages_of_with_limbo,
+}
+
+OF_UNBOUNDED_LEDGERS = {
+    "meta_status": meta_status,
+    "b_entries": b_entries_of_values,
+    "clients": clients_of_terms,
+    "messages": messages_of_terms,
+    "sent_values": sent_values,
+    "acked_values": acked_values,
 }

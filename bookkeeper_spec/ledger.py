@@ -17,10 +17,8 @@ BookKeeper itself counts entries from 0, and its LAC begins with -1. An entry's 
 that the writer meant it to have, so that a mix-up would show.
 """
 
-from typing import NamedTuple
-
+from bookkeeper_spec.constants import ANY, SMALLEST
 from protocol_lab import (
-    HOLDS,
     Int8,
     Named,
     Node,
@@ -38,9 +36,6 @@ from protocol_lab import (
     with_node,
 )
 from protocol_lab.declaring.nodes import submasks
-
-SMALLEST, ANY = 0, 1
-"""How an ensemble is chosen: the smallest that is available, or any that is available."""
 
 NIL, OPEN, IN_RECOVERY, CLOSED, INVALID, WITHDRAWN, ABORTED = range(7)
 """What a ledger or a client may be. NIL: it does not exist yet, or takes no part (any more)."""
@@ -92,8 +87,13 @@ class Ledger(Struct):
     meta_last_entry: Int8  # known once the ledger is closed
     meta_version: Int8
     b_entries: Per(Bookie, StoredEntries)
-    b_fenced: NodeSet(Bookie)  # those that take no adds any more but a recovery's
     b_lac: Per(Bookie, Int8)
+
+
+class FencedLedger(Ledger):
+    """A ledger with one writer: whoever takes over fences it, and closes it."""
+
+    b_fenced: NodeSet(Bookie)  # those that take no adds any more but a recovery's
 
 
 # --- Entries on bookies ----------------------------------------------------------------------
@@ -113,6 +113,11 @@ def has_entry(s, bookie, entry) -> bool:
 def data_of(s, bookie, entry) -> int:
     """What the bookie stores under this id."""
     return smallest(s.b_entries[bookie].data[entry])
+
+
+def copies(s, fragment, entry) -> int:
+    """How many bookies of the fragment's ensemble store the entry."""
+    return sum(1 for bookie in members(fragment.ensemble) if has_entry(s, bookie, entry))
 
 
 # --- Fragments and ensembles -----------------------------------------------------------------
@@ -197,57 +202,14 @@ def update_fragments(fragments, current, first_entry_id, ensemble) -> None:
     )
 
 
-def alike(c) -> int:
-    """The bookies that are alike: all or none, since the smallest ensemble tells them apart."""
-    return nodes_up_to(c.bookies) if c.ensemble_choice == ANY or c.write_quorum == c.bookies else 0
-
-
-# --- Properties ------------------------------------------------------------------------------
-
-
-def is_set_of_bookies(c, bookies) -> bool:
-    """Are all of them bookies that there are?"""
-    return is_subset(bookies, nodes_up_to(c.bookies))
-
-
-def is_ledger_of_its_type(s, c) -> bool:
-    """Are the metadata and the bookies' part of the state what they are declared to be?"""
-    return (
-        s.meta_status <= CLOSED
-        and s.meta_last_entry >= 0
-        and s.meta_version >= 0
-        and is_set_of_bookies(c, s.b_fenced)
-        and all(
-            s.b_lac[bookie] >= 0
-            and all(
-                is_subset(s.b_entries[bookie].data[entry], nodes_up_to(c.send_limit))
-                for entry in range(1, c.send_limit + 1)
-            )
-            for bookie in range(1, c.bookies + 1)
-        )
+def is_valid_next_fragment(s, first_entry_id) -> bool:
+    """Does a fragment that begins there begin before none that there is?"""
+    return all(
+        s.meta_fragments.items[k].first_entry_id <= first_entry_id
+        for k in range(s.meta_fragments.length)
     )
 
 
-def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
-    """Every bookie stores under an id what the writer wrote under it."""
-    for bookie in range(1, c.bookies + 1):
-        for entry in range(1, c.send_limit + 1):
-            if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
-                return "a bookie stores other data under an id than the writer wrote"
-    return HOLDS
-
-
-def copies(s, fragment, entry) -> int:
-    """How many bookies of the fragment's ensemble store the entry."""
-    return sum(1 for bookie in members(fragment.ensemble) if has_entry(s, bookie, entry))
-
-
-def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
-    """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
-    if s.meta_status != CLOSED:
-        return HOLDS
-    for entry in range(1, s.meta_last_entry + 1):
-        position = fragment_of_entry(s.meta_fragments, entry)
-        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
-            return "an entry of the closed ledger is stored by less than an ack quorum"
-    return HOLDS
+def alike(c) -> int:
+    """The bookies that are alike: all or none, since the smallest ensemble tells them apart."""
+    return nodes_up_to(c.bookies) if c.ensemble_choice == ANY or c.write_quorum == c.bookies else 0

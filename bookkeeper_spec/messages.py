@@ -8,12 +8,26 @@ Whether a message is lost is decided when it is sent, by the parameter `lost` of
 sends it. The client notices a loss as a time-out, whenever it likes. Once it has acted upon it the
 message counts as handled.
 
+Requests to add an entry that carry another LAC are other messages. In today's protocol the LAC is
+their `stamp`, which tells the requests for one entry apart; elsewhere there is more in it.
+
 Messages may overtake each other, but adds of one client to one bookie are handled in the order of
 their entries, and so are the answers to them. Nothing more is known of the order.
 """
 
 from bookkeeper_spec.ledger import Bookie
-from protocol_lab import Array, Int8, NodeSet, Struct, contains, only, size, with_node, without_node
+from protocol_lab import (
+    TAKEN,
+    Array,
+    Int8,
+    NodeSet,
+    Struct,
+    contains,
+    only,
+    size,
+    with_node,
+    without_node,
+)
 
 
 class Mail(Struct):
@@ -28,7 +42,7 @@ class Adds(Struct):
     """All that one client and the bookies tell each other about adding one entry."""
 
     data: Int8  # of the entry; the same in all these messages
-    requests: Array(Mail, "send_limit + 1")  # by the LAC that the request carries
+    requests: Array(Mail, "send_limit + 1")  # by their stamp, the LAC
     confirmed: Mail
     refused: Mail  # because the ledger is fenced there
 
@@ -62,6 +76,15 @@ def handle(mail, bookie) -> None:
     """Take the message out that was under way."""
     mail.waiting = without_node(mail.waiting, bookie)
     mail.handled = with_node(mail.handled, bookie)
+
+
+def reply_to(request, reply, bookie, lost) -> str:
+    """A bookie answers a request that is under way to it. It sends no answer twice."""
+    if contains(sent(reply), bookie):
+        return "the bookie has sent this answer before"
+    handle(request, bookie)
+    send(reply, only(bookie), lost)
+    return TAKEN
 
 
 def act_upon_losses(mail, bookies) -> None:
@@ -105,6 +128,24 @@ def is_earliest_answer(messages, entry, bookie) -> bool:
     )
 
 
+def why_not_handle_add(c, messages, entry, stamp, bookie) -> str:
+    """Why a bookie does not come to this request to add an entry; "" if it does."""
+    if not contains(messages.of[entry - 1].requests[stamp].waiting, bookie):
+        return "no such request is under way to this bookie"
+    if not is_earliest_request(c, messages, entry, bookie):
+        return "a request for an earlier entry is under way to this bookie"
+    return TAKEN
+
+
+def why_not_hear_refusal(messages, entry, bookie) -> str:
+    """Why a client does not hear that this bookie refuses an entry; "" if it does."""
+    if not contains(messages.of[entry - 1].refused.waiting, bookie):
+        return "no refusal of this entry is under way from this bookie"
+    if not is_earliest_answer(messages, entry, bookie):
+        return "an answer about an earlier entry is under way from this bookie"
+    return TAKEN
+
+
 def add_time_outs(c, messages) -> int:
     """The bookies of which the client has lost a request to add an entry, or an answer to one."""
     bookies = 0
@@ -138,9 +179,9 @@ def act_upon_add_time_outs(c, messages, bookies) -> None:
             act_upon_losses(messages.of[k].requests[stamp], bookies)
 
 
-def were_adds_sent(adds, lac, bookies) -> bool:
-    """Was the request to add this entry, with this LAC, sent to one of these bookies before?"""
-    return sent(adds.requests[lac]) & bookies != 0
+def were_adds_sent(adds, stamp, bookies) -> bool:
+    """Was this very request to add an entry sent to one of these bookies before?"""
+    return sent(adds.requests[stamp]) & bookies != 0
 
 
 def was_add_sent(c, adds) -> bool:
@@ -158,4 +199,14 @@ def count_lost_of(c, messages) -> int:
             for stamp in range(len(messages.of[k].requests))
         )
         for k in range(c.send_limit)
+    )
+
+
+# --- Fencing ---------------------------------------------------------------------------------
+
+
+def count_lost_of_fencing(messages) -> int:
+    """How many fence requests of a client, and answers to them, are lost now."""
+    return size(messages.fence_requests.lost) + sum(
+        size(messages.fence_responses[k].lost) for k in range(len(messages.fence_responses))
     )

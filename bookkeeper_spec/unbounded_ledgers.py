@@ -13,6 +13,9 @@ another. Here a client that takes over begins a new term of the same ledger. Wha
    from the ids: what clients want to write are values, and each is sent once.
 5. A recovery sends the LAC and the LAFR with which it began.
 
+Where to read what: here the state, what bookies reject, and the writer; in `new_term` how a client
+takes over; in `full_replication` how bookies are replaced, and what a write quorum is to promise.
+
 What breaks: tail_fragments_reach_write_quorum, in 9 states, and in 29 states
 all_entries_of_closed_ledger_reached_write_quorum. The LAFR is counted from the LAC, and not from
 the LAFR: what is acknowledged but not on a write quorum is taken for fully replicated as soon as
@@ -35,85 +38,88 @@ Source: ProtocolUnboundedLedgersAndGWQ in the BookKeeper specifications.
 from typing import Annotated, NamedTuple
 
 from bookkeeper_spec import protocol
-from bookkeeper_spec.clients import (
-    FENCING,
-    NOT_STARTED,
-    Client,
-    KnownLedger,
-    are_clients_of_their_type,
+from bookkeeper_spec.adding import (
+    create_ledger,
     first_ensembles,
-    last_ensemble,
-    recovery_start,
+    its_ensemble,
+    why_not_add,
+    withdraw,
+)
+from bookkeeper_spec.as_printed import OF_UNBOUNDED_LEDGERS
+from bookkeeper_spec.clients import Client, KnownLedger, close_ledger, why_not_change_metadata
+from bookkeeper_spec.constants import (
+    SMALLEST,
+    AckQuorum,
+    BookieCount,
+    EnsembleChoice,
+    IgnoreLateReads,
+    InflightLimit,
+    MaxLostMessages,
+    WriteQuorum,
 )
 from bookkeeper_spec.draw.events import client_lifelines, unbounded_events
 from bookkeeper_spec.draw.ledger import draw_unbounded_ledgers
-from bookkeeper_spec.guaranteed_write_quorum import (
+from bookkeeper_spec.full_replication import (
     SomeMark,
     all_entries_of_closed_ledger_reached_write_quorum,
     change_witnesses,
     client_changes_ensemble,
+    client_resends_pending_add_op,
+    keep_marks,
     no_dirty_reads,
-    no_divergence_between_client_and_meta_data,
     recovery_client_changes_ensemble,
-    resend_pending_add_op,
     stamp,
     stamp_of,
     tail_fragments_reach_write_quorum,
+    why_not_come_to,
 )
 from bookkeeper_spec.ledger import (
-    ABORTED,
     CLOSED,
     IN_RECOVERY,
     NIL,
     OPEN,
-    SMALLEST,
     WITHDRAWN,
     Bookie,
     EntryId,
-    Fragment,
+    Ledger,
     SomeEntry,
-    Status,
-    StoredEntries,
     alike,
-    data_of,
     fragment_of_entry,
-    has_entry,
-    last_fragment,
 )
 from bookkeeper_spec.messages import (
     Mail,
     count_lost_of,
+    count_lost_of_fencing,
     handle,
-    ignore,
     is_earliest_answer,
     its_own,
-    send,
-    sent,
-    were_adds_sent,
+    reply_to,
 )
-from bookkeeper_spec.protocol import (
-    NEED_MORE_RESPONSES,
-    NO_SUCH_ENTRY,
-    OK,
-    READ_WRITE,
-    UNKNOWN,
+from bookkeeper_spec.new_term import (
+    bookie_sends_fencing_read_lafr_response,
+    bookie_sends_read_response,
+    client_changes_term_to_open,
+    client_performs_recovery_write,
+    client_receives_fencing_read_lafr_response,
+    client_receives_recovery_read_response,
+    client_sends_recovery_read_requests,
+    client_starts_new_term,
+    is_stale,
+    recovery_client_sends_pending_add_op,
+)
+from bookkeeper_spec.properties import (
     all_acked_entries_are_readable,
-    answer_to_read,
-    count_reads_under_way,
-    has_quorum_coverage,
-    ignore_reads_under_way,
-    its_new_bookies,
-    its_recovery_ensemble,
-    its_write_ensemble,
-    read_time_outs,
-    resend_witnesses,
-    why_not_answer,
+    are_clients_of_their_type,
+    no_divergence_between_client_and_meta_data,
+    within_lost_messages,
 )
+from bookkeeper_spec.recovery import count_lost_reads
+from bookkeeper_spec.replacing import resend_witnesses
 from bookkeeper_spec.writing import (
-    add_pending_op,
-    next_to_write_back,
-    position_of_op,
-    send_adds,
+    confirmed_from,
+    drop_pending_ops,
+    note_confirmation,
+    send_next_entry,
 )
 from protocol_lab import (
     HOLDS,
@@ -126,12 +132,9 @@ from protocol_lab import (
     NodeSet,
     Per,
     Range,
-    Seq,
     Spec,
     Struct,
     Subset,
-    append,
-    choice,
     contains,
     flag,
     is_subset,
@@ -139,7 +142,6 @@ from protocol_lab import (
     nodes_up_to,
     only,
     size,
-    take,
     with_node,
 )
 
@@ -153,39 +155,26 @@ class Constants(NamedTuple):
     number of ids is given, as in the other protocols of a ledger: `values` follows from it.
     """
 
-    bookies: Annotated[int, Limits(1, 7, "bookies that there are", classes=(4, 7))] = 2
+    bookies: BookieCount = 2
     clients: Annotated[int, Limits(1, 4, "clients, each of which may begin a term", (2, 3, 4))] = 2
-    write_quorum: Annotated[int, Limits(1, "bookies", "bookies that store each entry")] = 2
-    ack_quorum: Annotated[
-        int, Limits(1, "write_quorum", "bookies that have to confirm each entry")
-    ] = 1
+    write_quorum: WriteQuorum = 2
+    ack_quorum: AckQuorum = 1
     send_limit: Annotated[
         int,
         Limits(
             "clients", 6, "entry ids: one a value, and one a client but the first", (1, 2, 4, 6)
         ),
     ] = 2
-    inflight_limit: Annotated[int, Limits(1, 6, "entries that may be unconfirmed at a time")] = 1
-    max_lost_messages: Annotated[
-        int, Limits(0, 99, "bound on messages that are lost at a time", may_be_none=True)
-    ] = NO_LIMIT
-    ensemble_choice: Annotated[
-        int, choice("smallest", "any", meaning="which available ensemble is taken")
-    ] = SMALLEST
-    ignore_late_reads: Annotated[
-        int, flag("are reads that are under way ignored once an entry is decided about")
-    ] = 0
+    inflight_limit: InflightLimit = 1
+    max_lost_messages: MaxLostMessages = NO_LIMIT
+    ensemble_choice: EnsembleChoice = SMALLEST
+    ignore_late_reads: IgnoreLateReads = 0
     count_from_lafr: Annotated[int, flag("does the LAFR rise from the LAFR, not from the LAC")] = 0
 
 
 def values(c) -> int:
     """How many values there are to be written: 1, 2, 3, ..."""
     return c.send_limit - c.clients + 1
-
-
-def no_op(c) -> int:
-    """The data of an empty entry. It is no value: no client but the first writes one."""
-    return c.send_limit
 
 
 # --- State -----------------------------------------------------------------------------------
@@ -231,17 +220,11 @@ class ClientState(KnownLedger):
     trunc_entry: Int8  # the empty entry that ends the recovery; 0 for none
 
 
-class State(Struct):
+class State(Ledger):
     """The ledger, its clients, the messages, and what was written: the last two are for checks."""
 
-    meta_status: Status
     meta_term: Int8
-    meta_fragments: Seq(Fragment, "send_limit + 1")
-    meta_last_entry: Int8  # known once the ledger is closed
-    meta_version: Int8
-    b_entries: Per(Bookie, StoredEntries)
     b_term: Per(Bookie, Int8)
-    b_lac: Per(Bookie, Int8)
     b_lafr: Per(Bookie, Int8)
     clients: Per(Client, ClientState)
     messages: Per(Client, ClientMessages)
@@ -253,11 +236,6 @@ class State(Struct):
 
 ADD, FENCE, READ = range(3)
 Kind = Named(("add", "fence", "read"))
-
-
-def is_stale(s, bookie, client) -> bool:
-    """Is the client's term older than the bookie's?"""
-    return s.clients[client].term < s.b_term[bookie]
 
 
 def bookie_rejects_request(
@@ -282,7 +260,7 @@ def bookie_rejects_request(
         return "there is no such request"
     request, answer = messages.fence_requests, messages.fence_refused
     if kind == ADD:
-        reason = why_not_answer(s, c, bookie, client, entry, stamp(c, lac, lafr))
+        reason = why_not_come_to(s, c, bookie, client, entry, lac, lafr)
         if len(reason) != 0:
             return reason
         request = messages.adds.of[entry - 1].requests[stamp(c, lac, lafr)]
@@ -291,11 +269,7 @@ def bookie_rejects_request(
         request, answer = messages.reads[entry - 1].requests, messages.read_refused
     if not contains(request.waiting, bookie):
         return "no such request is under way to this bookie"
-    if contains(sent(answer), bookie):
-        return "the bookie has sent this answer before"
-    handle(request, bookie)
-    send(answer, only(bookie), lost)
-    return TAKEN
+    return reply_to(request, answer, bookie, lost)
 
 
 def client_withdraws(
@@ -319,8 +293,7 @@ def client_withdraws(
         answer = messages.read_refused
     if not contains(answer.waiting, bookie):
         return "no such answer is under way from this bookie"
-    mine.status = WITHDRAWN
-    mine.meta_version = 0
+    withdraw(mine)
     handle(answer, bookie)
     return TAKEN
 
@@ -332,24 +305,12 @@ def client_creates_ledger(
     s: State, c: Constants, client: Client, ensemble: Subset(first_ensembles, "write_quorum")
 ):
     """A client chooses the first ensemble, and begins the first term; the bookies are not told."""
-    mine = s.clients[client]
-    if s.meta_status != NIL or mine.meta_version != 0:
-        return "the ledger exists"
-    append(s.meta_fragments, Fragment(id=1, ensemble=ensemble, first_entry_id=1))
-    s.meta_status = OPEN
+    reason = create_ledger(s, client, ensemble)
+    if len(reason) != 0:
+        return reason
     s.meta_term = 1
-    s.meta_version = 1
-    mine.status = OPEN
-    mine.meta_version = 1
-    mine.term = 1
-    mine.fragments = s.meta_fragments
-    mine.curr_fragment = last_fragment(s.meta_fragments)
+    s.clients[client].term = 1
     return TAKEN
-
-
-def its_ensemble(s, client) -> int:
-    """The bookies to which the writer sends what it adds."""
-    return s.clients[client].curr_fragment.ensemble if s.clients[client].status == OPEN else 0
 
 
 def unsent_values(s, c, client, lost) -> int:
@@ -361,20 +322,16 @@ def client_sends_add_entry_requests(
     s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
 ):
     """The writer sends the next value, with its LAC and LAFR, to its current ensemble."""
-    mine, messages = s.clients[client], s.messages[client].adds
-    entry, ensemble = mine.lap + 1, mine.curr_fragment.ensemble
-    if mine.status != OPEN:
-        return "the client has no open ledger"
-    if mine.lap - mine.lac >= c.inflight_limit:
-        return "as many entries as may be are unconfirmed"
+    mine, adds = s.clients[client], s.messages[client].adds
+    reason = why_not_add(c, mine)
+    if len(reason) != 0:
+        return reason
     if s.sent_values == values(c):
         return "every value was sent"
-    if were_adds_sent(messages.of[entry - 1], stamp_of(c, mine), ensemble):
-        return "this very request was sent before"
+    reason = send_next_entry(c, mine, adds, s.sent_values + 1, stamp_of(c, mine), lost)
+    if len(reason) != 0:
+        return reason
     s.sent_values += 1
-    send_adds(messages.of[entry - 1], s.sent_values, stamp_of(c, mine), ensemble, lost)
-    mine.lap = entry
-    add_pending_op(mine, entry, s.sent_values)
     return TAKEN
 
 
@@ -389,56 +346,36 @@ def bookie_sends_add_confirmed_response(
     lost: Subset(its_own),
 ):
     """A bookie stores an entry instead of what it had, and nothing beyond it if it truncates."""
-    reason = why_not_answer(s, c, bookie, client, entry, stamp(c, lac, lafr))
+    adds = s.messages[client].adds.of[entry - 1]
+    reason = why_not_come_to(s, c, bookie, client, entry, lac, lafr)
     if len(reason) != 0:
         return reason
-    adds = s.messages[client].adds.of[entry - 1]
     if is_stale(s, bookie, client):
         return "the client's term is older than the bookie's"
-    if contains(sent(adds.confirmed), bookie):
-        return "the bookie has sent this answer before"
+    reason = reply_to(adds.requests[stamp(c, lac, lafr)], adds.confirmed, bookie, lost)
+    if len(reason) != 0:
+        return reason
     s.b_term[bookie] = s.clients[client].term
     s.b_entries[bookie].data[entry] = only(adds.data)
     if adds.trunc:
         for beyond in range(entry + 1, c.send_limit + 1):
             s.b_entries[bookie].data[beyond] = 0
-    s.b_lac[bookie] = max(s.b_lac[bookie], lac)
-    s.b_lafr[bookie] = max(s.b_lafr[bookie], lafr)
-    handle(adds.requests[stamp(c, lac, lafr)], bookie)
-    send(adds.confirmed, only(bookie), lost)
+    keep_marks(s, bookie, lac, lafr)
     return TAKEN
-
-
-def reached(mine, known, quorum) -> int:
-    """The last entry that was sent up to which, from `known` on, so many bookies confirmed all."""
-    entry = known
-    while entry < mine.lap and size(mine.confirmed[entry + 1]) >= quorum:
-        entry += 1
-    return entry
 
 
 def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
     """Note that a bookie has stored an entry; raise LAC and LAFR; drop what is up to the LAFR."""
     mine, adds = s.clients[client], s.messages[client].adds
-    mail = adds.of[entry - 1].confirmed
-    if not contains(mail.waiting, bookie):
-        return "no confirmation of this entry is under way from this bookie"
-    if not is_earliest_answer(adds, entry, bookie):
-        return "an answer about an earlier entry is under way from this bookie"
-    if not contains(mine.curr_fragment.ensemble, bookie):
-        return "the bookie is not in the client's current ensemble"
-    handle(mail, bookie)
-    mine.confirmed[entry] = with_node(mine.confirmed[entry], bookie)
-    lac = reached(mine, mine.lac, c.ack_quorum)
-    lafr = reached(mine, mine.lafr if c.count_from_lafr else mine.lac, c.write_quorum)
+    reason = note_confirmation(mine, adds, bookie, entry)
+    if len(reason) != 0:
+        return reason
+    lac = confirmed_from(c, mine, mine.lac, c.ack_quorum)
+    known = mine.lafr if c.count_from_lafr else mine.lac
+    lafr = confirmed_from(c, mine, known, c.write_quorum)
     mine.lac = lac
     mine.lafr = max(mine.lafr, lafr)
-    position = 0
-    while position < mine.pending_add_ops.size:
-        if mine.pending_add_ops.items[position].entry.id <= lafr:
-            take(mine.pending_add_ops, mine.pending_add_ops.items[position])
-        else:
-            position += 1
+    drop_pending_ops(mine, lafr)
     if mine.status == OPEN and lac >= entry:
         s.acked_values = with_node(s.acked_values, adds.of[entry - 1].data)
     return TAKEN
@@ -453,33 +390,20 @@ def client_receives_add_confirmed_response(
     return receive_add_confirmed_response(s, c, client, bookie, entry)
 
 
-def client_resends_pending_add_op(
-    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
-):
-    """After a change of the ensemble, the writer sends a pending entry to the new bookies."""
-    mine = s.clients[client]
-    if mine.status != OPEN:
-        return "the client has no open ledger"
-    return resend_pending_add_op(s, c, client, entry, stamp_of(c, mine), lost)
-
-
 # --- Closing -----------------------------------------------------------------------------------
 
 
 def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The writer of the present term closes the ledger at its LAC, once nothing is pending."""
     mine = s.clients[client]
-    if mine.status != OPEN or s.meta_status != OPEN:
-        return "the client has no open ledger, or somebody recovers it"
-    if mine.meta_version != s.meta_version or mine.term != s.meta_term:
-        return "the metadata have changed since the client read them"
+    reason = why_not_change_metadata(s, mine)
+    if len(reason) != 0:
+        return reason
+    if mine.term != s.meta_term:
+        return "the ledger has a newer term"
     if mine.pending_add_ops.size != 0:
         return "not everything is on a write quorum, as far as the client knows"
-    s.meta_version += 1
-    s.meta_status = CLOSED
-    s.meta_last_entry = mine.lac
-    mine.meta_version = s.meta_version
-    mine.status = CLOSED
+    close_ledger(s, mine, mine.lac)
     return TAKEN
 
 
@@ -498,191 +422,7 @@ def client_closes_ledger_fail(s: State, c: Constants, client: Client):
         return "the client has no open ledger"
     if reasons_to_fail(s, c, client) == 0:
         return "nobody has changed the metadata"
-    mine.status = WITHDRAWN
-    mine.meta_version = 0
-    return TAKEN
-
-
-# --- A term begins: fencing --------------------------------------------------------------------
-
-
-def client_starts_new_term(s: State, c: Constants, client: Client, lost: Subset(last_ensemble)):
-    """A client takes over: it raises the term in the metadata, and asks the last ensemble to."""
-    mine = s.clients[client]
-    if mine.status != NIL:
-        return "the client has had its part in this ledger"
-    if s.meta_status != OPEN and s.meta_status != IN_RECOVERY:
-        return "the ledger does not exist, or is closed"
-    s.meta_status = IN_RECOVERY
-    s.meta_version += 1
-    s.meta_term += 1
-    mine.status = IN_RECOVERY
-    mine.meta_version = s.meta_version
-    mine.term = s.meta_term
-    mine.recovery_phase = FENCING
-    mine.fragments = s.meta_fragments
-    mine.curr_fragment = last_fragment(s.meta_fragments)
-    mine.recovery_ensemble = mine.curr_fragment.ensemble
-    send(s.messages[client].fence_requests, mine.recovery_ensemble, lost)
-    return TAKEN
-
-
-def bookie_sends_fencing_read_lafr_response(
-    s: State, c: Constants, bookie: Bookie, client: Client, lost: Subset(its_own)
-):
-    """A bookie takes the new term over, and tells its LAC and LAFR."""
-    messages = s.messages[client]
-    if not contains(messages.fence_requests.waiting, bookie):
-        return "no fence request of the client is under way to this bookie"
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
-    answer = messages.fence_responses[stamp(c, s.b_lac[bookie], s.b_lafr[bookie])]
-    if contains(sent(answer), bookie):
-        return "the bookie has sent this answer before"
-    s.b_term[bookie] = s.clients[client].term
-    handle(messages.fence_requests, bookie)
-    send(answer, only(bookie), lost)
-    return TAKEN
-
-
-def client_receives_fencing_read_lafr_response(
-    s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeMark, lafr: SomeMark
-):
-    """A recovery hears that a bookie has its term, and begins after the highest LAFR so far."""
-    mine, answer = s.clients[client], s.messages[client].fence_responses[stamp(c, lac, lafr)]
-    if mine.recovery_phase != FENCING:
-        return "the client does not wait for bookies to be fenced"
-    if not contains(answer.waiting, bookie):
-        return "no such answer is under way from this bookie"
-    start = recovery_start(mine, lafr)
-    mine.fenced = with_node(mine.fenced, bookie)
-    mine.recovery_lafr = max(mine.recovery_lafr, start)
-    mine.recovery_lac = max(mine.recovery_lac, recovery_start(mine, lac))
-    mine.lap = max(mine.lap, start)
-    handle(answer, bookie)
-    return TAKEN
-
-
-# --- A term begins: reading --------------------------------------------------------------------
-
-
-def client_sends_recovery_read_requests(
-    s: State, c: Constants, client: Client, lost: Subset(its_recovery_ensemble)
-):
-    """A recovery asks for the next entry, once no ack quorum is left with an older term."""
-    mine = s.clients[client]
-    if mine.status != IN_RECOVERY:
-        return "the client does not recover"
-    if mine.recovery_phase == FENCING:
-        if not has_quorum_coverage(c, size(mine.fenced), size(mine.recovery_ensemble)):
-            return "there may be an ack quorum of bookies with an older term"
-    elif mine.trunc_entry != 0:
-        return "the recovery has read all there is"
-    elif mine.curr_read_entry != 0:
-        return "the recovery waits for answers to its last read"
-    mine.recovery_phase = READ_WRITE
-    mine.curr_read_entry = mine.lap + 1
-    mine.fenced = 0
-    send(s.messages[client].reads[mine.lap].requests, mine.recovery_ensemble, lost)
-    return TAKEN
-
-
-def bookie_sends_read_response(
-    s: State, c: Constants, bookie: Bookie, client: Client, entry: SomeEntry, lost: Subset(its_own)
-):
-    """A bookie takes the term over, and answers with the entry or that it has no such entry."""
-    reads = s.messages[client].reads[entry - 1]
-    if not contains(reads.requests.waiting, bookie):
-        return "no read of this entry is under way from the client to this bookie"
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
-    answer = reads.no_such_entry
-    if has_entry(s, bookie, entry):
-        answer = reads.responses[data_of(s, bookie, entry) - 1]
-    if contains(sent(answer), bookie):
-        return "the bookie has sent this answer before"
-    s.b_term[bookie] = s.clients[client].term
-    handle(reads.requests, bookie)
-    send(answer, only(bookie), lost)
-    return TAKEN
-
-
-def read_status(s, c, client, bookie, data) -> int:
-    """What the recovery knows of its present entry with this answer."""
-    mine, messages = s.clients[client], s.messages[client]
-    negative = size(with_node(mine.read_responses, bookie))
-    if data > 0:
-        return OK
-    if has_quorum_coverage(c, negative, c.write_quorum):
-        return NO_SUCH_ENTRY
-    time_outs = read_time_outs(c, messages) | messages.read_refused.lost
-    heard = negative + size(mine.recovery_ensemble & time_outs)
-    return UNKNOWN if heard == c.write_quorum else NEED_MORE_RESPONSES
-
-
-def client_receives_recovery_read_response(
-    s: State, c: Constants, client: Client, bookie: Bookie, data: Range(0, "send_limit")
-):
-    """A recovery is answered with data, or 0 for "no such entry", and decides if it can.
-
-    A recovered entry is to be written back, and the next one read. Where there is no entry, an
-    empty one that truncates ends the recovery. If nothing can be known, it is given up.
-    """
-    mine, messages = s.clients[client], s.messages[client]
-    if mine.status != IN_RECOVERY or mine.curr_read_entry == 0:
-        return "the client does not wait for answers to a read"
-    if not contains(answer_to_read(s, client, data).waiting, bookie):
-        return "no such answer is under way from this bookie"
-    status = read_status(s, c, client, bookie, data)
-    under_way = count_reads_under_way(c, messages, mine.recovery_ensemble)
-    under_way += size(messages.read_refused.waiting & mine.recovery_ensemble)
-    if status != NEED_MORE_RESPONSES and under_way > 1 and not c.ignore_late_reads:
-        return "the answer would decide, but other reads of the recovery are under way"
-    handle(answer_to_read(s, client, data), bookie)
-    if status == NEED_MORE_RESPONSES:
-        mine.read_responses = with_node(mine.read_responses, bookie)
-        return TAKEN
-    ignore_reads_under_way(c, messages, mine.recovery_ensemble)
-    ignore(messages.read_refused, mine.recovery_ensemble)
-    entry = mine.curr_read_entry
-    mine.curr_read_entry = 0
-    mine.read_responses = 0
-    if status == OK:
-        mine.lap += 1
-        add_pending_op(mine, entry, data)
-        return TAKEN
-    mine.recovery_ensemble = 0
-    if status == UNKNOWN:
-        mine.status = ABORTED
-        return TAKEN
-    mine.lap += 1
-    mine.trunc_entry = entry
-    messages.adds.of[entry - 1].trunc = 1
-    add_pending_op(mine, entry, no_op(c))
-    return TAKEN
-
-
-# --- A term begins: writing back, and opening --------------------------------------------------
-
-
-def recovery_stamp(c, mine) -> int:
-    """The stamp of all that a recovery sends."""
-    return stamp(c, mine.recovery_lac, mine.recovery_lafr)
-
-
-def client_performs_recovery_write(
-    s: State, c: Constants, client: Client, lost: Subset(its_write_ensemble)
-):
-    """A recovery writes an entry back, or its empty last one, to its current ensemble."""
-    mine, messages = s.clients[client], s.messages[client].adds
-    if mine.status != IN_RECOVERY or mine.recovery_phase != READ_WRITE:
-        return "the client does not read and write as a recovery does"
-    entry = next_to_write_back(c, mine, messages)
-    if entry == 0:
-        return "every entry that was read was written back"
-    data = mine.pending_add_ops.items[position_of_op(mine, entry)].entry.data
-    ensemble = mine.curr_fragment.ensemble
-    send_adds(messages.of[entry - 1], data, recovery_stamp(c, mine), ensemble, lost)
+    withdraw(mine)
     return TAKEN
 
 
@@ -693,39 +433,6 @@ def recovery_client_receives_add_confirmed_response(
     if s.clients[client].status != IN_RECOVERY:
         return "the client does not recover"
     return receive_add_confirmed_response(s, c, client, bookie, entry)
-
-
-def recovery_client_sends_pending_add_op(
-    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
-):
-    """After a change of the ensemble, a recovery writes a pending entry to the new bookies."""
-    mine = s.clients[client]
-    if mine.status != IN_RECOVERY:
-        return "the client does not recover"
-    return resend_pending_add_op(s, c, client, entry, recovery_stamp(c, mine), lost)
-
-
-def client_changes_term_to_open(s: State, c: Constants, client: Client):
-    """Everything is written back, and truncated: the client opens the ledger, and may write."""
-    mine = s.clients[client]
-    if mine.status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
-        return "the client does not recover, or the ledger is open or closed"
-    if mine.recovery_phase != READ_WRITE or mine.trunc_entry == 0:
-        return "the recovery has not read all there is"
-    if mine.pending_add_ops.size != 0:
-        return "not everything is on a write quorum, as far as the client knows"
-    if mine.meta_version != s.meta_version:
-        return "the metadata have changed since the client read them"
-    s.meta_version += 1
-    s.meta_fragments = mine.fragments
-    s.meta_status = OPEN
-    mine.status = OPEN
-    mine.meta_version = s.meta_version
-    mine.trunc_entry = 0
-    mine.recovery_phase = NOT_STARTED
-    mine.recovery_lac = 0
-    mine.recovery_lafr = 0
-    return TAKEN
 
 
 # --- The protocol ------------------------------------------------------------------------------
@@ -739,6 +446,7 @@ spec = Spec(
     original="ProtocolUnboundedLedgersAndGWQ",
     lifelines=(client_lifelines,),
     events=unbounded_events,
+    printed=OF_UNBOUNDED_LEDGERS,
 )
 
 spec.symmetric(Bookie, among=alike)
@@ -834,21 +542,13 @@ def no_log_divergence(s: State, c: Constants):
 @spec.constraint
 def max_lost_messages(s: State, c: Constants):
     """So many messages are lost at a time at the most, not counting those acted upon."""
-    if c.max_lost_messages == NO_LIMIT:
-        return HOLDS
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
-        lost += size(messages.fence_requests.lost) + count_lost_of(c, messages.adds)
+        lost += count_lost_of(c, messages.adds) + count_lost_of_fencing(messages)
+        lost += count_lost_reads(c, messages)
         lost += size(messages.fence_refused.lost) + size(messages.read_refused.lost)
-        for k in range(len(messages.fence_responses)):
-            lost += size(messages.fence_responses[k].lost)
-        for k in range(c.send_limit + 1):
-            reads = messages.reads[k]
-            lost += size(reads.requests.lost) + size(reads.no_such_entry.lost)
-            for data in range(c.send_limit):
-                lost += size(reads.responses[data].lost)
-    return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
+    return within_lost_messages(c, lost)
 
 
 @spec.sometimes

@@ -1,12 +1,13 @@
 """How a client adds entries, and replaces bookies that fail: the same for writers and recoverers.
 
 The functions take the client's own record (`writer`) and the add messages between it and the
-bookies (`messages`); who may do so and when stands in the protocols' modules. Those that may
-refuse say why, as an action does, before they change anything.
+bookies (`messages`), and the stamp of what it sends (see `messages`); who may do so and when stands
+in the protocols' modules. Those that may refuse say why, as an action does, before they change
+anything.
 """
 
+from bookkeeper_spec.constants import SMALLEST
 from bookkeeper_spec.ledger import (
-    SMALLEST,
     Bookie,
     Entry,
     EntryId,
@@ -14,7 +15,9 @@ from bookkeeper_spec.ledger import (
     PendingAddOp,
     Status,
     count_ensembles,
-    is_set_of_bookies,
+    is_valid_ensemble,
+    last_fragment,
+    update_fragments,
 )
 from bookkeeper_spec.messages import (
     count_lost_adds,
@@ -56,11 +59,11 @@ class Writer(Struct):
 # --- Sending ---------------------------------------------------------------------------------
 
 
-def send_adds(adds, data, lac, bookies, lost) -> None:
+def send_adds(adds, data, stamp, bookies, lost) -> None:
     """Ask these bookies to add an entry, some in vain."""
     if bookies != 0:
         adds.data = data
-        send(adds.requests[lac], bookies, lost)
+        send(adds.requests[stamp], bookies, lost)
 
 
 def add_pending_op(writer, entry, data) -> None:
@@ -75,16 +78,16 @@ def add_pending_op(writer, entry, data) -> None:
     )
 
 
-def send_next_entry(c, writer, messages, lost) -> str:
-    """Send the next entry to every bookie of the current ensemble."""
+def send_next_entry(c, writer, messages, data, stamp, lost) -> str:
+    """Send the next entry, with these data, to every bookie of the current ensemble."""
     entry, ensemble = writer.lap + 1, writer.curr_fragment.ensemble
     if entry > c.send_limit:
         return "the client has sent everything that it has to send"
-    if were_adds_sent(messages.of[entry - 1], writer.lac, ensemble):
+    if were_adds_sent(messages.of[entry - 1], stamp, ensemble):
         return "this very request was sent before"
-    send_adds(messages.of[entry - 1], entry, writer.lac, ensemble, lost)
+    send_adds(messages.of[entry - 1], data, stamp, ensemble, lost)
     writer.lap = entry
-    add_pending_op(writer, entry, entry)
+    add_pending_op(writer, entry, data)
     return TAKEN
 
 
@@ -97,35 +100,22 @@ def next_to_write_back(c, writer, messages) -> int:
     return 0
 
 
-def write_back_next_entry(c, writer, messages, lost) -> str:
+def write_back_next_entry(c, writer, messages, stamp, lost) -> str:
     """Send an entry that was read to every bookie of the current ensemble."""
     entry = next_to_write_back(c, writer, messages)
     if entry == 0:
         return "every entry that was read was written back"
     data = writer.pending_add_ops.items[position_of_op(writer, entry)].entry.data
     ensemble = writer.curr_fragment.ensemble
-    send_adds(messages.of[entry - 1], data, writer.lac, ensemble, lost)
+    send_adds(messages.of[entry - 1], data, stamp, ensemble, lost)
     return TAKEN
 
 
 # --- Confirming ------------------------------------------------------------------------------
 
 
-def max_contiguous_confirmed_entry(c, writer) -> int:
-    """The last entry up to which all are confirmed by an ack quorum.
-
-    The original counts from entry 1, and a recoverer knows of no confirmation of entries that were
-    before its LAC. So a recoverer that began at a LAC of 1 or more and wrote an entry back waits
-    for ever. BookKeeper counts from the LAC: so does `count_from_lac`.
-    """
-    entry = writer.lac if c.count_from_lac else 0
-    while entry < c.send_limit and size(writer.confirmed[entry + 1]) >= c.ack_quorum:
-        entry += 1
-    return entry
-
-
-def receive_confirmation(c, writer, messages, bookie, entry) -> str:
-    """Note that a bookie has stored an entry; raise the LAC, and drop what is done with."""
+def note_confirmation(writer, messages, bookie, entry) -> str:
+    """Note that a bookie has stored an entry."""
     mail = messages.of[entry - 1].confirmed
     if not contains(mail.waiting, bookie):
         return "no confirmation of this entry is under way from this bookie"
@@ -135,19 +125,44 @@ def receive_confirmation(c, writer, messages, bookie, entry) -> str:
         return "the bookie is not in the client's current ensemble"
     handle(mail, bookie)
     writer.confirmed[entry] = with_node(writer.confirmed[entry], bookie)
-    reached = max_contiguous_confirmed_entry(c, writer)
-    writer.lac = max(writer.lac, reached)
-    drop_confirmed_ops(c, writer, reached)
     return TAKEN
 
 
-def drop_confirmed_ops(c, writer, reached) -> None:
-    """Forget the pending adds up to an entry that an ack quorum has confirmed."""
+def confirmed_from(c, writer, known, quorum) -> int:
+    """The last entry up to which, from the one after `known` on, so many bookies confirmed all."""
+    entry = known
+    while entry < c.send_limit and size(writer.confirmed[entry + 1]) >= quorum:
+        entry += 1
+    return entry
+
+
+def max_contiguous_confirmed_entry(c, writer, known, quorum) -> int:
+    """The last entry up to which so many bookies have confirmed all.
+
+    The original counts from entry 1, and a recoverer knows of no confirmation of entries that were
+    before its LAC. So a recoverer that began at a LAC of 1 or more and wrote an entry back waits
+    for ever. BookKeeper counts from what is known already: so does `count_from_lac`.
+    """
+    return confirmed_from(c, writer, known if c.count_from_lac else 0, quorum)
+
+
+def receive_confirmation(c, writer, messages, bookie, entry) -> str:
+    """Note that a bookie has stored an entry; raise the LAC, and drop what is done with."""
+    reason = note_confirmation(writer, messages, bookie, entry)
+    if len(reason) != 0:
+        return reason
+    reached = max_contiguous_confirmed_entry(c, writer, writer.lac, c.ack_quorum)
+    writer.lac = max(writer.lac, reached)
+    drop_pending_ops(writer, reached)
+    return TAKEN
+
+
+def drop_pending_ops(writer, reached) -> None:
+    """Forget the pending adds up to an entry: enough bookies have confirmed them."""
     ops = writer.pending_add_ops
     position = 0
     while position < ops.size:
-        entry = ops.items[position].entry.id
-        if entry <= reached and size(writer.confirmed[entry]) >= c.ack_quorum:
+        if ops.items[position].entry.id <= reached:
             take(ops, ops.items[position])
         else:
             position += 1
@@ -169,9 +184,25 @@ def has_pending_resends(writer) -> bool:
     )
 
 
-def forget_confirmations(c, writer, failed) -> None:
-    """What failed bookies confirmed after the LAC counts no more: they are in no ensemble of it."""
-    for entry in range(writer.lac + 1, c.send_limit + 1):
+def why_not_replace(s, writer, failed, ensemble) -> str:
+    """Why a client can't take this ensemble instead of its own one; "" if it can."""
+    good = writer.curr_fragment.ensemble & ~failed
+    if has_pending_resends(writer):
+        return "adds are to be sent to the bookies of the new ensemble first"
+    if not is_valid_ensemble(s, ensemble, good, failed):
+        return "this is no ensemble of all good bookies and others that no fragment has"
+    return TAKEN
+
+
+def begin_fragment(c, writer, fragments, first_entry_id, failed, ensemble) -> None:
+    """Go on with another ensemble from an entry on.
+
+    What the failed bookies have confirmed of these entries counts no more: the new ensemble does
+    not have them.
+    """
+    update_fragments(fragments, writer.curr_fragment, first_entry_id, ensemble)
+    writer.curr_fragment = last_fragment(fragments)
+    for entry in range(first_entry_id, c.send_limit + 1):
         writer.confirmed[entry] &= ~failed
 
 
@@ -191,7 +222,7 @@ def new_bookies_for(writer, entry) -> int:
     return writer.curr_fragment.ensemble & ~writer.pending_add_ops.items[position].ensemble
 
 
-def resend_pending_op(c, writer, messages, entry, lost) -> str:
+def resend_pending_op(writer, messages, entry, stamp, lost) -> str:
     """Send a pending add to those bookies of the new ensemble that were not in its own."""
     position, ops = position_of_op(writer, entry), writer.pending_add_ops
     if position == ops.size:
@@ -205,9 +236,9 @@ def resend_pending_op(c, writer, messages, entry, lost) -> str:
     ):
         return "an earlier entry that went to the same ensemble comes first"
     bookies = new_bookies_for(writer, entry)
-    if were_adds_sent(messages.of[entry - 1], writer.lac, bookies):
+    if were_adds_sent(messages.of[entry - 1], stamp, bookies):
         return "this very request was sent before"
-    send_adds(messages.of[entry - 1], op.entry.data, writer.lac, bookies, lost)
+    send_adds(messages.of[entry - 1], op.entry.data, stamp, bookies, lost)
     op.fragment_id = fragment.id
     op.ensemble = fragment.ensemble
     return TAKEN
@@ -235,26 +266,3 @@ def change_count(s, c, writer, messages, failed) -> int:
         good = writer.curr_fragment.ensemble & ~failed
         count *= count_ensembles(s, c, good, failed)
     return count
-
-
-# --- Types -----------------------------------------------------------------------------------
-
-
-def is_writer_of_its_type(c, writer) -> bool:
-    """Is a client's record what it is declared to be?"""
-    return (
-        writer.meta_version >= 0
-        and writer.lap >= 0
-        and writer.lac >= 0
-        and writer.curr_fragment.id >= 0
-        and is_set_of_bookies(c, writer.curr_fragment.ensemble)
-        and is_set_of_bookies(c, writer.fenced)
-        and all(
-            is_set_of_bookies(c, writer.confirmed[entry]) for entry in range(1, c.send_limit + 1)
-        )
-        and all(
-            1 <= writer.pending_add_ops.items[k].entry.id <= c.send_limit
-            and is_set_of_bookies(c, writer.pending_add_ops.items[k].ensemble)
-            for k in range(writer.pending_add_ops.size)
-        )
-    )

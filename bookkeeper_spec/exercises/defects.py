@@ -1,9 +1,10 @@
 """The exercises of notebooks/bookkeeper/03_defect_1 and 04_defect_2: mend the protocol."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.ledger import data_of, has_entry
+from bookkeeper_spec.ledger import CLOSED, data_of, has_entry
 from bookkeeper_spec.messages import handle, send, sent
-from bookkeeper_spec.v4_13 import Constants, State, read_phase_has_started
+from bookkeeper_spec.reading_first import has_asked
+from bookkeeper_spec.v4_13 import Constants, State
 from protocol_lab import HOLDS, TAKEN, contains, only, with_node
 from protocol_lab.exercises import (
     Feedback,
@@ -128,7 +129,7 @@ def w2_receives_fencing_read_lac_response(s, c, bookie, lac):
         return "no such answer is under way from this bookie"
     confirmed = max(lac, s.w2.curr_fragment.first_entry_id - 1)
     s.w2.fenced = with_node(s.w2.fenced, bookie)
-    if confirmed > s.w2.lac and not read_phase_has_started(s, c):
+    if confirmed > s.w2.lac and not has_asked(c, s.messages):
         s.w2.lac = confirmed
         s.w2.lap = confirmed
     handle(s.messages.fence_responses[lac], bookie)
@@ -137,7 +138,7 @@ def w2_receives_fencing_read_lac_response(s, c, bookie, lac):
 
 def w2_recovers_the_second_fragment(s: State, c: Constants):
     """A recovery closes a ledger of two fragments."""
-    if s.meta_fragments.length == 2 and s.w2.status == v4_13.CLOSED:
+    if s.meta_fragments.length == 2 and s.w2.status == CLOSED:
         return HOLDS
     return "no recovery has closed a ledger of two fragments"
 

@@ -250,9 +250,9 @@ class Names:
     def agree_printed(self, ours: Any, theirs: Value) -> bool:
         """Does a value as `Spec.printed` gives it agree with TLC's?"""
         if isinstance(theirs, Atom):
-            if theirs in self.numbers:
-                return ours == self.numbers[theirs]
-            return same_name(ours, theirs.name) if isinstance(ours, str) else not ours
+            if isinstance(ours, str):
+                return same_name(ours, theirs.name)
+            return ours == self.numbers[theirs] if theirs in self.numbers else not ours
         if isinstance(ours, dict | list) == isinstance(theirs, int):
             return False
         match theirs:

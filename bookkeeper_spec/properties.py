@@ -1,0 +1,162 @@
+"""What is claimed of a ledger, and what must be reachable, where several protocols claim the same.
+
+The names are the original's. What only one protocol claims stands in its module.
+"""
+
+from typing import NamedTuple
+
+from bookkeeper_spec.clients import recovers
+from bookkeeper_spec.ledger import CLOSED, NIL, OPEN, Ledger, copies, fragment_of_entry
+from bookkeeper_spec.messages import count_lost_of, count_lost_of_fencing
+from bookkeeper_spec.recovery import count_lost_reads
+from protocol_lab import HOLDS, NO_LIMIT, always_eventually, is_subset, nodes_up_to
+
+# --- Types -------------------------------------------------------------------------------------
+
+
+def is_set_of_bookies(c, bookies) -> bool:
+    """Are all of them bookies that there are?"""
+    return is_subset(bookies, nodes_up_to(c.bookies))
+
+
+def is_ledger_of_its_type(s, c) -> bool:
+    """Are the metadata and the bookies' part of the state what they are declared to be?"""
+    return (
+        s.meta_status <= CLOSED
+        and s.meta_last_entry >= 0
+        and s.meta_version >= 0
+        and is_set_of_bookies(c, s.b_fenced)
+        and all(
+            s.b_lac[bookie] >= 0
+            and all(
+                is_subset(s.b_entries[bookie].data[entry], nodes_up_to(c.send_limit))
+                for entry in range(1, c.send_limit + 1)
+            )
+            for bookie in range(1, c.bookies + 1)
+        )
+    )
+
+
+def is_writer_of_its_type(c, writer) -> bool:
+    """Is a client's record what it is declared to be?"""
+    return (
+        writer.meta_version >= 0
+        and writer.lap >= 0
+        and writer.lac >= 0
+        and writer.curr_fragment.id >= 0
+        and is_set_of_bookies(c, writer.curr_fragment.ensemble)
+        and is_set_of_bookies(c, writer.fenced)
+        and all(
+            is_set_of_bookies(c, writer.confirmed[entry]) for entry in range(1, c.send_limit + 1)
+        )
+        and all(
+            1 <= writer.pending_add_ops.items[k].entry.id <= c.send_limit
+            and is_set_of_bookies(c, writer.pending_add_ops.items[k].ensemble)
+            for k in range(writer.pending_add_ops.size)
+        )
+    )
+
+
+def are_clients_of_their_type(s, c) -> bool:
+    """Are the clients' records what they are declared to be?"""
+    return all(is_writer_of_its_type(c, s.clients[client]) for client in range(1, c.clients + 1))
+
+
+def type_ok(s: Ledger, c: NamedTuple):
+    """Every variable holds what it is declared to hold."""
+    if not is_ledger_of_its_type(s, c):
+        return "the metadata or a bookie hold what they can't"
+    if not are_clients_of_their_type(s, c):
+        return "a client holds what it can't"
+    return HOLDS
+
+
+# --- Entries -----------------------------------------------------------------------------------
+
+
+def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
+    """Every bookie stores under an id what the writer wrote under it."""
+    for bookie in range(1, c.bookies + 1):
+        for entry in range(1, c.send_limit + 1):
+            if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
+                return "a bookie stores other data under an id than the writer wrote"
+    return HOLDS
+
+
+def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
+    """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
+    if s.meta_status != CLOSED:
+        return HOLDS
+    for entry in range(1, s.meta_last_entry + 1):
+        position = fragment_of_entry(s.meta_fragments, entry)
+        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
+            return "an entry of the closed ledger is stored by less than an ack quorum"
+    return HOLDS
+
+
+def no_divergence_between_client_and_meta_data(s: Ledger, c: NamedTuple):
+    """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
+    for client in range(1, c.clients + 1):
+        mine = s.clients[client]
+        if s.meta_status == CLOSED and mine.status != NIL and mine.lac > s.meta_last_entry:
+            return "a client has acknowledged an entry that the closed ledger does not have"
+    return HOLDS
+
+
+def all_acked_entries_are_readable(s: Ledger, c: NamedTuple):
+    """Every entry that a client has acknowledged is on some bookie of its fragment's ensemble."""
+    fragments = s.meta_fragments
+    for client in range(1, c.clients + 1):
+        mine = s.clients[client]
+        if mine.status == OPEN or mine.status == CLOSED:
+            for entry in range(1, mine.lac + 1):
+                position = fragment_of_entry(fragments, entry)
+                if copies(s, fragments.items[position], entry) == 0:
+                    return "an acknowledged entry is on no bookie of its ensemble"
+    return HOLDS
+
+
+# --- Bounds, and what must be reachable ----------------------------------------------------------
+
+
+def within_lost_messages(c, lost) -> str:
+    """Are no more messages lost now than max_lost_messages?"""
+    if c.max_lost_messages == NO_LIMIT or lost <= c.max_lost_messages:
+        return HOLDS
+    return "more messages are lost than max_lost_messages"
+
+
+def max_lost_messages(s: Ledger, c: NamedTuple):
+    """So many messages are lost at a time at the most, not counting those acted upon."""
+    lost = 0
+    for client in range(1, c.clients + 1):
+        messages = s.messages[client]
+        lost += count_lost_of(c, messages.adds) + count_lost_of_fencing(messages)
+        lost += count_lost_reads(c, messages)
+    return within_lost_messages(c, lost)
+
+
+def recovery_closes_the_ledger(s: Ledger, c: NamedTuple):
+    """A recovery comes to its end."""
+    for client in range(1, c.clients + 1):
+        if s.clients[client].status == CLOSED and recovers(s, client):
+            return HOLDS
+    return "no recovery has closed the ledger"
+
+
+# --- What must happen in the end -----------------------------------------------------------------
+
+
+def ledger_is_closed(s, c) -> bool:
+    """The ledger is closed, and a client knows."""
+    return s.meta_status == CLOSED and any(
+        s.clients[client].status == CLOSED for client in range(1, c.clients + 1)
+    )
+
+
+def liveness():
+    """The ledger is closed in the end. The original means to claim it under weak fairness of Next.
+
+    As it is written there it can't be evaluated. It is false: who has lost messages may stop.
+    """
+    return always_eventually(ledger_is_closed)
