@@ -72,4 +72,20 @@ CHALLENGES = [
             "One of these writes has to be lost, so that the recovery must replace a bookie.",
         ],
     ),
+    Challenge(
+        "leave_an_entry_behind",
+        "Leave an entry behind",
+        "A proposal promises that a fragment is left only once all its entries are on a write"
+        " quorum. One writer, three bookies, a write quorum of 2: make it leave an entry on one"
+        " bookie.",
+        spec="bookkeeper.unbounded_ledgers",
+        constants={"bookies": 3, "clients": 1, "send_limit": 2, "inflight_limit": 2},
+        breaks="tail_fragments_reach_write_quorum",
+        hints=[
+            "The mark of what is fully replicated is counted from the mark of what is acknowledged."
+            " So let an entry be acknowledged, and then let the client hear of another one.",
+            "A fragment is left when a bookie has timed out: lose a message to the bookie that is"
+            " to lack the entry.",
+        ],
+    ),
 ]

@@ -53,5 +53,5 @@ def test_the_task_is_complete(task):
 
 def test_there_are_challenges_with_hints():
     challenges = challenges_of("bookkeeper")
-    assert len(challenges) == 4
+    assert len(challenges) == 5
     assert all(len(each.hints) >= 2 for each in challenges)

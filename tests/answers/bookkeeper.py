@@ -65,4 +65,10 @@ WRONG = {
         (all_are_fenced, "that is enough, and you say otherwise"),
         (an_ack_quorum_is_fenced, "that is not enough, and you say otherwise"),
     ],
+    "pin_a_bookie": [
+        (
+            "client_creates_ledger(client=1, ensemble={1, 2})",
+            "every bookie that has timed out can be replaced",
+        ),
+    ],
 }
