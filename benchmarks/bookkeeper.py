@@ -1,16 +1,23 @@
 """How fast BookKeeper's protocols are explored, on one core and on all; best and worst of the runs.
 
-    .venv/bin/python -m benchmarks.bookkeeper [--runs 3] [--states 4000000] [--to-the-end]
+    .venv/bin/python -m benchmarks.bookkeeper [--runs 3] [--states 4000000]
+    .venv/bin/python -m benchmarks.bookkeeper --to-the-end [--memory GIB]
 
 First the loss that the release 4.13 is known for: TLC found it on this kind of machine after 112 s
 and 1.9 million distinct states. Then today's protocol as its specification is configured (4
-bookies, 2 clients, write quorum 3, ack quorum 2), up to so many states, or with --to-the-end as far
-as the memory goes. Compiling is not measured. On a machine that is busy with other things all
-figures are lower bounds.
+bookies, 2 clients, write quorum 3, ack quorum 2), up to so many states.
+
+With --to-the-end only the latter, as far as the memory goes: on one core, on all, and on all with
+symmetry. It shows how far it is; Ctrl-C ends a search, and what it knows by then is told. Compiling
+is not measured. On a machine that is busy with other things all figures are lower bounds.
 """
 
 import argparse
 import os
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
 
 from benchmarks.engines import machine
 from protocol_lab.catalog import load
@@ -30,22 +37,48 @@ def main() -> None:
     parser.add_argument("--memory", type=float, help="GiB for --to-the-end; default: half of all")
     options = parser.parse_args()
     print(machine())
-    cores = sorted(os.sched_getaffinity(0))
-    for used in (cores[:1], cores):
-        os.sched_setaffinity(0, used)
-        print(f"{len(used)} of {len(cores)} cores")
-        report("the loss of 4.13", [run(*LOSS) for _ in range(options.runs)])
-        report(
-            f"today's protocol, {options.states:,} states",
-            [run(*SHIPPED, max_states=options.states) for _ in range(options.runs)],
-        )
     if options.to_the_end:
-        report("today's protocol, to the end", [run(*SHIPPED, memory_gib=options.memory)])
+        to_the_end(options.memory)
+    else:
+        in_short_runs(options.runs, options.states)
 
 
-def run(name: str, constants: dict, **bounds: float | None) -> Result:
+def in_short_runs(runs: int, states: int) -> None:
+    """The loss, and the first states of today's protocol, several times each."""
+    for _ in cores():
+        report("the loss of 4.13", [run(*LOSS) for _ in range(runs)])
+        report(
+            f"today's protocol, {states:,} states",
+            [run(*SHIPPED, max_states=states) for _ in range(runs)],
+        )
+
+
+def to_the_end(memory_gib: float | None) -> None:
+    """Today's protocol until everything is seen, the memory is full, or somebody interrupts."""
+    for used in cores():
+        for symmetry in (False, True) if used > 1 else (False,):
+            run(*SHIPPED, max_states=1_000, symmetry=symmetry)  # compiles
+            before = psutil.Process().memory_info().rss
+            found = run(*SHIPPED, memory_gib=memory_gib, symmetry=symmetry, progress=True)
+            taken = (psutil.Process().memory_info().rss - before) / found.distinct
+            report("with symmetry" if symmetry else "today's protocol", [found])
+            seen = "finished" if found.exhaustive else "not finished"
+            print(f"    {seen}; {found.model.layout.size} bytes a state, {taken:.0f} with all else")
+            del found
+
+
+def cores() -> Iterator[int]:
+    """Run on one core, then on all; gives their numbers."""
+    all_cores = sorted(os.sched_getaffinity(0))
+    for used in (all_cores[:1], all_cores) if len(all_cores) > 1 else (all_cores,):
+        os.sched_setaffinity(0, used)
+        print(f"{len(used)} of {len(all_cores)} cores")
+        yield len(used)
+
+
+def run(name: str, constants: dict, progress: bool = False, **bounds: Any) -> Result:
     """One search of a spec with its default invariants."""
-    return explore(load(name).bind(**constants), progress=False, **bounds)
+    return explore(load(name).bind(**constants), progress=progress, **bounds)
 
 
 def report(what: str, results: list[Result]) -> None:

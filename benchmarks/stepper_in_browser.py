@@ -26,6 +26,9 @@ STEPPERS = {
     "the talk's loss": "replay('talk_46_56_found_scenario')",
     "pulsar.compaction": "step('pulsar.compaction', retain_null_key=True)",
     "729 initial states": "step('pulsar.compaction', model_producer=False)",
+    "bookkeeper.v4_13": "step('bookkeeper.v4_13')",
+    "bookkeeper.protocol": "step('bookkeeper.protocol')",
+    "kraft.kip_853": "step('kraft.kip_853')",
     "requests and replies": "step(spec.bind(clients=2, requests=2))",
 }
 CELL = """

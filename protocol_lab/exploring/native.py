@@ -334,24 +334,34 @@ class NativeSearch:
             self.violating[each.name] += int(self._broken(each.name, count).sum())
 
     def _make_room(self, count: int) -> None:
-        if 2 * (self.stored + count) > len(self.table):
-            self._check_memory(8 * 4 * len(self.table))
-            larger = np.zeros(4 * len(self.table), np.uint64)
+        """Let the table and the store grow in large steps, and at the end as far as memory goes."""
+        needed = self.stored + count
+        if 2 * needed > len(self.table):
+            factor = 4 if 8 * 4 * len(self.table) <= self._free_bytes() else 2
+            self._check_memory(8 * factor * len(self.table))
+            larger = np.zeros(factor * len(self.table), np.uint64)
             table.refill(larger, self.table)
             self.table = larger
-        if self.stored + count > len(self.store):
-            size = 2 * (self.stored + count)
-            self._check_memory(8 * size * (self.model.words + 1))
+        if needed > len(self.store):
+            row = 8 * (self.model.words + 1)
+            size = max(needed, min(2 * needed, self._free_bytes() // row))
+            self._check_memory(row * size)
             self.store = _grown(self.store, size, self.stored)
             self.parents = _grown(self.parents, size, self.stored)
 
+    @property
+    def _bound(self) -> int:
+        return self.question.memory_bytes or psutil.virtual_memory().total // 2
+
+    def _free_bytes(self) -> int:
+        """How much more the search may take, beside what it has."""
+        return self._bound - self.store.nbytes - self.parents.nbytes - self.table.nbytes
+
     def _check_memory(self, more_bytes: int) -> None:
-        used = self.store.nbytes + self.parents.nbytes + self.table.nbytes
-        bound = self.question.memory_bytes or psutil.virtual_memory().total // 2
-        if used + more_bytes > bound:
+        if more_bytes > self._free_bytes():
             raise _Undecided(
-                f"the search needs more than the {bound / 2**30:.1f} GiB of memory it may use:"
-                " lower the constants, raise --memory, or use Spark"
+                f"the search needs more than the {self._bound / 2**30:.1f} GiB of memory it may"
+                " use: lower the constants, raise --memory, or use Spark"
             )
 
     def _row(self, position: int) -> bytes:
