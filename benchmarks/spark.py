@@ -32,7 +32,9 @@ from benchmarks.engines import machine
 from protocol_lab.catalog import load
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
+from protocol_lab.spark.search import OWNER_FINGERPRINTS
 from protocol_lab.spark.session import local_session
+from protocol_lab.spark.settling import LIMIT_BYTES
 
 SPEC = "kafka.kip_320"
 
@@ -71,6 +73,9 @@ what TLC was asked: where no invariant is checked all states are explored althou
 
 SMALL_LEVEL = 1_000
 """A level of fewer states shows the fixed cost."""
+
+TELLING = 500_000
+"""States below which the cost of a level hides the cost of a state."""
 
 TARGET = 10**10
 EXECUTORS, CORES = 20, 8
@@ -122,8 +127,8 @@ def main() -> None:
     if not options.without_tlc:
         beside_tlc(session)
     session.stop()
-    for each in measured[-1:]:
-        extrapolate(each)
+    if measured and measured[-1].result.distinct > TELLING:
+        extrapolate(measured[-1])
 
 
 # --- Growing -------------------------------------------------------------------------------------
@@ -246,31 +251,34 @@ def extrapolate(measured: Measured) -> None:
     """What TARGET states would need, if everything but the fixed cost of a level is proportional
     to the states, and the depth grows with the logarithm of their number."""
     result = measured.result
-    fixed, levels = measured.fixed, len(measured.levels)
-    core_seconds = max(0.0, measured.seconds - levels * fixed) * (os.cpu_count() or 1)
-    a_state = core_seconds / result.distinct
+    fixed, levels, cores = measured.fixed, len(measured.levels), EXECUTORS * CORES
+    a_state = (measured.seconds - levels * fixed) * (os.cpu_count() or 1) / result.distinct
+    sent = sum(level["sent"] for level in measured.levels)
+    a_candidate = measured.shuffle_bytes / sent
     depth = math.ceil(result.depth * math.log(TARGET) / math.log(result.distinct))
-    cores = EXECUTORS * CORES
     work, waiting = TARGET * a_state / cores, depth * fixed
-    shuffle = measured.shuffle_bytes / result.distinct * TARGET
-    disk = measured.disk_bytes / result.distinct * TARGET
-    owners = 2 ** math.ceil(math.log2(TARGET / 2**22))
-    crossing = shuffle / EXECUTORS / max(work, 1e-9)
-    print(f"\nA model of {TARGET:,} states on {EXECUTORS} executors of {CORES} cores")
+    states = TARGET / result.distinct
+    least, most = measured.shuffle_bytes * states, result.generated * a_candidate * states
+    owners = 2 ** math.ceil(math.log2(TARGET / OWNER_FINGERPRINTS))
+    seen = 8 * TARGET / owners / 2**20
     print(
+        f"\nA model of {TARGET:,} states on {EXECUTORS} executors of {CORES} cores\n"
         f"  measured in the largest search above: {1e6 * a_state:.1f} µs of a core a state,"
-        f" {fixed:.2f} s a level, {shuffle / TARGET:.0f} bytes a state through the shuffle,"
-        f" {disk / TARGET:.0f} on disk\n"
-        f"  assumed: these stay as they are, cores are as fast as here and all busy in large"
-        f" levels; {depth} levels, as depth grows with the logarithm of the states; a shared"
-        f" folder that keeps up\n"
-        f"  time: {work / 3600:.2f} h of work and {waiting:.0f} s of fixed costs, with every level"
-        f" lasting as long as its slowest owner perhaps half as much again\n"
-        f"  shuffle: {shuffle / 2**40:.2f} TiB in all, {crossing / 2**20:.0f} MiB/s for each"
-        f" executor while it lasts; disk: {disk / 2**40:.2f} TiB in the shared folder\n"
-        f"  owners: {owners:,}; a task takes about 0.5 GiB (128 MiB of candidates and as much again"
-        f" to sort them, {8 * TARGET / owners / 2**20:.0f} MiB of fingerprints that were seen), so"
-        f" {CORES * 0.5 + 2:.0f} GiB an executor with its JVM"
+        f" {fixed:.2f} s a level, {a_candidate:.0f} bytes a candidate through the shuffle,"
+        f" {measured.disk_bytes / result.distinct:.0f} bytes a state on disk\n"
+        "  assumed: these stay as they are; cores are as fast as here, and all busy in large"
+        f" levels; depth grows with the logarithm of the states, to {depth} levels; the folder is"
+        " shared and keeps up\n"
+        f"  time: {work / 3600:.2f} h of work, and {waiting:.0f} s of fixed costs; twice that where"
+        " levels wait for their slowest owner as long as for all others\n"
+        f"  shuffle: {least / 2**40:.2f} TiB if a task meets as many doubles as here,"
+        f" {most / 2**40:.2f} TiB if it meets none: up to"
+        f" {most / EXECUTORS / work / 2**20:.0f} MiB/s to and from each executor\n"
+        f"  disk: {measured.disk_bytes * states / 2**40:.2f} TiB in the shared folder\n"
+        f"  memory: {owners:,} owners; a task takes about 0.5 GiB"
+        f" ({LIMIT_BYTES >> 20} MiB of candidates, as much again twice to sort them, and"
+        f" {seen:.0f} MiB of fingerprints, looked up on disk), so {CORES * 0.5 + 2:.0f} GiB an"
+        " executor with its JVM"
     )
 
 

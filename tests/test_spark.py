@@ -6,11 +6,14 @@ import json
 import linecache
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import psutil
@@ -28,18 +31,20 @@ from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.search import Question
+from protocol_lab.spark import candidates, levels, settling, troubles
 from protocol_lab.spark import search as search_module
-from protocol_lab.spark import troubles
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.distances import steps_to
-from protocol_lab.spark.levels import LEVEL
+from protocol_lab.spark.levels import LEVEL, write_part
 from protocol_lab.spark.making import divided
-from protocol_lab.spark.recipe import model_from, recipe_of
+from protocol_lab.spark.recipe import Made, model_from, recipe_of
+from protocol_lab.spark.reports import Asked, Report
 from protocol_lab.spark.search import SparkSearch
 from protocol_lab.spark.seen import runs_up_to
 from protocol_lab.spark.session import local_session
 from protocol_lab.spark.settling import Unseen
 from protocol_lab.spark.tables import decoded
+from protocol_lab.spark.tasks import Tasks
 from protocol_lab.stepping.steps import find_step
 from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.spec_checks import bind, cases_of, sampled
@@ -62,6 +67,7 @@ COUNTS = (
 )
 
 SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
+LARGE = {"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch": 2}
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +221,39 @@ def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
     owners = [level["partitions"] for level in result.levels]
     assert owners == sorted(owners)
     assert {1, 4, 16} <= set(owners)
+    seen = np.cumsum([level["new"] for level in result.levels])
+    assert (seen <= 2 * 40 * np.array(owners)).all()
+
+
+@pytest.mark.slow
+def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
+    """One more level, as the two tasks of a cluster with one owner would make it: with room for
+    all candidates, and with little."""
+    monkeypatch.setattr(levels, "BLOB_BYTES", 1 << 13)
+    model = kip_320.spec.bind(**LARGE)
+    expected = NativeSearch(model, question(model)).run().per_depth
+    local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
+    search = on_spark(model, question(model, max_states=350_000), "no session", **local)
+    tasks, folder = Tasks(Made(model, None, None), Asked.by(question(model))), search.folder
+    before = folder.seen()
+    peaks, found = [], []
+    for limit in (1 << 30, 1 << 16, 1 << 16):  # the first time Python's own tables may grow
+        for module, name in ((settling, "LIMIT_BYTES"), (candidates, "_STORE_BYTES")):
+            monkeypatch.setattr(module, name, limit)
+        after = replace(before.after(1), folder=tmp_path / f"seen {len(found)}")
+        report, level = Report(), folder.new_level(after.depth)
+        tracemalloc.start()
+        parcels = tasks.expand(folder.read(before.depth), 1, report)
+        settled = tasks.settle(before, after, 0, parcels, report)
+        write_part(level, ((0, block) for block in settled), 0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        found.append((report.new, report.check))
+    roomy, *tight = peaks
+    candidates_bytes = report.sent * (model.layout.size + 24)
+    assert 4 * min(tight) < candidates_bytes < roomy
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == expected[before.depth]
 
 
 @pytest.mark.parametrize("limit", [1, 3_000, 10**9])
@@ -447,6 +486,22 @@ def test_stopping_cancels_the_job_and_returns_what_is_known(session):
     result = on_spark(model, question(model, stopped=lambda: next(calls) > 2), session).result
     assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
     assert result.distinct == sum(level["new"] for level in result.levels)
+    assert not session.sparkContext.statusTracker().getActiveJobsIds()
+
+
+@pytest.mark.slow
+def test_interrupting_a_cell_cancels_the_job_that_runs(session):
+    model = kip_320.spec.bind(**SMALL)
+
+    def progress(result, frontier, seconds):
+        if result.activity:  # a job is running
+            signal.raise_signal(signal.SIGINT)
+
+    result = on_spark(model, question(model, progress=progress), session).result
+    assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
+    assert 0 < result.distinct == sum(level["new"] for level in result.levels)
+    assert "spark" not in [level["where"] for level in result.levels]
+    assert not session.sparkContext.statusTracker().getActiveJobsIds()
 
 
 # --- Afterwards ------------------------------------------------------------------------------
@@ -497,6 +552,7 @@ def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(
     counted = tables["violations"].invariant.value_counts().to_dict()
     assert counted == {name: count for name, count in result.violating.items() if count}
     assert {"few_letters", "values_last"} <= counted.keys()
+    assert_duckdb_reads(tmp_path, result)
     assert tables["violations"].reason.str.len().min() > 5
     of_steps = tables["violations"][tables["violations"].invariant == "values_last"]
     edges = tables["edges"][tables["edges"].violates.map(len) > 0]
@@ -507,6 +563,40 @@ def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(
         steps_to(session, tmp_path)
     with pytest.raises(LabError, match="has no states"):
         steps_to(session, tmp_path / "elsewhere")
+
+
+NESTED = (
+    "MAP(INTEGER, STRUCT(seen INTEGER[],"
+    ' log STRUCT("source" INTEGER, dest INTEGER, "value" INTEGER)[], "mode" VARCHAR))'
+)
+
+
+def assert_duckdb_reads(folder: Path, result) -> None:
+    """Types, and what is asked of nested columns; pandas has read the same files."""
+
+    def ask(query: str, name: str) -> list[tuple]:
+        return duckdb.sql(query.format(f"'{folder / name}/*.parquet'")).fetchall()
+
+    types = {name: kind for name, kind, *_ in ask("DESCRIBE FROM {}", "states")}
+    assert types["server"] == NESTED
+    assert (types["reached"], types["violates"]) == ("INTEGER[]", "VARCHAR[]")
+    per_depth = ask("SELECT depth, count(*) FROM {} GROUP BY 1 ORDER BY 1", "states")
+    assert per_depth == list(enumerate(result.per_depth, 1))
+    late = [
+        row.fingerprint
+        for row in pd.read_parquet(folder / "states").itertuples()
+        if dict(row.server)[1]["mode"] == "busy" and len(dict(row.server)[1]["log"]) == 2
+    ]
+    busy = "SELECT fingerprint FROM {} WHERE server[1].mode = 'busy' AND len(server[1].log) = 2"
+    assert sorted(late) == sorted(each for (each,) in ask(busy, "states"))
+    assert late
+    (steps,) = ask("SELECT count(*), count(DISTINCT action) FROM {}", "edges")
+    assert steps[0] == result.generated - result.per_action["init"]
+    (made,) = ask("SELECT sum(new), sum(generated), min(map_keys(spent)[1]) FROM {}", "levels")
+    assert made[:2] == (result.distinct, result.generated)
+    assert made[2] in ("expand", "read", "settle", "write")
+    counted = dict(ask("SELECT invariant, count(*) FROM {} GROUP BY 1", "violations"))
+    assert counted == {name: count for name, count in result.violating.items() if count}
 
 
 def fewest_steps(tables) -> dict[int, int]:
@@ -648,7 +738,7 @@ def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_large_configuration_of_kip_320(session, tmp_path):
     """737,794 states, as TLC counts them."""
-    model = kip_320.spec.bind(replicas=3, log_size=2, max_records=2, max_leader_epoch=2)
+    model = kip_320.spec.bind(**LARGE)
     result = on_spark(model, question(model), session, driver_below=20_000).result
     same(result, NativeSearch(model, question(model)).run())
     assert (result.distinct, result.generated, result.depth) == (737_794, 1_967_560, 26)

@@ -52,13 +52,15 @@ class Finding(NamedTuple):
 class Report:
     """What tasks have counted and found; the reports of one level add up.
 
-    per_action: generated, by action number. violating: by number in the question's names, the new
-    states that break the invariant, or the generated steps that do. reached: a bit for each
-    sometimes property. check: the sum of the new states' fingerprints, modulo 2^64. over: a state
-    in hex whose successors could not be computed. spent: seconds by what they were spent on.
+    new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
+    sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
+    violating: by number in the question's names, the new states that break the invariant, or the
+    generated steps that do. reached: a bit for each sometimes property. over: a state in hex whose
+    successors could not be computed. spent: seconds by what they were spent on.
     """
 
     new: int = 0
+    sent: int = 0
     check: int = 0
     per_action: list[int] = field(default_factory=list)
     violating: list[int] = field(default_factory=list)
@@ -80,6 +82,7 @@ class Report:
     def add(self, other: "Report") -> None:
         """Take in another task's report."""
         self.new += other.new
+        self.sent += other.sent
         self.check = (self.check + other.check) % 2**64
         self.per_action = sums(self.per_action, other.per_action)
         self.violating = sums(self.violating, other.violating)

@@ -72,7 +72,8 @@ class SparkSearch:
     itself. partitions: the number of owners to begin with, a power of two; None for one a core.
     It doubles as the search grows.
 
-    The result's `levels` say how many new states each level has and how many were generated for it,
+    The result's `levels` say how many new states each level has, how many were generated for it and
+    how many of these sent to their owners (a task sends a state once, however often it meets it),
     where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
     the time was spent on. There the seconds of tasks add up, which have run side by side: to load
     kernels, to read states, to expand them, to send candidates and to wait for those who take them;
@@ -232,6 +233,7 @@ class SparkSearch:
                 "depth": depth,
                 "new": report.new,
                 "generated": sum(report.per_action),
+                "sent": report.sent,
                 "seconds": round(time.perf_counter() - began - waited, 3),
                 "waited": round(waited, 3),
                 "where": where,
@@ -361,7 +363,7 @@ class SparkSearch:
         return [*self.question.names, GOAL][number]
 
 
-_TOLD = ("depth", "new", "generated", "seconds", "waited", "where", "partitions")
+_TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
 """What the result says of a level."""
 
 

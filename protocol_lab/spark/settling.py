@@ -39,8 +39,8 @@ class Unseen:
     fingerprint, its parent's, and the number of the action.
     """
 
-    def __init__(self, words: int, seen: list[np.ndarray], limit_bytes: int = LIMIT_BYTES):
-        self._words, self._seen, self._limit = words, seen, limit_bytes
+    def __init__(self, words: int, seen: list[np.ndarray], limit_bytes: int | None = None):
+        self._words, self._seen, self._limit = words, seen, limit_bytes or LIMIT_BYTES
         self._kept: list[np.ndarray] = []
         self._bytes = 0
         self._folder: tempfile.TemporaryDirectory | None = None

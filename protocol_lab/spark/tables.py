@@ -56,6 +56,7 @@ LEVELS = pa.schema(
         ("depth", pa.int32()),
         ("new", pa.int64()),
         ("generated", pa.int64()),
+        ("sent", pa.int64()),
         ("seconds", pa.float64()),
         ("waited", pa.float64()),
         ("where", pa.string()),

@@ -97,8 +97,13 @@ class Tasks:
             while begin < len(block) and not report.over:
                 begin = self._expand_chunk(block, begin, candidates, report)
                 if candidates.are_many():
-                    yield from candidates.parcels(owners)
-        yield from candidates.parcels(owners)
+                    yield from self._parcels(candidates, owners, report)
+        yield from self._parcels(candidates, owners, report)
+
+    def _parcels(self, candidates: Candidates, owners: int, report: Report) -> Iterator[Parcel]:
+        for parcel in candidates.parcels(owners):
+            report.sent += len(parcel.rows)
+            yield parcel
 
     def _expand_chunk(
         self, block: Block, begin: int, candidates: "Candidates", report: Report
@@ -221,7 +226,7 @@ class Tasks:
         self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
         candidates = Candidates(self.model.words)
         candidates.add(rows, len(rows), inside, parents, actions)
-        yield from candidates.parcels(owners)
+        yield from self._parcels(candidates, owners, report)
 
     # --- Second stage -----------------------------------------------------------------------
 
