@@ -113,6 +113,14 @@ RUNS = [
         constraint=ONE_REMOVED_OF_TWO,
     ),
     Run(
+        "r2_ignored_leader",
+        "eventually_leader_elected",
+        removal(2, 3, removal_guard_relaxed=1),
+        None,
+        15,
+        True,
+    ),
+    Run(
         "r2_rejected",
         "removal_not_stuck",
         relaxed(fetch_outside_configuration="rejected"),
