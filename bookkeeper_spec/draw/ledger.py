@@ -24,6 +24,7 @@ from bookkeeper_spec.draw.traffic import (
     of_terms,
     of_v4_13,
     set_name,
+    value_name,
 )
 from bookkeeper_spec.ledger import (
     ABORTED,
@@ -37,7 +38,7 @@ from bookkeeper_spec.ledger import (
     has_entry,
 )
 from bookkeeper_spec.writing import needs_resend
-from protocol_lab.declaring.nodes import contains, members
+from protocol_lab.declaring.nodes import contains, smallest
 from protocol_lab.drawing import (
     Bar,
     Card,
@@ -147,7 +148,7 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
             [Text(f"LAC {s.b_lac[bookie]}", "muted"), *_limbo(s, bookie)],
         ],
         entries=[
-            _entry(s, bookie, entry, acknowledged)
+            _entry(s, c, bookie, entry, acknowledged)
             for entry in range(1, c.send_limit + 1)
             if has_entry(s, bookie, entry)
         ],
@@ -170,11 +171,10 @@ def _limbo(s: Any, bookie: int) -> list[Text]:
     return [Text("in limbo", "bad", bold=True) if contains(s.b_limbo, bookie) else Text("")]
 
 
-def _entry(s: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
+def _entry(s: Any, c: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
     is_cut_off = s.meta_status == CLOSED and entry > s.meta_last_entry
     promised = entry <= acknowledged
-    data = [each for each in members(s.b_entries[bookie].data[entry]) if each != entry]
-    detail = f"data {data[0]}" if data else "cut off" if is_cut_off else ""
+    detail = _data(s, c, bookie, entry) or ("cut off" if is_cut_off else "")
     return Entry(
         entry - 1,
         entry_name(entry),
@@ -186,6 +186,14 @@ def _entry(s: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
     )
 
 
+def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
+    """The data where they are not the entry's id: a value, or a mix-up."""
+    data = smallest(s.b_entries[bookie].data[entry])
+    if hasattr(s, "acked_values"):
+        return value_name(c, data)
+    return f"data {data}" if data != entry else ""
+
+
 # --- Clients ---------------------------------------------------------------------------------
 
 
@@ -193,16 +201,17 @@ def _known(client: Client) -> list[Text]:
     """What every client has: what it does, and how far it is."""
     w = client.record
     tones = {OPEN: "accent", IN_RECOVERY: "warning", INVALID: "bad"}
-    lines = [Text(client.does, tones.get(w.status, "muted"), bold=w.status in tones)]
+    lines = [Text(client.does, tones.get(w.status, "muted"), w.status in tones, topic="does")]
     if w.curr_fragment.id == 0:
         return lines
     known = f"metadata of version {w.meta_version}" if w.meta_version else "metadata out of date"
-    lines.append(Text(known, "muted"))
-    lines.append(Text(f"LAP {_up_to(w.lap)} · LAC {_up_to(w.lac)}"))
+    lines.append(Text(known, "muted", topic="metadata"))
+    lines.append(Text(f"LAP {_up_to(w.lap)} · LAC {_up_to(w.lac)}", topic="marks"))
     lines.append(
         Text(
             f"writes to fragment {w.curr_fragment.id}: {set_name(w.curr_fragment.ensemble)}",
             "muted",
+            topic="fragment",
         )
     )
     pending = {w.pending_add_ops.items[k].entry.id for k in range(w.pending_add_ops.size)}
@@ -210,12 +219,12 @@ def _known(client: Client) -> list[Text]:
         if entry in pending or w.confirmed[entry]:
             state = "pending" if entry in pending else "done"
             text = f"{entry_name(entry)} {state}: confirmed by {_whom(w.confirmed[entry])}"
-            lines.append(Text(text, "muted"))
+            lines.append(Text(text, "muted", topic=f"confirmed {entry}"))
     for k in range(w.pending_add_ops.size):
         op = w.pending_add_ops.items[k]
         if needs_resend(op, w.curr_fragment):
             text = f"{entry_name(op.entry.id)} was sent to {set_name(op.ensemble)}: send again"
-            lines.append(Text(text, "warning"))
+            lines.append(Text(text, "warning", topic=f"again {op.entry.id}"))
     return lines
 
 
@@ -227,12 +236,26 @@ def _whom(bookies: int) -> str:
     return set_name(bookies) if bookies else "none"
 
 
+def _fenced(mine: Any) -> Text:
+    return Text(f"fenced: {_whom(mine.fenced)}", topic="fenced")
+
+
+def _own_fragments(mine: Any) -> Text:
+    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
+    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
+    return Text(f"its fragments: {shown}", "muted", topic="fragments")
+
+
+def _read_from(mine: Any) -> Text:
+    return Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted", topic="reads")
+
+
 def acknowledged_text(entry: int) -> Text:
     """What a writer has told its own caller."""
     if entry == 0:
-        return Text("nothing acknowledged yet", "muted")
+        return Text("nothing acknowledged yet", "muted", topic="acknowledged")
     names = entry_name(1) if entry == 1 else f"{entry_name(1)} to {entry_name(entry)}"
-    return Text(f"✓ acknowledged to its caller: {names}", "good", bold=True)
+    return Text(f"✓ acknowledged to its caller: {names}", "good", True, topic="acknowledged")
 
 
 def _reading(record: Any) -> list[Text]:
@@ -241,7 +264,7 @@ def _reading(record: Any) -> list[Text]:
     if hasattr(record, "is_unknown"):
         answers.append((record.is_unknown, "does not know of"))
     name = entry_name(record.lap + 1)
-    return [Text(f"{set_name(who)} {verb} {name}") for who, verb in answers if who]
+    return [Text(f"{set_name(who)} {verb} {name}", topic=verb) for who, verb in answers if who]
 
 
 # --- Messages --------------------------------------------------------------------------------
@@ -271,7 +294,7 @@ def describe_v4_13(s: Any, c: Any) -> Cluster:
     does = PHASES[w2.recovery_phase] if w2.status == IN_RECOVERY else STATUS[w2.status]
     lines = []
     if w2.status == IN_RECOVERY:
-        lines.append(Text(f"fenced: {_whom(w2.fenced)}"))
+        lines.append(_fenced(w2))
         lines += _reading(w2)
     does_w1 = STATUS[s.w1.status]
     if s.w1.status == NIL and s.w1.lap:
@@ -322,17 +345,16 @@ def describe_clients(
 
 
 def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
-    lines = [Text(f"fenced: {_whom(mine.fenced)}")] if mine.recovery_phase == 1 else []
-    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
-    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
-    lines.append(Text(f"its fragments: {shown}", "muted"))
+    lines = [_fenced(mine)] if mine.recovery_phase == 1 else []
+    lines.append(_own_fragments(mine))
     if mine.recovery_ensemble:
-        lines.append(Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted"))
+        lines.append(_read_from(mine))
     if mine.read_responses:
         name = entry_name(mine.curr_read_entry)
-        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}"))
+        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}", topic="has no"))
     if mine.last_recoverable_entry >= 0:
-        lines.append(Text(f"last recoverable entry: {_up_to(mine.last_recoverable_entry)}"))
+        last = _up_to(mine.last_recoverable_entry)
+        lines.append(Text(f"last recoverable entry: {last}", topic="last"))
     if mine.recovery_phase == 1:
         return "fences", lines
     if mine.curr_read_entry:
@@ -341,11 +363,9 @@ def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
 
 
 def _limbo_recovery(mine: Any) -> tuple[str, list[Text]]:
-    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
-    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
     lines = [
-        Text(f"fenced: {_whom(mine.fenced)}"),
-        Text(f"its fragments: {shown}", "muted"),
+        _fenced(mine),
+        _own_fragments(mine),
         *_reading(mine),
     ]
     return PHASES[mine.recovery_phase], lines
@@ -387,7 +407,7 @@ def _with_lafr(s: Any, cluster: Cluster) -> Cluster:
         for bookie, lane in enumerate(cluster.lanes, 1)
     ]
     cards = [
-        replace(card, lines=[*card.lines, Text(f"LAFR {_up_to(s.clients[k].lafr)}")])
+        replace(card, lines=[*card.lines, Text(f"LAFR {_up_to(s.clients[k].lafr)}", topic="lafr")])
         for k, card in enumerate(cluster.cards, 1)
     ]
     return replace(cluster, lanes=lanes, cards=cards)
@@ -400,20 +420,18 @@ draw_guaranteed_write_quorum = drawing_of(describe_guaranteed_write_quorum)
 
 
 def _term_recovery(mine: Any) -> tuple[str, list[Text]]:
-    own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
-    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
-    lines = [Text(f"its fragments: {shown}", "muted")]
+    lines = [_own_fragments(mine)]
     if mine.recovery_ensemble:
-        lines.append(Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted"))
+        lines.append(_read_from(mine))
     if mine.recovery_phase == 1:
-        return "fences", [Text(f"has its term: {_whom(mine.fenced)}"), *lines]
+        return "fences", [Text(f"has its term: {_whom(mine.fenced)}", topic="fenced"), *lines]
     if mine.read_responses:
         name = entry_name(mine.curr_read_entry)
-        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}"))
+        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}", topic="has no"))
     if mine.curr_read_entry:
         return f"reads {entry_name(mine.curr_read_entry)}, writes back", lines
     if mine.trunc_entry:
-        lines.append(Text(f"truncates after {entry_name(mine.trunc_entry)}"))
+        lines.append(Text(f"truncates after {entry_name(mine.trunc_entry)}", topic="truncates"))
         return "writes back", lines
     return "is about to read", lines
 
@@ -423,7 +441,7 @@ def describe_unbounded_ledgers(s: Any, c: Any) -> Cluster:
     title = "BookKeeper · unbounded ledgers"
     cluster = _with_lafr(s, describe_clients(s, c, title, _term_recovery, of_terms(s, c)))
     cards = [
-        replace(card, lines=[*card.lines, Text(f"term {s.clients[k].term}", "muted")])
+        replace(card, lines=[*card.lines, Text(f"term {s.clients[k].term}", "muted", topic="term")])
         for k, card in enumerate(cluster.cards, 1)
     ]
     term = Value("term", Text(str(s.meta_term)))

@@ -42,6 +42,16 @@ def entry_name(entry: int) -> str:
     return f"e{entry}"
 
 
+def with_its_id(entry: int, data: int) -> str:
+    """What an entry is called: its id, since its data are the same number."""
+    return entry_name(entry)
+
+
+def value_name(c: Any, data: int) -> str:
+    """What clients of an unbounded ledger write: values, and empty entries that truncate."""
+    return f"v{data}" if data <= c.send_limit - c.clients + 1 else "empty"
+
+
 def set_name(bookies: int) -> str:
     """A set of bookies, as in {b1, b2}."""
     return "{" + ", ".join(bookie_name(each) for each in members(bookies)) + "}"
@@ -71,10 +81,15 @@ def adds(
     client: str,
     mark: Callable[[int], str] = "LAC {}".format,
     refused: str = "fenced",
+    called: Callable[[int, int], str] = with_its_id,
 ) -> Iterator[Traffic]:
-    """One client's adds and the answers; `mark` says what a request carries, `refused` why not."""
+    """One client's adds and the answers.
+
+    `mark` says what a request carries, `refused` why not, and `called` what an entry is called,
+    from its id and its data.
+    """
     for k in range(len(messages.of)):
-        entry, name = messages.of[k], entry_name(k + 1)
+        entry, name = messages.of[k], called(k + 1, messages.of[k].data)
         for stamp in range(len(entry.requests)):
             yield _requests(ADDS, entry.requests[stamp], client, f"add {name}", mark(stamp))
         yield _answers(ADDS, entry.confirmed, client, f"{name} written")
@@ -88,7 +103,9 @@ def fences(messages: Any, client: str) -> Iterator[Traffic]:
         yield _answers(FENCING, messages.fence_responses[lac], client, f"LAC {lac}", "fenced")
 
 
-def reads(messages: Any, client: str) -> Iterator[Traffic]:
+def reads(
+    messages: Any, client: str, called: Callable[[int, int], str] = with_its_id
+) -> Iterator[Traffic]:
     """One client's recovery reads, and the answers: with the entry, or without it.
 
     Where a negative answer does not tell which entry was asked for, it stands beside the reads.
@@ -97,7 +114,8 @@ def reads(messages: Any, client: str) -> Iterator[Traffic]:
         each, name = messages.reads[k], entry_name(k + 1)
         yield _requests(READS, each.requests, client, f"read {name}")
         for data in range(len(each.responses)):
-            yield _answers(READS, each.responses[data], client, f"has {name}")
+            text = f"has {called(k + 1, data + 1)}"
+            yield _answers(READS, each.responses[data], client, text)
         if hasattr(each, "no_such_entry"):
             yield _answers(READS, each.no_such_entry, client, f"no {name}")
     if hasattr(messages, "no_such_entry"):
@@ -147,14 +165,17 @@ def of_terms(s: Any, c: Any) -> Traffic:
         lac, lafr = divmod(stamp, c.send_limit + 1)
         return f"LAC {lac}, LAFR {lafr}"
 
+    def called(entry: int, data: int) -> str:
+        return f"{entry_name(entry)} ({value_name(c, data)})"
+
     def letters(k: int) -> Iterator[Traffic]:
         client, each, term = client_name(k), s.messages[k], f"term {s.clients[k].term}"
-        yield from adds(each.adds, client, mark, refused="its term is old")
+        yield from adds(each.adds, client, mark, "its term is old", called)
         yield _requests(FENCING, each.fence_requests, client, f"begin {term}")
         for stamp in range(len(each.fence_responses)):
             yield _answers(FENCING, each.fence_responses[stamp], client, mark(stamp), term)
         yield _answers(FENCING, each.fence_refused, client, f"{term} is old")
-        yield from reads(each, client)
+        yield from reads(each, client, called)
         yield _answers(READS, each.read_refused, client, f"read refused: {term} is old")
 
     return _merged(chain.from_iterable(letters(k) for k in range(1, len(s.clients))))

@@ -112,15 +112,18 @@ def _entry(now: Entry, before: Entry | None) -> Entry:
 def _bar(now: Bar, before: Bar | None) -> Bar:
     if before is None:
         return now
-    values = [
-        value if old is None else replace(value, value=_text(value.value, old.value))
-        for value, old in _pairs(now.values, before.values)
-    ]
+    old = {each.label: each.value for each in before.values}
+    values = [replace(each, value=_text(each.value, old.get(each.label))) for each in now.values]
     return replace(now, values=values)
 
 
 def _card(now: Card, before: Card | None) -> Card:
-    lines = [_text(*pair) for pair in _pairs(now.lines, before.lines if before else [])]
+    old = before.lines if before else []
+    topics = {each.topic: each for each in old}
+    lines = [
+        _text(line, topics.get(line.topic) if line.topic else at_its_place)
+        for line, at_its_place in _pairs(now.lines, old)
+    ]
     return replace(now, lines=lines)
 
 

@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before."""
+    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before.
+
+    topic: what a line of a card is about, where cards do not always have the same lines: it is
+    compared with the line before that has the same topic, and else with the one at its place.
+    """
 
     text: str
     tone: str = "ink"
     bold: bool = False
     was: str | None = None
+    topic: str = ""
 
 
 @dataclass(frozen=True)
