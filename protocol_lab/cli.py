@@ -106,7 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument("--seconds", type=float, metavar="S", help="stop after this time")
     simulate.add_argument("--seed", type=int, default=0, metavar="N", help="other walks")
     simulate.add_argument(
-        "--bias", default="steps", help="draw steps, or actions, or rare actions more often"
+        "--bias",
+        default="steps",
+        help="what is drawn: steps, actions, rare actions, or by each walk's taste: swarm",
     )
     simulate.add_argument("--constraint", metavar="EXPR", help="walks end outside of it")
     simulate.add_argument(

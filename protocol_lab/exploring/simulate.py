@@ -1,8 +1,8 @@
 """Seeded random walks, for what is too large to exhaust. They can find a violation; they never
 say that something holds.
 
-`walking` takes the walks, `estimating` says how much of the space they saw, `shrinking` makes the
-way to a violation short.
+`walking` takes the walks and `choosing` their steps, `estimating` says how much of the space they
+saw, `shrinking` makes the way to a violation short.
 """
 
 import os
@@ -18,6 +18,7 @@ import numpy as np
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.exploring.choosing import BIASES
 from protocol_lab.exploring.estimating import Estimate, Sightings
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.predicates import predicate
@@ -26,7 +27,7 @@ from protocol_lab.exploring.rehearsal import rehearse
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import Question, add_trace, explain_capacity
 from protocol_lab.exploring.shrinking import shrink
-from protocol_lab.exploring.walking import BIASES, ENDS, Batch, Violating, Walks
+from protocol_lab.exploring.walking import ENDS, Batch, Violating, Walks
 from protocol_lab.stepping.attempts import initial, successors
 
 WALKS = 10_000
@@ -148,7 +149,7 @@ def simulate(
 
     walks: how many at most, by default 10,000, or any number if `seconds` is given. steps: the
     length of a walk; it ends before where nothing can happen, outside a constraint, or where a step
-    does not fit into the storage. bias: how a step is drawn, see `walking.BIASES`. The same seed
+    does not fit into the storage. bias: how a step is drawn, see `choosing.BIASES`. The same seed
     gives the same walks, on any machine; which of them fit into `seconds` is another matter.
     shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
     LabError for bad input.

@@ -1,8 +1,8 @@
 """Random walks, many at a time: the compiled part of `simulate`.
 
 Some hundred walkers take a step together. The explorer's own kernel finds all that each of them can
-do; one of these steps is drawn, and the explorer's checks look at where it leads. So a simulation
-compiles nothing that a search does not.
+do; one of these steps is drawn (`choosing`), and the explorer's checks look at where it leads. So a
+simulation compiles nothing that a search does not.
 
 A walk is a function of the seed and of its number: it draws from a stream of its own. (With the
 bias "rare" it also depends on the other walks of its batch.) A batch is always the same walks, and
@@ -14,19 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.choosing import BIASES, draw, pick, streams
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import Question, properties_to_compile
 from protocol_lab.stepping.attempts import initial
-
-BIASES = ("steps", "actions", "rare")
-"""steps: every step that can be taken is as likely as any other. actions: first one of the enabled
-actions is drawn, then one of its steps. rare: the same, but an action that this batch has taken n
-times weighs 1 / (1 + n)."""
 
 TOGETHER = 2048
 """Walks of a batch, unless they are very long."""
@@ -108,6 +103,7 @@ class _BatchOfWalks:
         actions = len(walks.model.spec.actions)
         self.numbers = np.arange(first, first + count)
         self.chance = streams(np.uint64(walks.seed & (2**64 - 1)), self.numbers)
+        self.taste = self.chance.copy()
         self.start = draw(self.chance, len(walks.starts))
         self.rows = walks.starts[self.start]
         self.drawn = np.zeros((count, walks.steps), np.int32)
@@ -141,8 +137,9 @@ class _BatchOfWalks:
         """Go on with these walkers only; returns where they stand."""
         if which.all():
             return self.rows
-        self.numbers, self.chance = self.numbers[which], self.chance[which]
-        self.start, self.rows = self.start[which], self.rows[which]
+        self.numbers, self.start = self.numbers[which], self.start[which]
+        self.chance, self.taste = self.chance[which], self.taste[which]
+        self.rows = self.rows[which]
         return self.rows
 
     def _look(self, before: np.ndarray | None, depth: int) -> np.ndarray:
@@ -221,8 +218,8 @@ class _BatchOfWalks:
             self._candidates(2 * len(self.out), self.rows.shape[1])
             return begin
         pick(
-            self.out, self.parent_of, self.action_of, written, begin, done, self.chance,
-            walks.bias, self.result.taken, after, alive, picked,
+            self.rows, self.out, self.parent_of, self.action_of, written, begin, done,
+            self.chance, self.taste, walks.bias, self.result.taken, after, alive, picked,
         )  # fmt: skip
         if full < 0:
             return done
@@ -234,86 +231,3 @@ class _BatchOfWalks:
 
 def _bits(properties: list, chosen: list) -> int:
     return sum(1 << k for k, each in enumerate(properties) if each in chosen)
-
-
-# --- Compiled loops; without signatures, so that importing this module compiles nothing -------
-
-
-@njit(nogil=True, cache=True)
-def next_random(chance, k) -> int:
-    """The next 64 bits of stream k (SplitMix64)."""
-    chance[k] += np.uint64(0x9E3779B97F4A7C15)
-    mixed = chance[k]
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-@njit(nogil=True, cache=True)
-def streams(seed, numbers) -> np.ndarray:
-    """Where the streams of random numbers of these walks begin."""
-    found, own = np.empty(numbers.shape[0], np.uint64), np.empty(1, np.uint64)
-    for k in range(numbers.shape[0]):
-        own[0] = seed
-        own[0] = next_random(own, 0) ^ np.uint64(numbers[k])
-        found[k] = next_random(own, 0)
-    return found
-
-
-@njit(nogil=True, cache=True)
-def draw(chance, among) -> np.ndarray:
-    """One of `among` for every stream."""
-    found = np.empty(chance.shape[0], np.int64)
-    for k in range(chance.shape[0]):
-        found[k] = np.int64(next_random(chance, k) % np.uint64(among))
-    return found
-
-
-@njit(nogil=True, cache=True)
-def pick(
-    out, parent_of, action_of, written, begin, end, chance, bias, taken, after, alive, picked
-) -> None:
-    """Draw a successor for each of the walkers [begin, end) and write it to `after`.
-
-    out[:written] are the successors, by walker and, of each, by action. picked: which it was, by
-    its position among the walker's; alive: was there one. bias: an index into BIASES.
-    """
-    first = 0
-    for walker in range(begin, end):
-        last = first
-        while last < written and parent_of[last] == walker:
-            last += 1
-        if last == first:
-            continue
-        chosen_from, chosen_to = first, last
-        if bias > 0:
-            chosen_from, chosen_to = pick_action(
-                action_of, first, last, chance, walker, bias, taken
-            )
-        among = np.uint64(chosen_to - chosen_from)
-        chosen = chosen_from + np.int64(next_random(chance, walker) % among)
-        for word in range(out.shape[1]):
-            after[walker, word] = out[chosen, word]
-        taken[action_of[chosen]] += 1
-        alive[walker] = 1
-        picked[walker] = chosen - first
-        first = last
-
-
-@njit(nogil=True, cache=True)
-def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[int, int]:
-    """The stretch of one action among the successors [first, last), drawn by its weight."""
-    total, k = 0.0, first
-    while k < last:
-        total += 1.0 if bias == 1 else 1.0 / (1.0 + taken[action_of[k]])
-        action = action_of[k]
-        while k < last and action_of[k] == action:
-            k += 1
-    point = (next_random(chance, walker) >> np.uint64(11)) / 9007199254740992.0 * total
-    begin = end = first
-    while end < last and (end == first or point >= 0.0):
-        begin, action = end, action_of[end]
-        point -= 1.0 if bias == 1 else 1.0 / (1.0 + taken[action])
-        while end < last and action_of[end] == action:
-            end += 1
-    return begin, end
