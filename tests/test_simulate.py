@@ -1,15 +1,32 @@
 """Simulation: seeded walks that are walks of the protocol, short ways, honest estimates."""
 
 import json
-import os
 from collections import Counter
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
-from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
+from benchmarks.reduction import LOSSES
+from protocol_lab import (
+    HOLDS,
+    TAKEN,
+    Int8,
+    LabError,
+    Limits,
+    Node,
+    NodeSet,
+    Range,
+    Spec,
+    Struct,
+    Subset,
+    only,
+    size,
+)
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
+from protocol_lab.exploring import simulate as simulating
+from protocol_lab.exploring.choosing import liking_of, place, streams
 from protocol_lab.exploring.estimating import Sightings
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.search import Question
@@ -23,6 +40,13 @@ from tests.request_reply import spec as request_reply
 from tests.toy_specs import counter
 
 # --- A spec whose walks can be counted by hand -------------------------------------------------
+
+
+Listener = Node("listeners")
+
+
+def only_to(listener) -> int:
+    return only(listener)
 
 
 class State(Struct):
@@ -77,6 +101,67 @@ def test_rarely_taken_actions_are_preferred():
     assert taken["rare"]["rare"] > 3 * taken["steps"]["rare"]
 
 
+class Rumour(Struct):
+    heard: NodeSet(Listener)
+    asked: Int8
+
+
+class Town(NamedTuple):
+    listeners: Annotated[int, Limits(1, 8, "people", classes=(8,))] = 8
+
+
+rumour = Spec("toy.rumour", Rumour, Town, "Telling eight people takes long; asking ends it all.")
+
+
+@rumour.init
+def silence(s: Rumour, c):
+    return TAKEN
+
+
+@rumour.action
+def tell(s: Rumour, c, listener: Listener, lost: Subset(only_to)):
+    if s.asked:
+        return "the rumour was denied"
+    s.heard |= only(listener) & ~lost
+    return TAKEN
+
+
+@rumour.action
+def ask(s: Rumour, c):
+    s.asked = 1
+    return TAKEN
+
+
+@rumour.invariant
+def somebody_has_not_heard(s: Rumour, c):
+    return "all have heard" if size(s.heard) == c.listeners else HOLDS
+
+
+def test_in_a_swarm_some_walks_get_where_hardly_one_that_is_drawn_evenly_does():
+    found = {
+        bias: simulate(rumour.bind(), walks=4_000, steps=20, seed=1, bias=bias)
+        for bias in ("actions", "swarm")
+    }
+    assert found["actions"].verdict == "undecided"
+    assert found["swarm"].violated == "somebody_has_not_heard"
+    assert len(found["swarm"].trace) == 8
+
+
+def test_a_swarm_takes_no_step_that_changes_nothing():
+    ended = simulate(rumour.bind(listeners=1), invariants=[], walks=200, steps=20, bias="swarm")
+    assert ended.ends["nothing can happen"] == 200
+    assert len(ended.per_depth) <= 3
+
+
+def test_likings_are_as_rare_as_they_are_said_to_be():
+    chance = streams(np.uint64(1), np.arange(40_000))
+    likings = [liking_of(chance, k, 3) for k in range(len(chance))]
+    places = np.array([place(0.1, np.uint64(each), 1000) for each in likings])
+    assert sorted(set(places)) == [1, 100, 999]
+    shares = [float(np.mean(places == each)) for each in (1, 100, 999)]
+    assert shares == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
+
+
 def test_why_walks_end():
     result = simulate(lottery.bind(), invariants=[], walks=5_000, steps=1)
     outside = result.ends["outside the constraint"]
@@ -107,7 +192,7 @@ def test_a_seed_gives_the_same_walks_whatever_the_number_of_threads(monkeypatch)
     walks = 3 * TOGETHER + 1
     first = outcome(invariants=[], walks=walks, steps=12, seed=5)
     found = outcome(walks=walks, steps=12, seed=5)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(simulating, "cores", lambda: 1)
     assert outcome(invariants=[], walks=walks, steps=12, seed=5) == first
     assert outcome(walks=walks, steps=12, seed=5) == found
     assert outcome(invariants=[], walks=walks, steps=12, seed=6) != first
@@ -249,23 +334,17 @@ def test_one_long_walk_alone_may_exceed_what_is_counted():
 
 # --- Losses that a search does not reach -------------------------------------------------------
 
-LARGE = {"replicas": 5, "log_size": 6, "max_records": 6, "max_leader_epoch": 8}
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "constants"),
-    [
-        ("kafka.kip_320_first_try", LARGE),
-        ("pulsar.compaction", {"message_sent_limit": 6, "compaction_times_limit": 6}),
-    ],
-)
-def test_losses_in_configurations_too_large_to_be_exhausted(name, constants, tmp_path, capsys):
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.spec)
+def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, capsys):
     trace = str(tmp_path / "lost.txt")
-    words = ["simulate", name, "--bias", "actions", "--seed", "1", "--seconds", "60"]
-    words += [word for item in constants.items() for word in ("--set", "{}={}".format(*item))]
+    words = ["simulate", loss.spec, "--bias", "swarm", "--steps", str(loss.steps), "--seed", "1"]
+    words += ["--walks", str(loss.walks)]
+    words += [word for item in loss.constants.items() for word in ("--set", "{}={}".format(*item))]
     assert main([*words, "--json", "--trace", trace]) == 1
     said = json.loads(capsys.readouterr().out)
+    assert said["violated"] == loss.violated
     assert said["trace_states"] - 1 <= said["found_in"]
     walk = play(read_scenario(trace))
     assert len(walk.steps) == len(said["trace"])
@@ -280,7 +359,7 @@ def test_losses_in_configurations_too_large_to_be_exhausted(name, constants, tmp
         ({"walks": 0}, "at least 1 walk"),
         ({"steps": 0}, "at least 1 walk"),
         ({"seconds": 0}, "some time"),
-        ({"bias": "luck"}, "steps, actions, rare"),
+        ({"bias": "luck"}, "steps, actions, rare, swarm"),
         ({"invariants": ["nothing"]}, "has no invariant"),
     ],
 )

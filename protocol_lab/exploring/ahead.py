@@ -16,6 +16,11 @@ MOST_SUCCESSORS = 64
 """Room is made for so many successors a state on average; beyond that chunks become shorter."""
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Candidates:
     """The successors of one chunk of states, and room for what is found out about each.
 
@@ -43,7 +48,7 @@ class Ahead:
     def __init__(self, expand: Expand, words: int, chunk: int):
         self.expand, self.words, self.chunk = expand, words, chunk
         self.room = 8 * chunk
-        self.threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        self.threads = cores()
         self.pool: ThreadPoolExecutor | None = None
         self.waiting: deque[tuple[int, int, Future, Candidates]] = deque()
         self.free: list[Candidates] = []

@@ -5,7 +5,6 @@ say that something holds.
 saw, `shrinking` makes the way to a violation short.
 """
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -18,6 +17,7 @@ import numpy as np
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.exploring.ahead import cores
 from protocol_lab.exploring.choosing import BIASES
 from protocol_lab.exploring.estimating import Estimate, Sightings
 from protocol_lab.exploring.interrupts import deferred_interrupts
@@ -202,7 +202,7 @@ class _Run:
 
     def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
         """Take all walks, or those up to the first violation; fills the result."""
-        threads = os.cpu_count() or 1
+        threads = cores()
         began, batches = time.perf_counter(), -(-self.wanted // self.walks.size)
         waiting: deque[Future[Batch]] = deque()
         violating, why, next_one = None, None, 0
