@@ -13,8 +13,9 @@ another. Here a client that takes over begins a new term of the same ledger. Wha
    from the ids: what clients want to write are values, and each is sent once.
 5. A recovery sends the LAC and the LAFR with which it began.
 
-Where to read what: here the state, what bookies reject, and the writer; in `new_term` how a client
-takes over; in `full_replication` how bookies are replaced, and what a write quorum is to promise.
+Where to read what: here the state, and what is claimed; in `term_writer` how a client writes in its
+term, in `terms` how a client takes over, and how it learns that another one has; in
+`full_replication` how bookies are replaced, and what a write quorum is to promise.
 
 What breaks: tail_fragments_reach_write_quorum, in 9 states, and in 29 states
 all_entries_of_closed_ledger_reached_write_quorum. The LAFR is counted from the LAC, and not from
@@ -38,15 +39,8 @@ Source: ProtocolUnboundedLedgersAndGWQ in the BookKeeper specifications.
 from typing import Annotated, NamedTuple
 
 from bookkeeper_spec import protocol
-from bookkeeper_spec.adding import (
-    create_ledger,
-    first_ensembles,
-    its_ensemble,
-    why_not_add,
-    withdraw,
-)
 from bookkeeper_spec.as_printed import OF_UNBOUNDED_LEDGERS
-from bookkeeper_spec.clients import Client, KnownLedger, close_ledger, why_not_change_metadata
+from bookkeeper_spec.clients import Client, KnownLedger
 from bookkeeper_spec.constants import (
     SMALLEST,
     AckQuorum,
@@ -60,53 +54,26 @@ from bookkeeper_spec.constants import (
 from bookkeeper_spec.draw.events import client_lifelines, unbounded_events
 from bookkeeper_spec.draw.ledger import draw_unbounded_ledgers
 from bookkeeper_spec.full_replication import (
-    SomeMark,
     all_entries_of_closed_ledger_reached_write_quorum,
     change_witnesses,
     client_changes_ensemble,
     client_resends_pending_add_op,
-    keep_marks,
     no_dirty_reads,
     recovery_client_changes_ensemble,
-    stamp,
-    stamp_of,
     tail_fragments_reach_write_quorum,
-    why_not_come_to,
 )
 from bookkeeper_spec.ledger import (
     CLOSED,
-    IN_RECOVERY,
     NIL,
     OPEN,
     WITHDRAWN,
     Bookie,
     EntryId,
     Ledger,
-    SomeEntry,
     alike,
     fragment_of_entry,
 )
-from bookkeeper_spec.messages import (
-    Mail,
-    count_lost_of,
-    count_lost_of_fencing,
-    handle,
-    is_earliest_answer,
-    its_own,
-    reply_to,
-)
-from bookkeeper_spec.new_term import (
-    bookie_sends_fencing_read_lafr_response,
-    bookie_sends_read_response,
-    client_changes_term_to_open,
-    client_performs_recovery_write,
-    client_receives_fencing_read_lafr_response,
-    client_receives_recovery_read_response,
-    client_sends_recovery_read_requests,
-    client_starts_new_term,
-    is_stale,
-    recovery_client_sends_pending_add_op,
-)
+from bookkeeper_spec.messages import Mail, count_lost_of, count_lost_of_fencing
 from bookkeeper_spec.properties import (
     all_acked_entries_are_readable,
     are_clients_of_their_type,
@@ -115,11 +82,29 @@ from bookkeeper_spec.properties import (
 )
 from bookkeeper_spec.recovery import count_lost_reads
 from bookkeeper_spec.replacing import resend_witnesses
-from bookkeeper_spec.writing import (
-    confirmed_from,
-    drop_pending_ops,
-    note_confirmation,
-    send_next_entry,
+from bookkeeper_spec.term_writer import (
+    bookie_sends_add_confirmed_response,
+    client_closes_ledger_fail,
+    client_closes_ledger_success,
+    client_creates_ledger,
+    client_receives_add_confirmed_response,
+    client_sends_add_entry_requests,
+    reasons_to_fail,
+    unsent_values,
+)
+from bookkeeper_spec.terms import (
+    bookie_rejects_request,
+    bookie_sends_fencing_read_lafr_response,
+    bookie_sends_read_response,
+    client_changes_term_to_open,
+    client_performs_recovery_write,
+    client_receives_fencing_read_lafr_response,
+    client_receives_recovery_read_response,
+    client_sends_recovery_read_requests,
+    client_starts_new_term,
+    client_withdraws,
+    recovery_client_receives_add_confirmed_response,
+    recovery_client_sends_pending_add_op,
 )
 from protocol_lab import (
     HOLDS,
@@ -128,21 +113,15 @@ from protocol_lab import (
     Array,
     Int8,
     Limits,
-    Named,
     NodeSet,
     Per,
-    Range,
     Spec,
     Struct,
-    Subset,
-    contains,
     flag,
     is_subset,
     members,
     nodes_up_to,
-    only,
     size,
-    with_node,
 )
 
 # --- Constants -------------------------------------------------------------------------------
@@ -170,11 +149,6 @@ class Constants(NamedTuple):
     ensemble_choice: EnsembleChoice = SMALLEST
     ignore_late_reads: IgnoreLateReads = 0
     count_from_lafr: Annotated[int, flag("does the LAFR rise from the LAFR, not from the LAC")] = 0
-
-
-def values(c) -> int:
-    """How many values there are to be written: 1, 2, 3, ..."""
-    return c.send_limit - c.clients + 1
 
 
 # --- State -----------------------------------------------------------------------------------
@@ -230,209 +204,6 @@ class State(Ledger):
     messages: Per(Client, ClientMessages)
     sent_values: Int8  # so many values were sent, from 1 on
     acked_values: NodeSet(EntryId)
-
-
-# --- Terms -----------------------------------------------------------------------------------
-
-ADD, FENCE, READ = range(3)
-Kind = Named(("add", "fence", "read"))
-
-
-def bookie_rejects_request(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    client: Client,
-    kind: Kind,
-    entry: Range(0, "send_limit"),
-    lac: SomeMark,
-    lafr: SomeMark,
-    lost: Subset(its_own),
-):
-    """A bookie rejects what comes from an older term.
-
-    Only adds carry a LAC and LAFR, and a fence request is about no entry: those are 0.
-    """
-    messages = s.messages[client]
-    if not is_stale(s, bookie, client):
-        return "the client's term is no older than the bookie's"
-    if (entry == 0) != (kind == FENCE) or (kind != ADD and lac + lafr > 0):
-        return "there is no such request"
-    request, answer = messages.fence_requests, messages.fence_refused
-    if kind == ADD:
-        reason = why_not_come_to(s, c, bookie, client, entry, lac, lafr)
-        if len(reason) != 0:
-            return reason
-        request = messages.adds.of[entry - 1].requests[stamp(c, lac, lafr)]
-        answer = messages.adds.of[entry - 1].refused
-    elif kind == READ:
-        request, answer = messages.reads[entry - 1].requests, messages.read_refused
-    if not contains(request.waiting, bookie):
-        return "no such request is under way to this bookie"
-    return reply_to(request, answer, bookie, lost)
-
-
-def client_withdraws(
-    s: State,
-    c: Constants,
-    client: Client,
-    bookie: Bookie,
-    kind: Kind,
-    entry: Range(0, "send_limit"),
-):
-    """A client hears that its term is old, and gives up. The entry is that of an add, else 0."""
-    mine, messages = s.clients[client], s.messages[client]
-    if (entry != 0) != (kind == ADD):
-        return "there is no such answer"
-    answer = messages.fence_refused
-    if kind == ADD:
-        answer = messages.adds.of[entry - 1].refused
-        if not is_earliest_answer(messages.adds, entry, bookie):
-            return "an answer about an earlier entry is under way from this bookie"
-    elif kind == READ:
-        answer = messages.read_refused
-    if not contains(answer.waiting, bookie):
-        return "no such answer is under way from this bookie"
-    withdraw(mine)
-    handle(answer, bookie)
-    return TAKEN
-
-
-# --- Creating and adding -----------------------------------------------------------------------
-
-
-def client_creates_ledger(
-    s: State, c: Constants, client: Client, ensemble: Subset(first_ensembles, "write_quorum")
-):
-    """A client chooses the first ensemble, and begins the first term; the bookies are not told."""
-    reason = create_ledger(s, client, ensemble)
-    if len(reason) != 0:
-        return reason
-    s.meta_term = 1
-    s.clients[client].term = 1
-    return TAKEN
-
-
-def unsent_values(s, c, client, lost) -> int:
-    """The original asks whether there is a value that was not sent: as often as there is one."""
-    return values(c) - s.sent_values
-
-
-def client_sends_add_entry_requests(
-    s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
-):
-    """The writer sends the next value, with its LAC and LAFR, to its current ensemble."""
-    mine, adds = s.clients[client], s.messages[client].adds
-    reason = why_not_add(c, mine)
-    if len(reason) != 0:
-        return reason
-    if s.sent_values == values(c):
-        return "every value was sent"
-    reason = send_next_entry(c, mine, adds, s.sent_values + 1, stamp_of(c, mine), lost)
-    if len(reason) != 0:
-        return reason
-    s.sent_values += 1
-    return TAKEN
-
-
-def bookie_sends_add_confirmed_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    client: Client,
-    entry: SomeEntry,
-    lac: SomeMark,
-    lafr: SomeMark,
-    lost: Subset(its_own),
-):
-    """A bookie stores an entry instead of what it had, and nothing beyond it if it truncates."""
-    adds = s.messages[client].adds.of[entry - 1]
-    reason = why_not_come_to(s, c, bookie, client, entry, lac, lafr)
-    if len(reason) != 0:
-        return reason
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
-    reason = reply_to(adds.requests[stamp(c, lac, lafr)], adds.confirmed, bookie, lost)
-    if len(reason) != 0:
-        return reason
-    s.b_term[bookie] = s.clients[client].term
-    s.b_entries[bookie].data[entry] = only(adds.data)
-    if adds.trunc:
-        for beyond in range(entry + 1, c.send_limit + 1):
-            s.b_entries[bookie].data[beyond] = 0
-    keep_marks(s, bookie, lac, lafr)
-    return TAKEN
-
-
-def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
-    """Note that a bookie has stored an entry; raise LAC and LAFR; drop what is up to the LAFR."""
-    mine, adds = s.clients[client], s.messages[client].adds
-    reason = note_confirmation(mine, adds, bookie, entry)
-    if len(reason) != 0:
-        return reason
-    lac = confirmed_from(c, mine, mine.lac, c.ack_quorum)
-    known = mine.lafr if c.count_from_lafr else mine.lac
-    lafr = confirmed_from(c, mine, known, c.write_quorum)
-    mine.lac = lac
-    mine.lafr = max(mine.lafr, lafr)
-    drop_pending_ops(mine, lafr)
-    if mine.status == OPEN and lac >= entry:
-        s.acked_values = with_node(s.acked_values, adds.of[entry - 1].data)
-    return TAKEN
-
-
-def client_receives_add_confirmed_response(
-    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
-):
-    """A bookie has stored an entry of the writer: on an ack quorum, its caller is told."""
-    if s.clients[client].status != OPEN:
-        return "the client has no open ledger"
-    return receive_add_confirmed_response(s, c, client, bookie, entry)
-
-
-# --- Closing -----------------------------------------------------------------------------------
-
-
-def client_closes_ledger_success(s: State, c: Constants, client: Client):
-    """The writer of the present term closes the ledger at its LAC, once nothing is pending."""
-    mine = s.clients[client]
-    reason = why_not_change_metadata(s, mine)
-    if len(reason) != 0:
-        return reason
-    if mine.term != s.meta_term:
-        return "the ledger has a newer term"
-    if mine.pending_add_ops.size != 0:
-        return "not everything is on a write quorum, as far as the client knows"
-    close_ledger(s, mine, mine.lac)
-    return TAKEN
-
-
-def reasons_to_fail(s, c, client) -> int:
-    """The original says "not open, or another term, or another version": how many are true."""
-    mine = s.clients[client]
-    return (
-        (s.meta_status != OPEN) + (mine.term != s.meta_term) + (mine.meta_version != s.meta_version)
-    )
-
-
-def client_closes_ledger_fail(s: State, c: Constants, client: Client):
-    """The writer tries to close the ledger, but another has taken over: it withdraws."""
-    mine = s.clients[client]
-    if mine.status != OPEN:
-        return "the client has no open ledger"
-    if reasons_to_fail(s, c, client) == 0:
-        return "nobody has changed the metadata"
-    withdraw(mine)
-    return TAKEN
-
-
-def recovery_client_receives_add_confirmed_response(
-    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
-):
-    """A bookie has stored an entry that the recovery wrote."""
-    if s.clients[client].status != IN_RECOVERY:
-        return "the client does not recover"
-    return receive_add_confirmed_response(s, c, client, bookie, entry)
 
 
 # --- The protocol ------------------------------------------------------------------------------

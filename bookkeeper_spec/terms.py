@@ -1,4 +1,6 @@
-"""How a term of an unbounded ledger begins: fence the older one, read, write back, and open.
+"""How a term of an unbounded ledger begins, and how it ends.
+
+It begins with a recovery: fence the older term, read what there is, write it back, and open.
 
 Fencing is by term: bookies reject what comes from an older term than they know of, and take a newer
 one over with any request. The last entry that a recovery writes is empty, and truncates: whatever a
@@ -7,10 +9,11 @@ bookie has beyond it is deleted.
 
 from typing import NamedTuple
 
+from bookkeeper_spec.adding import withdraw
 from bookkeeper_spec.clients import NOT_STARTED, Client, publish_fragments
-from bookkeeper_spec.full_replication import SomeMark, stamp
+from bookkeeper_spec.full_replication import SomeMark, stamp, why_not_come_to
 from bookkeeper_spec.ledger import IN_RECOVERY, OPEN, Bookie, Ledger, SomeEntry, data_of, has_entry
-from bookkeeper_spec.messages import ignore, its_own, reply_to
+from bookkeeper_spec.messages import handle, ignore, is_earliest_answer, its_own, reply_to
 from bookkeeper_spec.recovery import (
     NEED_MORE_RESPONSES,
     NO_SUCH_ENTRY,
@@ -32,19 +35,9 @@ from bookkeeper_spec.recovery import (
     write_back,
 )
 from bookkeeper_spec.replacing import its_new_bookies
+from bookkeeper_spec.term_writer import is_stale, no_op, receive_add_confirmed_response
 from bookkeeper_spec.writing import add_pending_op, resend_pending_op
-from protocol_lab import TAKEN, Subset, contains, size
-
-
-def no_op(c) -> int:
-    """The data of an empty entry. It is no value: no client but the first writes one."""
-    return c.send_limit
-
-
-def is_stale(s, bookie, client) -> bool:
-    """Is the client's term older than the bookie's?"""
-    return s.clients[client].term < s.b_term[bookie]
-
+from protocol_lab import TAKEN, Named, Range, Subset, contains, size
 
 # --- A term begins: fencing --------------------------------------------------------------------
 
@@ -173,6 +166,15 @@ def client_performs_recovery_write(
     return write_back(s, c, client, recovery_stamp(c, s.clients[client]), lost)
 
 
+def recovery_client_receives_add_confirmed_response(
+    s: Ledger, c: NamedTuple, client: Client, bookie: Bookie, entry: SomeEntry
+):
+    """A bookie has stored an entry that the recovery wrote."""
+    if s.clients[client].status != IN_RECOVERY:
+        return "the client does not recover"
+    return receive_add_confirmed_response(s, c, client, bookie, entry)
+
+
 def recovery_client_sends_pending_add_op(
     s: Ledger, c: NamedTuple, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
@@ -196,4 +198,70 @@ def client_changes_term_to_open(s: Ledger, c: NamedTuple, client: Client):
     mine.recovery_phase = NOT_STARTED
     mine.recovery_lac = 0
     mine.recovery_lafr = 0
+    return TAKEN
+
+
+# --- A term ends ---------------------------------------------------------------------------------
+
+ADD, FENCE, READ = range(3)
+Kind = Named(("add", "fence", "read"))
+
+
+def bookie_rejects_request(
+    s: Ledger,
+    c: NamedTuple,
+    bookie: Bookie,
+    client: Client,
+    kind: Kind,
+    entry: Range(0, "send_limit"),
+    lac: SomeMark,
+    lafr: SomeMark,
+    lost: Subset(its_own),
+):
+    """A bookie rejects what comes from an older term.
+
+    Only adds carry a LAC and LAFR, and a fence request is about no entry: those are 0.
+    """
+    messages = s.messages[client]
+    if not is_stale(s, bookie, client):
+        return "the client's term is no older than the bookie's"
+    if (entry == 0) != (kind == FENCE) or (kind != ADD and lac + lafr > 0):
+        return "there is no such request"
+    request, answer = messages.fence_requests, messages.fence_refused
+    if kind == ADD:
+        reason = why_not_come_to(s, c, bookie, client, entry, lac, lafr)
+        if len(reason) != 0:
+            return reason
+        request = messages.adds.of[entry - 1].requests[stamp(c, lac, lafr)]
+        answer = messages.adds.of[entry - 1].refused
+    elif kind == READ:
+        request, answer = messages.reads[entry - 1].requests, messages.read_refused
+    if not contains(request.waiting, bookie):
+        return "no such request is under way to this bookie"
+    return reply_to(request, answer, bookie, lost)
+
+
+def client_withdraws(
+    s: Ledger,
+    c: NamedTuple,
+    client: Client,
+    bookie: Bookie,
+    kind: Kind,
+    entry: Range(0, "send_limit"),
+):
+    """A client hears that its term is old, and gives up. The entry is that of an add, else 0."""
+    mine, messages = s.clients[client], s.messages[client]
+    if (entry != 0) != (kind == ADD):
+        return "there is no such answer"
+    answer = messages.fence_refused
+    if kind == ADD:
+        answer = messages.adds.of[entry - 1].refused
+        if not is_earliest_answer(messages.adds, entry, bookie):
+            return "an answer about an earlier entry is under way from this bookie"
+    elif kind == READ:
+        answer = messages.read_refused
+    if not contains(answer.waiting, bookie):
+        return "no such answer is under way from this bookie"
+    withdraw(mine)
+    handle(answer, bookie)
     return TAKEN
