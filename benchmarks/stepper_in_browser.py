@@ -1,6 +1,6 @@
 """How long the stepper takes from a click to the redrawn picture, measured in the browser.
 
-    .venv/bin/python -m benchmarks.stepper_in_browser [--clicks 40]
+    .venv/bin/python -m benchmarks.stepper_in_browser [--clicks 40] [--only kafka]
 
 Opens a stepper in a running JupyterLab and a headless Chromium, clicks steps, undo, redo and the
 jump to the start, and times each from the click until the browser has painted the new state: with
@@ -43,7 +43,9 @@ def main() -> None:
     """Print a line for each stepper and kind of click."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clicks", type=int, default=40)
+    parser.add_argument("--only", default="", help="steppers whose names have this in them")
     options = parser.parse_args()
+    chosen = {name: cell for name, cell in STEPPERS.items() if options.only in name}
     chromium = find_chromium()
     if chromium is None:
         raise SystemExit("There is no Chromium: install one, or set CHROMIUM to it.")
@@ -52,7 +54,7 @@ def main() -> None:
         started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
         browser = started.new_context()
         with jupyterlab(Path(home)) as server:
-            for number, (name, stepper) in enumerate(STEPPERS.items()):
+            for number, (name, stepper) in enumerate(chosen.items()):
                 cells = [CELL.format(stepper=stepper)]
                 notebook = open_notebook(browser, server, f"n{number}", cells, Path(home))
                 notebook.run_all()
@@ -69,6 +71,8 @@ def measure(page: Page, name: str, spoilers: bool, clicks: int) -> None:
     page.evaluate(_SPOILERS, spoilers)
     times = page.evaluate(_CLICKS, clicks)
     for kind, found in times.items():
+        if not found:
+            continue
         found.sort()
         tail = found[int(0.95 * (len(found) - 1))]
         print(
