@@ -45,6 +45,7 @@ from protocol_lab.spark.session import local_session
 from protocol_lab.spark.settling import Unseen
 from protocol_lab.spark.tables import decoded
 from protocol_lab.spark.tasks import Tasks
+from protocol_lab.stepping.attempts import successors
 from protocol_lab.stepping.steps import find_step
 from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.spec_checks import bind, cases_of, sampled
@@ -151,6 +152,44 @@ def test_a_trace_does_not_depend_on_how_the_work_is_divided(session):
     ]
     assert len({str(each.trace) + str(each.initial) for each in traces}) == 1
     assert traces[0].violated == "few_letters"
+
+
+def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
+    """Every state keeps the smallest (parent, action) of all that led there one level before."""
+    model = kip_320.spec.bind(**SMALL)
+
+    def kept(**how) -> dict:
+        folder = on_spark(model, question(model), session, **how).folder
+        blocks = [block for depth in range(1, 16) for block in folder.read(depth)]
+        return {
+            state: (block.depth, parent, action)
+            for block in blocks
+            for state, parent, action in zip(
+                block.fingerprints.tolist(), block.parents.tolist(), block.actions.tolist()
+            )
+        }
+
+    found = kept(driver_below=10**9, partitions=1)
+    assert len(found) == 957
+    assert kept(driver_below=10**9, partitions=8) == found
+    assert kept(driver_below=140, partitions=4) == found
+    monkeypatch.setattr(levels, "BLOB_BYTES", 1 << 9)
+    monkeypatch.setattr(candidates, "_STORE_BYTES", 1)
+    assert kept(driver_below=10**9, partitions=4) == found
+    rows = {
+        int(fingerprints(row[None])[0]): row
+        for row in NativeSearch(model, question(model)).run().states
+    }
+    numbers = {each.name: k for k, each in enumerate(model.spec.actions)}
+    least = {}
+    for state, (depth, _, _) in found.items():
+        for step in successors(model, rows[state].tobytes()):
+            after = int(fingerprints(np.frombuffer(step.row, np.uint64)[None])[0])
+            if found[after][0] == depth + 1:
+                least[after] = min(least.get(after, (2**64, 0)), (state, numbers[step.action.name]))
+    assert {
+        state: (parent, action) for state, (depth, parent, action) in found.items() if depth > 1
+    } == least
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit, types
 
-from protocol_lab.exploring import fingerprint
 from protocol_lab.exploring.fingerprint import fingerprints
 
 _STORE_BYTES = 32 << 20
@@ -25,10 +25,8 @@ class Parcel(NamedTuple):
 
 
 class Candidates:
-    """States that a task has generated, each kept once, with the first parent that led there.
-
-    Blocks are sorted by fingerprint, so that the first parent is the smallest of the stretch.
-    """
+    """States that a task has generated, each kept once, with the smallest (parent's fingerprint,
+    action number) that led there."""
 
     def __init__(self, words: int):
         self._words = words
@@ -37,15 +35,16 @@ class Candidates:
 
     def _clear(self) -> None:
         self._stored = 0
-        self._table = np.zeros(1 << 14, np.uint64)
+        self._places = np.zeros(1 << 14, np.int64)
         self._make_store(1 << 12)
 
     def _make_store(self, size: int) -> None:
         old, used = getattr(self, "_arrays", ()), self._stored
         self._arrays = (
             np.empty((size, self._words), np.uint64),
+            np.empty(size, np.uint64),
+            np.empty(size, np.uint64),
             np.empty(size, np.int64),
-            np.empty(size, np.int16),
         )
         for new, each in zip(self._arrays, old, strict=False):
             new[:used] = each[:used]
@@ -62,26 +61,23 @@ class Candidates:
         parents: np.ndarray,
         actions: np.ndarray,
     ) -> None:
-        """Keep those of rows[:count] that are inside the constraint and not here yet."""
-        while 2 * (self._stored + count) > len(self._table):
-            larger = np.zeros(4 * len(self._table), np.uint64)
-            fingerprint.refill(larger, self._table)
-            self._table = larger
+        """Keep those of rows[:count] that are inside the constraint."""
+        if 2 * (self._stored + count) > len(self._places):
+            size = len(self._places)
+            while 2 * (self._stored + count) > size:
+                size *= 4
+            self._places = np.zeros(size, np.int64)
+            _find_places(self._places, self._arrays[1], self._stored)
         if self._stored + count > len(self._arrays[0]):
             self._make_store(2 * (self._stored + count))
-        store, its_parents, its_actions = self._arrays
-        verdicts = np.empty(count, np.uint8)
-        _, stored = fingerprint.insert(
-            self._table, rows, fingerprints(rows[:count]), count, inside, len(store), store,
-            self._stored, its_parents, parents.view(np.int64), verdicts,
+        self._stored = _keep(
+            self._places, rows, fingerprints(rows[:count]), inside, parents,
+            actions.astype(np.int64), *self._arrays, self._stored,
         )  # fmt: skip
-        its_actions[self._stored : stored] = actions[verdicts == fingerprint.NEW]
-        self._stored = stored
 
     def parcels(self, owners: int) -> Iterator[Parcel]:
         """Hand everything on, divided among the owners, and be empty again."""
-        rows, parents, actions = (each[: self._stored] for each in self._arrays)
-        prints = fingerprints(rows)
+        rows, prints, parents, actions = (each[: self._stored] for each in self._arrays)
         order = np.argsort(prints)  # an owner looks them up in sorted runs, one after the other
         owner_of = (prints[order] & np.uint64(owners - 1)).astype(np.uint16)
         order = order[np.argsort(owner_of, kind="stable")]
@@ -90,5 +86,55 @@ class Candidates:
         for owner, every in enumerate(np.split(order, ends[:-1])):
             for at in range(0, len(every), size):
                 mine = every[at : at + size]
-                yield Parcel(owner, rows[mine], parents[mine].view(np.uint64), actions[mine])
+                yield Parcel(owner, rows[mine], parents[mine], actions[mine].astype(np.int16))
         self._clear()
+
+
+_ROWS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
+
+
+@njit(
+    types.int64(
+        _NUMBERS, _ROWS, _PRINTS, types.uint8[::1], _PRINTS, _NUMBERS, _ROWS, _PRINTS, _PRINTS,
+        _NUMBERS, types.int64,
+    ),
+    nogil=True,
+    cache=True,
+)  # fmt: skip
+def _keep(places, rows, prints, inside, parent_of, action_of, store, known, parents, actions, used):
+    """Enter generated rows, one for each of `prints`, into the store; how many it holds then.
+
+    places: a power of two of slots, by fingerprint, with one more than the position in the store, 0
+    where there is nothing. The store is four parallel arrays: rows, fingerprints, parents, actions.
+    """
+    mask = np.int64(places.shape[0] - 1)
+    for k in range(prints.shape[0]):
+        if not inside[k]:
+            continue
+        slot = np.int64(prints[k]) & mask
+        while places[slot] and known[places[slot] - 1] != prints[k]:
+            slot = (slot + 1) & mask
+        at = places[slot] - 1
+        if at < 0:
+            at = used
+            used += 1
+            places[slot] = used
+            known[at] = prints[k]
+            for word in range(rows.shape[1]):
+                store[at, word] = rows[k, word]
+        elif (parents[at], actions[at]) <= (parent_of[k], action_of[k]):
+            continue
+        parents[at] = parent_of[k]
+        actions[at] = action_of[k]
+    return used
+
+
+@njit(types.void(_NUMBERS, _PRINTS, types.int64), nogil=True, cache=True)
+def _find_places(places, known, used):
+    """Fill the empty slots of a larger table."""
+    mask = np.int64(places.shape[0] - 1)
+    for at in range(used):
+        slot = np.int64(known[at]) & mask
+        while places[slot]:
+            slot = (slot + 1) & mask
+        places[slot] = at + 1

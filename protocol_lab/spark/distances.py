@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.session import address
+from protocol_lab.spark.session import address, changed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +34,18 @@ def steps_to(
     found = place / name
     if found.exists():
         raise LabError(f"{found} is there already: read it, or give another name.")
+    with changed(session, _SETTINGS):
+        _go_backwards(session, place, condition, found)
+    return session.read.parquet(address(found))
+
+
+_SETTINGS = {
+    # A round is small: one job for each of its questions, rather than one for each stage.
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def _go_backwards(session: "SparkSession", place: Path, condition: str, found: Path) -> None:
     states = session.read.parquet(address(place / "states"))
     edges = session.read.parquet(address(place / "edges"))
     inside = edges.where("inside").select("source", "target")
@@ -46,7 +58,6 @@ def steps_to(
         known = session.read.parquet(address(found)).select("fingerprint")
         before = before.withColumnRenamed("source", "fingerprint").distinct()
         level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
-    return session.read.parquet(address(found))
 
 
 def _write(session: "SparkSession", found: Path, steps: int, level: "DataFrame") -> int:

@@ -3,10 +3,10 @@
 import threading
 import uuid
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from protocol_lab.spark.session import local_session
+from protocol_lab.spark.session import changed, local_session
 from protocol_lab.spark.shipping import KIT, ship
 from protocol_lab.spark.stages import CANDIDATE_COLUMNS, in_worker, no_states
 
@@ -34,7 +34,7 @@ class Jobs:
 
     def __init__(self, session: "SparkSession | None"):
         self._given, self._failure = session, None
-        self._before: dict[str, str] | None = None
+        self._settings: ExitStack | None = None
         self._told = 0, 0
         self._thread = threading.Thread(target=self._start, daemon=True)
         if session is None:
@@ -59,21 +59,18 @@ class Jobs:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._before is None:
+        if self._settings is None:
             return
-        with suppress(Exception):  # Spark may be gone
-            for name, value in self._before.items():
-                self._given.conf.set(name, value)
-            if _is_connect(self._given):
+        self._settings.close()
+        if _is_connect(self._given):
+            with suppress(Exception):  # Spark may be gone
                 self._given.removeProgressHandler(self._note_progress)
-        self._before = None
+        self._settings = None
 
     def _set_up(self) -> None:
-        if self._before is None:
-            conf = self._given.conf
-            self._before = {name: conf.get(name) for name in _SETTINGS}
-            for name, value in _SETTINGS.items():
-                conf.set(name, value)
+        if self._settings is None:
+            self._settings = ExitStack()
+            self._settings.enter_context(changed(self._given, _SETTINGS))
             if _is_connect(self._given):
                 self._given.registerProgressHandler(self._note_progress)
 

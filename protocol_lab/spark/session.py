@@ -6,6 +6,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +69,20 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
         raise LabError(f"Spark does not start: {said} (all of it is in {log}).") from None
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return SparkSession(context)
+
+
+@contextmanager
+def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
+    """A session with other settings, which are put back in the end."""
+    before = {name: session.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # Spark may be gone
+            for name, value in before.items():
+                session.conf.set(name, value)
 
 
 def address(path: Path) -> str:
