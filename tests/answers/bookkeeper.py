@@ -1,6 +1,8 @@
 """Plausible wrong answers to the exercises of the BookKeeper notebooks that need no long search."""
 
+from bookkeeper_spec.ledger import IN_RECOVERY
 from bookkeeper_spec.ledger_chaining import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
+from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN, append, size
 
 # --- append_only_to_what_you_have_read -------------------------------------------------------
@@ -48,6 +50,24 @@ def an_ack_quorum_is_fenced(fenced, ensemble, ack_quorum):
     return size(fenced) >= ack_quorum
 
 
+# --- count_from_the_right_mark ---------------------------------------------------------------
+
+
+def count_from_the_lac(s, c, client, bookie, entry):
+    mine = s.clients[client]
+    if mine.status != IN_RECOVERY:
+        return "the client does not recover"
+    reason = note_confirmation(mine, s.messages[client].adds, bookie, entry)
+    if len(reason) != 0:
+        return reason
+    lac = confirmed_from(c, mine, mine.lac, c.ack_quorum)
+    lafr = confirmed_from(c, mine, mine.lac, c.write_quorum)
+    mine.lac = lac
+    mine.lafr = max(mine.lafr, lafr)
+    drop_pending_ops(mine, lafr)
+    return TAKEN
+
+
 WRONG = {
     "let_two_clients_have_a_ledger": [
         ("become_leader(client=1)", "there are not two such clients"),
@@ -65,6 +85,7 @@ WRONG = {
         (all_are_fenced, "that is enough, and you say otherwise"),
         (an_ack_quorum_is_fenced, "that is not enough, and you say otherwise"),
     ],
+    "count_from_the_right_mark": [(count_from_the_lac, "breaks after 28 steps")],
     "pin_a_bookie": [
         (
             "client_creates_ledger(client=1, ensemble={1, 2})",
