@@ -1,8 +1,9 @@
-"""What clients do in `with_limbo` otherwise than in today's protocol.
+"""What differs in `with_limbo` from today's protocol although it has nothing to do with limbo.
 
-A recovery reads everything first and waits for all answers, of which one more is "unknown". Bookies
-that fail are replaced one at a time. And what the original asks of all recoveries together, because
-it does not tell them apart: whether an earlier message is under way, and who has timed out.
+It was written from the protocol of 4.13. So a recovery reads everything first and waits for all
+answers, of which one more is "unknown", and bookies that fail are replaced one at a time. And the
+original asks some things of all recoveries together, because it does not tell them apart: whether
+an earlier message is under way, and who has timed out.
 """
 
 from typing import NamedTuple

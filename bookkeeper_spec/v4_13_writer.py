@@ -18,7 +18,7 @@ from bookkeeper_spec.v4_13_replacing import W1
 from bookkeeper_spec.writing import receive_confirmation, send_next_entry
 from protocol_lab import TAKEN, Subset, append, contains
 
-# --- w1, the writer --------------------------------------------------------------------------
+# --- w1 creates, and adds ------------------------------------------------------------------------
 
 
 def first_ensembles(s, c) -> int:

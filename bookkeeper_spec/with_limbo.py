@@ -234,6 +234,9 @@ def bookie_crashes_when_ledger_closed(s: State, c: Constants, bookie: Bookie):
     return restart_with_data_loss(s, c, bookie)
 
 
+# --- What a bookie answers -----------------------------------------------------------------------
+
+
 def bookie_sends_read_response(
     s: State,
     c: Constants,
