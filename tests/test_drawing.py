@@ -11,7 +11,19 @@ from kafka_spec.draw.logs import logs_label
 from protocol_lab import LabError, drawing
 from protocol_lab.catalog import load
 from protocol_lab.declaring.views import plain, view
-from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip, palette
+from protocol_lab.drawing import (
+    Bar,
+    Card,
+    Cluster,
+    Entry,
+    Lane,
+    Text,
+    Value,
+    draw_cluster,
+    film_strip,
+    palette,
+)
+from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.state_graph import reachable, state_graph
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.stepping import attempts as stepping
@@ -455,3 +467,21 @@ def test_the_states_around_one_with_broken_invariants_marked():
     assert len(nodes_of(svg)) == 1 + len(
         {each.row for each in stepping.attempts(model, rows[-2]) if each.taken} - {rows[-2]}
     )
+
+
+def test_what_is_compared_is_about_the_same():
+    """Lines of a card by their topic, and else by their place; values of a bar by their label."""
+
+    def cluster(values, lines):
+        bar = Bar("Metadata", [Value(label, Text(text)) for label, text in values])
+        card = Card("c1", [Text(text, topic=topic) for topic, text in lines])
+        return Cluster(lanes=[], bars=[bar], cards=[card])
+
+    before = cluster([("term", "1")], [("", "writes"), ("lac", "LAC 1"), ("fenced", "fenced: b1")])
+    now = cluster(
+        [("fragment 2", "from e2"), ("term", "2")],
+        [("", "reads"), ("reads", "reads e1"), ("lac", "LAC 1"), ("fenced", "fenced: b1, b2")],
+    )
+    marked = with_changes(now, before)
+    assert [each.value.was for each in marked.bars[0].values] == [None, "1"]
+    assert [each.was for each in marked.cards[0].lines] == ["writes", None, None, "fenced: b1"]
