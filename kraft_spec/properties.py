@@ -141,7 +141,11 @@ def hwm_monotone(before: State, after: State, c: Constants):
 
 
 def hwm_within_log(s: State, c: Constants):
-    """No high watermark is beyond the end of its log."""
+    """No high watermark is beyond the end of its log.
+
+    It takes a committed entry that is cut, so a broken variant: see the scenario
+    high_watermark_beyond_log.
+    """
     for server in range(1, c.max_spawned_servers + 1):
         if s.hwm[server] > s.log[server].length:
             return "a high watermark is beyond the end of its log"

@@ -41,7 +41,11 @@ _HAVE_COMPILED_VERSIONS = (containers.overflow, *records.BAG_OPERATIONS)
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
 
-_STORES = {each.__name__: each for each in (records.get_item, records.set_field, records.set_item)}
+_OWN = {
+    each.__name__: each
+    for each in (records.get_item, records.set_field, records.set_item, records.as_number)
+}
+"""The functions of `records` that rewritten code calls by their names."""
 
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
@@ -118,7 +122,7 @@ class Compiler:
             for name, value in names.items()
             if name in used
         }
-        scope.update(__name__=__name__, **_STORES)
+        scope.update(__name__=__name__, **_OWN)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
         for each in (*rewriter.extra, tree):
             self._name_apart(scope[each.name], function.__module__)
@@ -292,7 +296,21 @@ class _Rewriter(ast.NodeTransformer):
         called = None if name in self.local_names else self.names.get(name)
         if isinstance(called, type) and issubclass(called, Struct):
             return self._as_record(called, node)
-        return self._as_expression(called, node) if is_plain(called) else node
+        if not is_plain(called):
+            return node
+        inlined = self._as_expression(called, node)
+        if inlined is node:
+            node.args = [self._as_number(each) for each in node.args]
+        return inlined
+
+    def _as_number(self, argument: ast.expr) -> ast.expr:
+        """A number that a function is called with: a call that keeps Numba from knowing it."""
+        value = None
+        if isinstance(argument, ast.Constant):
+            value = argument.value
+        elif isinstance(argument, ast.Name) and argument.id not in self.local_names:
+            value = self.names.get(argument.id)
+        return _call("as_number", argument) if type(value) is int else argument
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         value = node.value

@@ -38,7 +38,7 @@ from protocol_lab.declaring.parts import left_out
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.temporal import keys_of
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import compiling
+from protocol_lab.exploring import compiling, records
 
 compilations: list[str] = []
 """The kernels that this process compiled rather than loaded; a test counts them."""
@@ -142,6 +142,9 @@ class Kernels:
                 "state_at": self.compiler.state_at,
                 "sequence": compiling.inner(_sequence),
                 "size_of": compiling.inner(size),
+                "copy_row": compiling.inner(_copy_row),
+                "keep": compiling.inner(_keep),
+                "as_number": records.as_number,
                 **(called or {}),
                 **{each: self.compiler.compiled(function) for each, function in functions.items()},
             }
@@ -278,7 +281,8 @@ def _expand_source(model: Model, keys: list[tuple[str, ...]] | None = None) -> s
         "        progress[0] = source",
         "        first = written",
         "        before = state_at(rows, source)",
-        _COPY.format(indent=" " * 8),
+        "        copy_row(rows, source, out, written)",
+        "        s = state_at(out, written)",
     ]
     for k, action in enumerate(model.spec.actions):
         lines += _loops(k, action, model, keys[k] if keys else ())
@@ -289,9 +293,25 @@ def _expand_source(model: Model, keys: list[tuple[str, ...]] | None = None) -> s
     return "\n".join(lines) + "\n"
 
 
-_COPY = """{indent}for word in range(rows.shape[1]):
-{indent}    out[written, word] = rows[source, word]
-{indent}s = state_at(out, written)"""
+def _copy_row(rows, source, out, written):
+    """Begin a successor: a copy of the state that it comes from."""
+    for word in range(rows.shape[1]):
+        out[written, word] = rows[source, word]
+
+
+def _keep(rows, source, out, written, parent_of, action_of, weight_of, action, weight):
+    """Note where a successor comes from, and begin the next, if there is room; how many there are.
+
+    A function of its own, so that it is compiled once, and not for every action.
+    """
+    parent_of[written] = source
+    action_of[written] = action
+    weight_of[written] = weight
+    written += 1
+    if written < out.shape[0] - 1:
+        for word in range(rows.shape[1]):
+            out[written, word] = rows[source, word]
+    return written
 
 
 def _loops(k: int, action: Action, model: Model, key: tuple[str, ...]) -> list[str]:
@@ -302,20 +322,23 @@ def _loops(k: int, action: Action, model: Model, key: tuple[str, ...]) -> list[s
             lines.append(indent + line)
             indent += "    " if line.startswith("for ") else ""
     values = [f"{name}_{k}" for name in action.domains]
-    weight = f"witnesses_{k}({', '.join(['before', 'c', *values])})" if action.witnesses else "1"
+    weight = (
+        f"witnesses_{k}({', '.join(['before', 'c', *values])})"
+        if action.witnesses
+        else "as_number(1)"
+    )
     lines += [
         f"{indent}if len(action_{k}({', '.join(['s', 'c', *values])})) == 0:",
-        f"{indent}    parent_of[written] = source",
-        f"{indent}    action_of[written] = {k}",
-        f"{indent}    weight_of[written] = {weight}",
         *(
             f"{indent}    key_of[written, {at}] = {_numbered(path, k)}"
             for at, path in enumerate(key)
         ),
-        f"{indent}    written += 1",
+        f"{indent}    weight = {weight}",
+        f"{indent}    written = keep(rows, source, out, written, parent_of, action_of, weight_of,"
+        f" as_number({k}), weight)",
         f"{indent}    if written >= room:",
         f"{indent}        return source, first",
-        _COPY.format(indent=indent + "    "),
+        f"{indent}    s = state_at(out, written)",
     ]
     return lines
 

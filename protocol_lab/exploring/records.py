@@ -251,6 +251,19 @@ def get_item(typing_context, items, index):
 
 
 @intrinsic
+def as_number(typing_context, value):
+    """A number that is written in the code, as any other: int64.
+
+    Numba would compile a function anew for each such number that it is called with.
+    """
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], signature.args[0], types.int64)
+
+    return types.int64(types.unliteral(value)), codegen
+
+
+@intrinsic
 def same_bytes(typing_context, left, right):
     """Do two records of one size hold the same bytes?"""
 
