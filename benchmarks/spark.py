@@ -151,6 +151,8 @@ def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measure
         disk = sum(file.stat().st_size for file in files)
     finally:
         shutil.rmtree(place)
+    if not result.exhaustive:
+        raise SystemExit(f"{model.spec.name}: {result.undecided_reason}")
     measured = Measured(result, seconds, shuffled(session) - before, disk)
     native = explore(model, progress=False)
     same = (native.per_depth, native.per_action) == (result.per_depth, result.per_action)

@@ -31,11 +31,11 @@ from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.search import Question
-from protocol_lab.spark import candidates, levels, settling, troubles
+from protocol_lab.spark import candidates, jobs, level_files, settling, troubles
 from protocol_lab.spark import search as search_module
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.distances import steps_to
-from protocol_lab.spark.levels import LEVEL, write_part
+from protocol_lab.spark.level_files import LEVEL, Block, write_part
 from protocol_lab.spark.making import divided
 from protocol_lab.spark.recipe import Made, model_from, recipe_of
 from protocol_lab.spark.reports import Asked, Report
@@ -173,7 +173,7 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     assert len(found) == 957
     assert kept(driver_below=10**9, partitions=8) == found
     assert kept(driver_below=140, partitions=4) == found
-    monkeypatch.setattr(levels, "BLOB_BYTES", 1 << 9)
+    monkeypatch.setattr(level_files, "BLOB_BYTES", 1 << 9)
     monkeypatch.setattr(candidates, "_STORE_BYTES", 1)
     assert kept(driver_below=10**9, partitions=4) == found
     rows = {
@@ -268,7 +268,7 @@ def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
 def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     """One more level, as the two tasks of a cluster with one owner would make it: with room for
     all candidates, and with little."""
-    monkeypatch.setattr(levels, "BLOB_BYTES", 1 << 13)
+    monkeypatch.setattr(level_files, "BLOB_BYTES", 1 << 13)
     model = kip_320.spec.bind(**LARGE)
     expected = NativeSearch(model, question(model)).run().per_depth
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
@@ -322,6 +322,22 @@ def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
     prints = np.concatenate([part.fingerprints for part in parts])
     assert (prints[1:] > prints[:-1]).all()
     assert (len(parts) > 1) == (limit < 10**9)
+
+
+def test_a_task_that_fails_while_it_writes_leaves_no_file(tmp_path):
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 300, (100, 1)).astype(np.uint64)
+    block = Block(3, rows, fingerprints(rows), fingerprints(rows), np.zeros(100, np.int16))
+
+    def failing():
+        for _ in range(20):
+            yield 0, block
+        raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError, match="lost"):
+        write_part(tmp_path, failing(), 0)
+    write_part(tmp_path, [(0, block.part(0, 0))], 0)
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- Surviving -------------------------------------------------------------------------------
@@ -822,14 +838,23 @@ def test_troubles_are_one_sentence_and_there_is_no_noise():
     assert done.stderr == ""
 
 
-def test_a_java_that_is_too_old_is_named(monkeypatch):
+@pytest.mark.parametrize(
+    ("version", "said"), [(11, "the newest here is 11"), (0, "there is none here")]
+)
+def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
+    monkeypatch, version, said
+):
+    """Also by a search, which starts Spark in the background."""
     monkeypatch.setattr(runtime, "_installed_javas", lambda: ["java"])
     monkeypatch.setattr(runtime, "_java_from_the_wheel", lambda: "java")
-    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path("home"), 11))
-    with pytest.raises(
-        LabError, match=r"Spark needs Java, and the newest here is 11: install Java"
-    ):
+    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path("home"), version))
+    sentence = rf"^Spark needs Java, and {said}: install Java [^\n]*\.$"
+    with pytest.raises(LabError, match=sentence):
         runtime.find_java()
+    monkeypatch.setattr(jobs, "local_session", runtime.find_java)
+    model = letters.bind(servers=2, starts=1)
+    with pytest.raises(LabError, match=sentence):
+        SparkSearch(model, question(model), driver_below=0).run()
 
 
 @pytest.mark.parametrize(
@@ -855,6 +880,20 @@ def test_a_java_that_is_too_old_is_named(monkeypatch):
             "odd",
         ),
         ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory: give it more"),
+        (
+            "Error occurred during initialization of VM\nCould not reserve enough space for"
+            " 67108864KB object heap",
+            "there is not as much memory as Spark was told to take: close other programs",
+        ),
+        (
+            "java.net.BindException: Address already in use: Service 'SparkUI' failed after 16"
+            " retries (starting from 4040)!",
+            "a port that Spark was to use is taken by another program: end that one",
+        ),
+        (
+            "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",
+            "Spark has ended, or can't be reached: start a new session",
+        ),
         ("", "no reason was given"),
     ],
 )

@@ -1,7 +1,7 @@
 """How one level is made from the one before: by the driver itself, or by a Spark job.
 
 Either way states are expanded, the candidates divided among the owners, and each owner settles
-which are new (see `tasks`) and has them written (see `levels`); a report comes back.
+which are new (see `tasks`) and has them written (see `level_files`); a report comes back.
 """
 
 import json
@@ -13,9 +13,10 @@ import numpy as np
 
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.jobs import Jobs
-from protocol_lab.spark.levels import Block, Piece, RunFolder, write_part
+from protocol_lab.spark.level_files import Block, Piece, write_part
 from protocol_lab.spark.recipe import Recipe
 from protocol_lab.spark.reports import Asked, Report, Stopwatch
+from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.shipping import ship
 from protocol_lab.spark.stages import (

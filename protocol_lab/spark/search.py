@@ -6,7 +6,8 @@ level. The driver only reads the tasks' reports. A level that is too small to be
 (which costs some tenths of a second whatever it does) is done by the driver with the same code.
 
 Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do
-is in `tasks`, the files are in `levels`, decoded tables in `tables`.
+is in `tasks`, how a level is made in `making`, the files are in `run_folder`, decoded tables in
+`tables`.
 """
 
 import hashlib
@@ -25,10 +26,10 @@ from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
 from protocol_lab.spark.jobs import JobFailed, Jobs
-from protocol_lab.spark.levels import RunFolder
 from protocol_lab.spark.making import LevelMaker, divided
 from protocol_lab.spark.recipe import Made, recipe_of
 from protocol_lab.spark.reports import DEADLOCK, Asked, Report
+from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.spark.seen import Seen
 from protocol_lab.spark.session import address
 from protocol_lab.spark.shipping import ship

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from protocol_lab.spark.candidates import Parcel
-from protocol_lab.spark.levels import Piece, buffer_of, read_piece, write_part
+from protocol_lab.spark.level_files import Piece, buffer_of, read_piece, write_part
 from protocol_lab.spark.recipe import Recipe, model_from
 from protocol_lab.spark.reports import Asked, Report, Stopwatch
 from protocol_lab.spark.seen import Seen

@@ -31,7 +31,7 @@ from protocol_lab.declaring.layout import (
 from protocol_lab.declaring.spec import Model
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import reason_of
-from protocol_lab.spark.levels import Block, Piece, read_piece
+from protocol_lab.spark.level_files import Block, Piece, read_piece
 from protocol_lab.spark.recipe import Recipe
 from protocol_lab.spark.reports import Asked
 from protocol_lab.spark.stages import tasks_for

@@ -18,7 +18,7 @@ from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.spark.candidates import Candidates, Parcel
-from protocol_lab.spark.levels import Block
+from protocol_lab.spark.level_files import Block
 from protocol_lab.spark.recipe import Made
 from protocol_lab.spark.reports import DEADLOCK, Asked, Finding, Report, sums
 from protocol_lab.spark.seen import Seen
