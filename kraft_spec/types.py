@@ -5,6 +5,10 @@ as another server. In the field of a server NONE (0) stands for nobody. Offsets 
 in the original; the pictures and Kafka count from 0.
 
 A server that was never started has zeros everywhere.
+
+With three servers and the default storage a state takes 1,000 bytes: 734 for the messages, half of
+them under way and half processed, 148 for the logs, 32 for the fetches that servers wait for, and
+86 for everything else. `python -m benchmarks.kraft` prints all fields.
 """
 
 from kraft_spec.constants import Constants
