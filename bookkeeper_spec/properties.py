@@ -121,13 +121,13 @@ def all_acked_entries_are_readable(s: Ledger, c: NamedTuple):
 
 def within_lost_messages(c, lost) -> str:
     """Are no more messages lost now than max_lost_messages?"""
-    if c.max_lost_messages == NO_LIMIT or lost <= c.max_lost_messages:
-        return HOLDS
-    return "more messages are lost than max_lost_messages"
+    return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
 
 
 def max_lost_messages(s: Ledger, c: NamedTuple):
     """So many messages are lost at a time at the most, not counting those acted upon."""
+    if c.max_lost_messages == NO_LIMIT:
+        return HOLDS
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]

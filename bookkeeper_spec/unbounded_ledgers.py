@@ -313,6 +313,8 @@ def no_log_divergence(s: State, c: Constants):
 @spec.constraint
 def max_lost_messages(s: State, c: Constants):
     """So many messages are lost at a time at the most, not counting those acted upon."""
+    if c.max_lost_messages == NO_LIMIT:
+        return HOLDS
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]

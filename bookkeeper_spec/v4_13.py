@@ -362,6 +362,8 @@ def no_stuck_lac(s: State, c: Constants):
 @spec.constraint
 def max_lost_messages(s: State, c: Constants):
     """So many messages are lost at a time at the most, not counting those acted upon."""
+    if c.max_lost_messages == NO_LIMIT:
+        return HOLDS
     lost = count_lost_of_fencing(s.messages) + count_lost_reads(c, s.messages)
     for k in range(2):
         lost += count_lost_of(c, s.messages.adds[k])

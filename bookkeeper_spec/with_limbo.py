@@ -107,6 +107,7 @@ from bookkeeper_spec.properties import (
 from bookkeeper_spec.reading_first import Reads, count_lost_reads
 from bookkeeper_spec.replacing import recovery_client_sends_pending_add_op, resend_witnesses
 from protocol_lab import (
+    HOLDS,
     NEXT,
     NO_LIMIT,
     TAKEN,
@@ -327,6 +328,8 @@ spec.invariant(all_committed_entries_reach_ack_quorum, by_default=False)
 @spec.constraint
 def max_lost_messages(s: State, c: Constants):
     """So many messages are lost at a time at the most, not counting those acted upon."""
+    if c.max_lost_messages == NO_LIMIT:
+        return HOLDS
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
