@@ -20,6 +20,7 @@ from typing import Any
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.declaring.constants import as_text, limits_of, show
+from protocol_lab.declaring.parts import is_there
 from protocol_lab.declaring.spec import Model, Spec
 from protocol_lab.declaring.temporal import fairness_texts
 from protocol_lab.errors import LabError
@@ -251,6 +252,8 @@ def _specs(options: argparse.Namespace) -> int:
             bounds = constant["choices"] or f"{constant['low']} to {constant['high']}"
             print(f"    {name}={value}  ({bounds})  {constant['meaning']}")
         print(f"    actions: {', '.join(each['actions'])}")
+        for constant, actions in each["actions_added"].items():
+            print(f"    actions with {constant}: {', '.join(actions)}")
         for invariant in each["invariants"]:
             mark = "" if invariant["default"] else "  (only when named)"
             print(f"    invariant {invariant['name']}{mark}")
@@ -277,7 +280,12 @@ def describe(spec: Spec) -> dict[str, Any]:
             }
             for name, limits in limits_of(spec.constants).items()
         },
-        "actions": [action.name for action in spec.actions],
+        "actions": [action.name for action in spec.actions if is_there(action.where, defaults)],
+        "actions_added": {
+            name: [action.name for action in spec.actions if action.where == name]
+            for name, limits in limits_of(spec.constants).items()
+            if limits.adds
+        },
         "invariants": [
             {"name": each.name, "default": each.by_default, "meaning": each.doc}
             for each in spec.invariants + spec.step_invariants

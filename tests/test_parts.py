@@ -21,6 +21,7 @@ from protocol_lab import (
     eventually,
     take,
 )
+from protocol_lab.cli import describe
 from protocol_lab.declaring.constants import Limits
 from protocol_lab.stepping.attempts import initial
 from protocol_lab.stepping.steps import find_step
@@ -186,3 +187,9 @@ def test_a_part_needs_a_constant_that_adds():
     spec.action(stamp, where="clerks")
     with pytest.raises(LabError, match="needs the name of a constant that is an `addition`"):
         spec.bind()
+
+
+def test_the_list_of_specs_tells_the_added_actions_apart(spec):
+    told = describe(spec)
+    assert told["actions"] == ["stamp", "shout"]
+    assert told["actions_added"] == {"notes": ["read_note"], "strikes": ["strike"]}
