@@ -424,8 +424,10 @@ def run_tests(options):
     if selection:
         options += ["-m", " and ".join(selection)]
     os.chdir(str(HERE))
-    # A file's tests share what they compile, so that one process takes the whole file.
-    command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]
+    # A file's tests share what they compile, so that one process takes the whole file. Their order
+    # is that of tests/conftest.py: those that take longest begin first.
+    command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4"]
+    command += ["--dist=loadfile", "--no-loadscope-reorder"]
     code = run([*command, *options], **({"CHROMIUM": browser} if browser else {}))
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)

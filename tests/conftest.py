@@ -1,5 +1,23 @@
-"""Modules that hold assertions of several test files, so that pytest explains them as well."""
+"""What pytest must know before it collects: where assertions are, and which files take longest."""
 
 import pytest
 
+# They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")
+
+LONGEST = (
+    "test_spark_clusters.py",
+    "test_notebooks.py",
+    "test_golden.py",
+    "test_spark.py",
+    "test_stepper_in_jupyterlab.py",
+    "test_exercises.py",
+    "test_every_spec.py",
+)
+"""The files that take minutes, the longest first (`pytest --durations=0` says how long)."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest: else all processes but one are idle in the end."""
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))

@@ -1,7 +1,7 @@
 """Every exercise accepts its worked answer, and tells what is wrong with a wrong one.
 
-Here stand the machinery, what is the same for all exercises, and the exercises of the first three
-notebooks, whose wrong answers are in tests/answers. See also test_talk_exercises.py.
+The wrong answers are in tests/answers. Those to the exercises of kafka/03, kafka/04 and Spark,
+which have more to say, are in test_talk_exercises.py.
 """
 
 import importlib
@@ -9,7 +9,6 @@ import pkgutil
 
 import pytest
 
-import kafka_spec.exercises
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
@@ -26,40 +25,52 @@ from protocol_lab.exercises import (
 )
 from protocol_lab.exploring.explore import explore
 from protocol_lab.notebook_diff import diff_of
+from tests.spec_checks import packages
 
-FIRST = ("start", "replication", "truncation")
+QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")
+"""The modules whose exercises compile little."""
 
-
-def _exercises(names):
-    for name in names:
-        module = importlib.import_module(f"kafka_spec.exercises.{name}")
-        for each in vars(module).values():
-            if isinstance(each, Exercise):
-                slow = () if name == "start" else pytest.mark.slow
-                yield name, each, pytest.param(each, id=each.name, marks=slow)
+AT_LENGTH = ("the_talk", "async_isr", "on_spark")
+"""The modules that test_talk_exercises.py is about."""
 
 
-def _answered():
-    for name, each, parameter in _exercises(FIRST):
-        wrong = importlib.import_module(f"tests.answers.{name}").WRONG
-        yield pytest.param(each, wrong[each.name], id=each.name, marks=parameter.marks)
+def _modules_in(package: str) -> list:
+    folder = importlib.import_module(package).__path__
+    return [
+        importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(folder)
+    ]
 
 
-_all = [each.name for each in pkgutil.iter_modules(kafka_spec.exercises.__path__)]
-every = pytest.mark.parametrize("task", [each for _, _, each in _exercises(_all)])
-answered = pytest.mark.parametrize(("task", "wrong"), list(_answered()))
+def _exercises(without=()) -> list:
+    """The exercises of all protocols as test parameters."""
+    return [
+        pytest.param(task, id=task.name, marks=() if module.__name__ in QUICK else pytest.mark.slow)
+        for package in packages()
+        for module in _modules_in(f"{package}_spec.exercises")
+        if module.__name__.rpartition(".")[2] not in without
+        for task in vars(module).values()
+        if isinstance(task, Exercise)
+    ]
+
+
+WRONG = {}
+for answers in _modules_in("tests.answers"):
+    WRONG |= answers.WRONG
+
+every = pytest.mark.parametrize("task", _exercises())
+answered = pytest.mark.parametrize("task", _exercises(without=AT_LENGTH))
 
 
 @answered
-def test_the_worked_answer_is_right(task, wrong):
+def test_the_worked_answer_is_right(task):
     feedback = task.check(task.answer)
     assert feedback.passed, feedback.text
 
 
 @answered
-def test_wrong_answers_are_told_what_is_wrong(task, wrong):
-    assert len(wrong) >= 2
-    for answer, told in wrong:
+def test_wrong_answers_are_told_what_is_wrong(task):
+    assert WRONG[task.name]
+    for answer, told in WRONG[task.name]:
         feedback = task.check(answer)
         assert feedback.passed is False, answer
         assert told in feedback.text
@@ -82,6 +93,12 @@ def test_the_task_is_complete(task):
     assert len(task.hints) >= 2
     assert task.why in shown
     assert shown.count("<details>") == len(task.hints) + 1
+
+
+def test_an_exercise_is_found_by_its_name_alone():
+    names = [parameter.id for parameter in _exercises()]
+    assert len(set(names)) == len(names)
+    assert set(names) >= set(WRONG)
 
 
 # --- The machinery ---------------------------------------------------------------------------

@@ -1,9 +1,78 @@
-"""Plausible wrong answers to the exercises of the BookKeeper notebooks that need no long search."""
+"""Wrong answers to the exercises of the BookKeeper notebooks, each with what the check has to say.
 
-from bookkeeper_spec.ledger import IN_RECOVERY
+To mend an action compiles it again, which takes seconds: of those one wrong answer each.
+"""
+
+from bookkeeper_spec.exercises.defects import lose_an_acknowledged_entry
+from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
+from bookkeeper_spec.exercises.recovery import drop_an_entry
+from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
+from bookkeeper_spec.ledger import IN_RECOVERY, has_entry
 from bookkeeper_spec.ledger_chaining import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
+from bookkeeper_spec.messages import handle, send, sent
+from bookkeeper_spec.v4_13 import read_phase_has_started
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
-from protocol_lab import HOLDS, TAKEN, append, size
+from protocol_lab import HOLDS, TAKEN, append, contains, only, size, with_node
+
+
+def without_the_last_step(task):
+    """The worked answer, which is a shortest one, up to where it is not yet one."""
+    return "\n".join(task.answer.strip().splitlines()[:-1])
+
+
+# --- say_what_is_promised --------------------------------------------------------------------
+
+
+def acknowledged_is_closed(s, c):
+    return HOLDS if s.meta_last_entry >= s.w1.lac else "an acknowledged entry is not in the ledger"
+
+
+# --- make_a_no_last --------------------------------------------------------------------------
+
+
+def never_say_no(s, c, bookie, entry, lost):
+    requests = s.messages.reads[entry - 1].requests
+    if not contains(requests.waiting, bookie):
+        return "no read of this entry is under way to this bookie"
+    if entry > c.send_limit or not has_entry(s, bookie, entry):
+        return "the bookie has nothing to say"
+    answer = s.messages.reads[entry - 1].responses[0]
+    if contains(sent(answer), bookie):
+        return "the bookie has sent this answer before"
+    handle(requests, bookie)
+    send(answer, only(bookie), lost)
+    return TAKEN
+
+
+# --- begin_where_it_is_safe ------------------------------------------------------------------
+
+
+def believe_the_bookie(s, c, bookie, lac):
+    if not contains(s.messages.fence_responses[lac].waiting, bookie):
+        return "no such answer is under way from this bookie"
+    s.w2.fenced = with_node(s.w2.fenced, bookie)
+    if lac > s.w2.lac and not read_phase_has_started(s, c):
+        s.w2.lac = lac
+        s.w2.lap = lac
+    handle(s.messages.fence_responses[lac], bookie)
+    return TAKEN
+
+
+# --- say_that_you_do_not_know ----------------------------------------------------------------
+
+
+def never_know(s, c, bookie, client, entry, lost):
+    requests = s.messages[client].reads[entry - 1].requests
+    answer = s.messages[client].unknown
+    if not contains(requests.waiting, bookie):
+        return "no read of this entry is under way from the client to this bookie"
+    if contains(sent(answer), bookie):
+        return "the bookie has sent this answer before"
+    s.b_fenced = with_node(s.b_fenced, bookie)
+    handle(requests, bookie)
+    send(answer, only(bookie), lost)
+    return TAKEN
+
 
 # --- append_only_to_what_you_have_read -------------------------------------------------------
 
@@ -69,6 +138,26 @@ def count_from_the_lac(s, c, client, bookie, entry):
 
 
 WRONG = {
+    "acknowledge_an_entry": [
+        (without_the_last_step(acknowledge_an_entry), "w1's LAC is not 1"),
+        ("w1_sends_add_entry_requests(lost={})", "Step 1"),
+    ],
+    "say_what_is_promised": [
+        (acknowledged_is_closed, 'it says "an acknowledged entry is not in the ledger"'),
+        (nothing_is_claimed, "but also where w1 acknowledges an entry that only one"),
+    ],
+    "drop_an_entry": [
+        (without_the_last_step(drop_an_entry), "w2 has not closed the ledger"),
+    ],
+    "lose_an_acknowledged_entry": [
+        (without_the_last_step(lose_an_acknowledged_entry), "has all that w1 has acknowledged"),
+    ],
+    "make_a_no_last": [(never_say_no, "never")],
+    "begin_where_it_is_safe": [(believe_the_bookie, "only_valid_fragments breaks")],
+    "lose_it_on_two_bookies": [
+        (without_the_last_step(lose_it_on_two_bookies), "has all that its writer has acknowledged"),
+    ],
+    "say_that_you_do_not_know": [(never_know, "never")],
     "let_two_clients_have_a_ledger": [
         ("become_leader(client=1)", "there are not two such clients"),
         ("create_ledger(client=1)", "Step 1: create_ledger(client=1) can't happen here"),

@@ -1,0 +1,92 @@
+"""Every situation that the search offers can be reached, or is known not to exist."""
+
+from dataclasses import replace
+
+import pytest
+
+from protocol_lab import HOLDS
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.declaring.spec import Property
+from protocol_lab.declaring.views import view
+from protocol_lab.exploring.explore import explore
+from tests.spec_checks import bind, cases_of, on_scenarios
+
+UNREACHABLE = {
+    "kafka.async_isr": ["the_leader_does_not_count_a_member"],
+    "kafka.kip_101": ["two_replicas_lead_in_one_epoch"],
+    "kafka.kip_279": ["two_replicas_lead_in_one_epoch"],
+    "kafka.kip_320": [
+        "two_replicas_lead_in_one_epoch",
+        "the_elected_leader_lacks_a_committed_record",
+    ],
+    "kafka.kip_320_first_try": [
+        "two_replicas_lead_in_one_epoch",
+        "the_elected_leader_lacks_a_committed_record",
+    ],
+    "kafka.truncate_to_high_watermark": ["two_replicas_lead_in_one_epoch"],
+    "pulsar.compaction_duplicate_fixed": ["the_ledger_reaches_beyond_the_horizon"],
+    "pulsar.compaction_leak_fixed": ["a_ledger_is_left_over"],
+}
+"""The situations that exist in no state of the configuration that is explored: all others do."""
+
+
+READING = {
+    "key_space": 1,
+    "value_space": 0,
+    "model_consumer": True,
+    "consume_times_limit": 1,
+    "consumer_reads": "ledger_then_topic",
+}
+
+CONSTANTS = {
+    "bookkeeper.guaranteed_write_quorum": {"bookies": 2, "clients": 1, "send_limit": 2},
+    "bookkeeper.protocol": {"ack_quorum": 1, "bookies": 3, "clients": 3, "max_lost_messages": 1},
+    "bookkeeper.unbounded_ledgers": {"ack_quorum": 1, "bookies": 3, "max_lost_messages": 1},
+    "pulsar.compaction": READING,
+    "pulsar.compaction_leak_fixed": READING,
+    "pulsar.compaction_duplicate_fixed": READING,
+}
+"""Where some situations exist that the default configuration does not have, or only far away."""
+
+
+def reached(situation) -> Property:
+    """The situation as a property that must be reachable."""
+
+    def reached(s, c):
+        return HOLDS if function(s, c) else "it is not so"
+
+    function, reached.__name__ = situation.function, situation.name
+    return Property(reached)
+
+
+def seen(name: str, situation) -> bool:
+    """Is it so somewhere on a scenario's way?"""
+    for which in cases_of(name):
+        model = bind(name, **dict(which[1]))
+        for row in on_scenarios(which):
+            if situation.function(view(model.layout, row), model.constants):
+                return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", spec_names())
+def test_situations_exist(name):
+    """What no scenario shows is searched for: in all states, where it is said not to exist."""
+    hidden = [each for each in load(name).situations if not seen(name, each)]
+    known = UNREACHABLE.get(name, [])
+    if not hidden:
+        assert not known
+        return
+    asked = replace(load(name), sometimes_properties=[reached(each) for each in hidden])
+    found = explore(
+        asked.bind(**CONSTANTS.get(name, {})), invariants=[], max_states=8_000_000, progress=False
+    )
+    assert found.never_reached == known
+    assert found.exhaustive or not known
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_situations_can_be_picked_from_a_list(name):
+    assert len(load(name).situations) >= 2
+    assert all(each.label and not each.label.endswith(".") for each in load(name).situations)
