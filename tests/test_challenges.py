@@ -32,7 +32,7 @@ PARS = {
     "crash_once": 12,
     "outrun_the_fence": 15,
     "begin_too_early": 20,
-    "leave_an_entry_behind": 0,
+    "leave_an_entry_behind": 8,
     "two_leaders_write": 6,
     "one_copy_is_enough": 5,
     "finish_the_story": 8,

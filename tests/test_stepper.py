@@ -18,7 +18,7 @@ from protocol_lab.drawing.wording import choice_text, constant_texts, spec_title
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.stepper import Stepper
-from protocol_lab.stepper.board import board
+from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.stepping.links import read_link
@@ -115,6 +115,21 @@ def test_every_action_appears_with_every_choice_in_every_state_of_a_walk(model):
         if not taken:
             break
         walk.take(taken[-1])
+
+
+def test_a_reason_that_refuses_many_choices_is_explained_once_it_is_unfolded():
+    stepper = Stepper(load("kafka.kip_320").bind())
+
+    def folded():
+        return [why for each in stepper.view["cannot"] for why in each["reasons"] if why["folded"]]
+
+    first, second, *_ = folded()
+    assert first["cases"] is second["cases"] is None
+    assert first["number"] > FEW
+    ask(stepper, "unfold", key=first["key"])
+    first, second, *_ = folded()
+    assert sum(len(each["choices"]) for each in first["cases"]) == first["number"]
+    assert second["cases"] is None
 
 
 def test_an_action_without_any_choice_says_what_there_is_none_of():

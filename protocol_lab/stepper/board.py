@@ -21,9 +21,18 @@ from protocol_lab.stepping.explaining import (
 from protocol_lab.stepping.scenarios import split_caption
 from protocol_lab.stepping.walk import Moment, Standing, Walk
 
+FEW = 4
+"""Choices that one reason refuses which are listed at once; more are folded with their number."""
 
-def board(walk: Walk, watched: Collection[str] | None = None) -> dict[str, Any]:
-    """All of it. `watched` names the invariants whose violations count; None: the default ones."""
+
+def board(
+    walk: Walk, watched: Collection[str] | None = None, unfolded: Collection[str] | None = None
+) -> dict[str, Any]:
+    """All of it. `watched` names the invariants whose violations count; None: the default ones.
+
+    To explain a refusal takes as long as the rest of it. So of the reasons that refuse many choices
+    only those with a key in `unfolded` are explained; None: all. The others have no `cases`.
+    """
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -32,7 +41,7 @@ def board(walk: Walk, watched: Collection[str] | None = None) -> dict[str, Any]:
         ],
         "invariants": [_invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
-        **_actions(walk),
+        **_actions(walk, unfolded),
         "timeline": _timeline(walk, watched),
     }
 
@@ -72,7 +81,7 @@ def _caption(walk: Walk) -> dict[str, str]:
 # --- What can happen, and what can't ---------------------------------------------------------
 
 
-def _actions(walk: Walk) -> dict[str, Any]:
+def _actions(walk: Walk, unfolded: Collection[str] | None) -> dict[str, Any]:
     """Every action, under `can` with its choices, under `cannot` with the reasons, or both."""
     ahead = walk.ahead
     tried = {action.name: [] for action in walk.model.spec.actions}
@@ -86,7 +95,7 @@ def _actions(walk: Walk) -> dict[str, Any]:
         if taken:
             can.append({**about, "choices": [_choice(walk, each, ahead) for each in taken]})
         if refused:
-            cannot.append({**about, "reasons": _reasons(walk, refused)})
+            cannot.append({**about, "reasons": _reasons(walk, refused, unfolded)})
         if not tried[action.name]:
             cannot.append({**about, "reasons": [_no_choice(walk, action)]})
     return {"can": can, "cannot": cannot}
@@ -101,15 +110,28 @@ def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:
     }
 
 
-def _reasons(walk: Walk, refused: list[Attempt]) -> list[dict[str, Any]]:
+def _reasons(
+    walk: Walk, refused: list[Attempt], unfolded: Collection[str] | None
+) -> list[dict[str, Any]]:
     """One entry a reason; in it, one case for the choices whose values made the same guard fail."""
     by_reason: dict[str, list[Attempt]] = {}
     for each in refused:
         by_reason.setdefault(each.reason, []).append(each)
-    return [
-        {"reason": reason, "over_capacity": same[0].over_capacity, "cases": _cases(walk, same)}
-        for reason, same in by_reason.items()
-    ]
+    reasons = []
+    for reason, same in by_reason.items():
+        key = f"{same[0].action.name}: {reason}"
+        explained = unfolded is None or len(same) <= FEW or key in unfolded
+        reasons.append(
+            {
+                "reason": reason,
+                "over_capacity": same[0].over_capacity,
+                "key": key,
+                "number": len(same),
+                "folded": len(same) > FEW,
+                "cases": _cases(walk, same) if explained else None,
+            }
+        )
+    return reasons
 
 
 def _cases(walk: Walk, refused: list[Attempt]) -> list[dict[str, Any]]:
@@ -129,7 +151,7 @@ def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
         if isinstance(domain, Member) and not count_of(follow(walk.state, domain.path)):
             reason = f"{words(domain.path).replace('.', ', ')}: there are none"
             break
-    return {"reason": reason, "over_capacity": False, "cases": []}
+    return {"reason": reason, "over_capacity": False, "number": 0, "folded": False, "cases": []}
 
 
 # --- The timeline ----------------------------------------------------------------------------

@@ -92,6 +92,7 @@ class Stepper(anywidget.AnyWidget):
         self._computed: dict[str, Any] = {}
         self._shown = False  # in a browser: nothing is computed in the background before
         self._tab, self._aim = "cluster", ""
+        self._unfolded: set[str] = set()  # the refusals that are explained although they are many
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
@@ -120,7 +121,7 @@ class Stepper(anywidget.AnyWidget):
         panel = panels.TABS[self._tab](walk, self._options)
         self._number += 1
         self.view = {
-            **board(walk, session.watched),
+            **board(walk, session.watched, self._unfolded),
             "number": self._number,
             "answers": self._answers,
             "notice": self._notice or panel.get("notice", ""),
@@ -230,6 +231,7 @@ class Stepper(anywidget.AnyWidget):
             "open": self._open,
             "choose": self._choose,
             "look": self._look,
+            "unfold": lambda message: self._unfolded.add(str(message["key"])),
             "aim": self._take_aim,
             "spoilers": self._spoil,
             "find": self._find,

@@ -1,8 +1,6 @@
 // What can happen now, each choice with the distance after it, and what can't, with the values
 // that made the guard fail.
 
-const FEW = 3; // cases of a reason that are listed; more are folded with their number
-
 function drawCan(view, near, take) {
   const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
   let number = 0;
@@ -45,7 +43,7 @@ function drawChoice(choice, distance, number, take) {
   );
 }
 
-function drawCannot(view, ui, look) {
+function drawCannot(view, ui, act) {
   const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
   return [
     heading("What can’t, and why", count),
@@ -54,21 +52,26 @@ function drawCannot(view, ui, look) {
         "div",
         { class: "ls-not" },
         drawName(each),
-        each.reasons.map((why) => drawReason(each.action, why, ui, look)),
+        each.reasons.map((why) => drawReason(why, ui, act)),
       ),
     ),
   ];
 }
 
-function drawReason(action, why, ui, look) {
+/** A reason and its cases. Those of a folded one come when it is unfolded for the first time. */
+function drawReason(why, ui, act) {
   const text = why.over_capacity
     ? h("span", { class: "ls-full" }, `⚠ no room in the model: ${why.reason}`)
     : h("span", { class: "ls-why" }, why.reason);
-  const cases = why.cases.map((each) => drawCase(each, look));
-  const number = why.cases.reduce((sum, each) => sum + each.choices.length, 0);
-  if (why.cases.length <= FEW && number <= 2 * FEW) return h("div", {}, text, cases);
-  const count = h("span", { class: "ls-which" }, `${number} choices`);
-  return fold(ui, `${action}: ${why.reason}`, [text, count], cases);
+  const look = (step) => act({ command: "look", step });
+  const cases = why.cases?.map((each) => drawCase(each, look)) ?? ["…"];
+  if (!why.folded) return h("div", {}, text, cases);
+  const count = h("span", { class: "ls-which" }, `${why.number} choices`);
+  const element = fold(ui, why.key, [text, count], cases);
+  element.addEventListener("toggle", () => {
+    if (element.open && !why.cases) act({ command: "unfold", key: why.key });
+  });
+  return element;
 }
 
 /** The choices that one reason refuses for the same values. Its code can be looked at. */

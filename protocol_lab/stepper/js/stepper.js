@@ -159,7 +159,7 @@ function render({ model, el }) {
       parts.tabs.replaceChildren(...drawTabs(view, act));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
-      parts.cannot.replaceChildren(...drawCannot(view, ui, (step) => act({ command: "look", step })));
+      parts.cannot.replaceChildren(...drawCannot(view, ui, act));
       parts.controls.replaceChildren(
         ...drawControls(view, ui, { act, show, play, stop, pace, present, theme }).filter(Boolean),
       );
