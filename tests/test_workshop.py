@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import protocol_lab.stepper
-from kafka_spec.challenges import CHALLENGES
+from protocol_lab.challenges import challenges_of
 from tests.notebook_outputs import FOLDER, read
+from tests.spec_checks import packages
 
 TEXT = (FOLDER / "workshop.md").read_text()
-NOTEBOOK = re.compile(r"`((?:kafka/|your_own/|spark/)?\d\d_\w+)`")
+NOTEBOOK = re.compile(r"`((?:\w+/)?\d\d_\w+)`")
 
 
 def part(title: str) -> str:
@@ -38,7 +39,16 @@ def all_of(name: str) -> str:
     return re.sub(r'"\s*\n\s*"', "", "\n".join(cell.source for cell in notebook(name).cells))
 
 
-@pytest.mark.parametrize(("title", "minutes"), [("90 minutes", 90), ("Half a day", 210)])
+@pytest.mark.parametrize(
+    ("title", "minutes"),
+    [
+        ("90 minutes", 90),
+        ("Half a day", 210),
+        ("BookKeeper in 90 minutes", 90),
+        ("Pulsar in an hour", 60),
+        ("KRaft in 90 minutes", 90),
+    ],
+)
 def test_a_plan_adds_up_and_names_sections_that_exist(title, minutes):
     clock = 0
     for begin, length, where, sections, _ in rows(title):
@@ -77,7 +87,7 @@ def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
 
 
 def test_every_exercise_and_challenge_exists():
-    challenges = {each.name for each in CHALLENGES}
+    challenges = {each.name for package in packages() for each in challenges_of(package)}
     listed = rows("Group work")
     assert len(listed) > 5
     for _, names, where in listed:
