@@ -10,7 +10,7 @@ from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
 from bookkeeper_spec.ledger import IN_RECOVERY, has_entry
 from bookkeeper_spec.ledger_chaining import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
 from bookkeeper_spec.messages import handle, send, sent
-from bookkeeper_spec.v4_13 import read_phase_has_started
+from bookkeeper_spec.reading_first import has_asked
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN, append, contains, only, size, with_node
 
@@ -51,7 +51,7 @@ def believe_the_bookie(s, c, bookie, lac):
     if not contains(s.messages.fence_responses[lac].waiting, bookie):
         return "no such answer is under way from this bookie"
     s.w2.fenced = with_node(s.w2.fenced, bookie)
-    if lac > s.w2.lac and not read_phase_has_started(s, c):
+    if lac > s.w2.lac and not has_asked(c, s.messages):
         s.w2.lac = lac
         s.w2.lap = lac
     handle(s.messages.fence_responses[lac], bookie)
