@@ -21,6 +21,7 @@ from protocol_lab.challenges import (
 )
 from protocol_lab.exercises import repair
 from tests.answers.adversary import OTHER_RIGHT
+from tests.notebook_outputs import notebooks, read
 from tests.spec_checks import packages
 from tests.toy_specs import counter, letters
 
@@ -69,6 +70,11 @@ def test_a_challenge_is_found_by_its_spec_and_by_its_name():
     assert challenge_named("lose_a_committed_message").spec_name == "kafka.unclean_leader_election"
     with pytest.raises(LabError, match=r"no challenge 'win'; there are: .*two_leaders_write"):
         challenge_named("win")
+
+
+def test_every_challenge_is_in_a_notebook():
+    sources = "".join(cell.source for path in notebooks() for cell in read(path).cells)
+    assert [name for name in PARS if f'challenge("{name}")' not in sources] == []
 
 
 @every
