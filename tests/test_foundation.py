@@ -369,6 +369,20 @@ def test_a_faulty_action_gets_one_sentence_on_every_engine():
         ("s.n, s.slots[0] = 1, 2", "assign one field at a time"),
         ("x = [1]; x[0] = s.n", "only slots of the state's arrays can be assigned"),
         ("return f'{s.n:03d}'", "f-strings"),
+        ("import math", "with an import (line 2): import it at the top of the module"),
+        ("from math import pi", "with an import (line 2)"),
+        ("try: s.n += 1\n    except ValueError: pass", "with a try (line 2): ask beforehand"),
+        ("if s.n > 9:\n        with open('x'): s.n = 1", "with a with (line 3)"),
+        ("add = lambda x: x + 1; s.n = add(s.n)", "with a function inside a function (line 2)"),
+        ("def add(x): return x + 1\n    s.n = add(s.n)", "with a function inside a function"),
+        ("class Other: pass", "with a class inside a function"),
+        (
+            "global total; total = s.n",
+            "with a global name (line 2): keep what changes in the state",
+        ),
+        ("match s.n:\n        case 1: s.n = 2", "with a match (line 2): use if and elif"),
+        ("if s.n > 9: raise ValueError", "with a raise (line 2): return the reason"),
+        ("x = s.n; del x", "with a del (line 2)"),
     ],
 )
 def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):

@@ -29,6 +29,7 @@ from typing import Any
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.channels import Channel, End, channel
+from protocol_lab.declaring.declared import Declared
 from protocol_lab.declaring.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.declaring.parameters import Domain, domains_of
 from protocol_lab.declaring.parts import where_else, with_parts
@@ -43,22 +44,8 @@ HOLDS = ""
 """What an invariant returns when it holds."""
 
 
-class _Declared:
-    """What a spec registers: a function, under its name."""
-
-    function: Callable[..., Any]
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        return (self.function.__doc__ or "").strip()
-
-
 @dataclass(frozen=True)
-class Action(_Declared):
+class Action(Declared):
     """An action with its parameters' domains.
 
     `witnesses`, if given, takes the same arguments and says how often TLC counts the step as
@@ -72,7 +59,7 @@ class Action(_Declared):
 
 
 @dataclass(frozen=True)
-class Property(_Declared):
+class Property(Declared):
     """An invariant, a step invariant, a constraint or a sometimes property."""
 
     function: Callable[..., str]
@@ -81,7 +68,7 @@ class Property(_Declared):
 
 
 @dataclass(frozen=True)
-class Situation(_Declared):
+class Situation(Declared):
     """A state worth finding: a function (s, c) that is true in it. It claims nothing.
 
     The first line of the function's docstring is the label under which a learner picks it.
@@ -286,7 +273,7 @@ class Spec:
 
         return register(function) if function else register
 
-    def _put(self, registered: list, added: _Declared | TemporalProperty, kind: str) -> None:
+    def _put(self, registered: list, added: Declared, kind: str) -> None:
         """Append to one of the lists, or replace what has the same name there."""
         kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
         kinds += [self.sometimes_properties, self.constraints, self.situations, self.properties]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from protocol_lab.declaring.declared import Declared
 from protocol_lab.declaring.parameters import Domain, Member, domains_of
 from protocol_lab.errors import LabError
 
@@ -83,7 +84,7 @@ def leads_to(p: Predicate, q: Predicate) -> Formula:
 
 
 @dataclass(frozen=True)
-class TemporalProperty:
+class TemporalProperty(Declared):
     """A named claim about all runs: `function` returns its Formula.
 
     `domains` are the function's parameters: the claim is made for every choice of their values.
@@ -104,14 +105,6 @@ class TemporalProperty:
                     " property is about whole runs; use a Node or a Range."
                 )
         return cls(function, found, where)
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def doc(self) -> str:
-        return (self.function.__doc__ or "").strip()
 
     @property
     def text(self) -> str:

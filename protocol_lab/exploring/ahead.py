@@ -38,7 +38,7 @@ class Candidates:
         self.done = self.count = 0
 
 
-Expand = Callable[[np.ndarray, int, int, Candidates], None]
+Expand = Callable[[np.ndarray, int, int, Candidates], tuple[int, int]]
 """Expands rows[begin:end] into candidates; raises what the actions raise."""
 
 

@@ -34,6 +34,7 @@ from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.sources import names_read, parse, shape_of, without_annotations
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import records
+from protocol_lab.exploring.refused import refuse
 
 _HAVE_COMPILED_VERSIONS = (containers.overflow, *records.BAG_OPERATIONS)
 """Plain functions for which `records` has a compiled version of its own."""
@@ -111,7 +112,7 @@ class Compiler:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
         tree = without_annotations(parse(function))
-        _refuse_calls_through_modules(function, tree)
+        refuse(function, tree)
         names = {**names_read(function), function.__name__: None}
         rewriter = _Rewriter(self, names, _local_names(function, tree))
         tree = rewriter.visit(tree)
@@ -180,19 +181,6 @@ def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
         for part in layout.fields.values():
             found.update(_struct_layouts(part))
     return found
-
-
-def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
-    """A call like module.helper(s) would escape the hash of all that can be reached."""
-    values = names_read(function)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = values.get(node.value.id)
-            if inspect.ismodule(module) and is_plain(getattr(module, node.attr, None)):
-                raise LabError(
-                    f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
-                    f" name, `from {module.__name__} import {node.attr}`."
-                )
 
 
 def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:

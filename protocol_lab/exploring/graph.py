@@ -12,11 +12,11 @@ import numpy as np
 from numba import njit
 
 from protocol_lab.declaring.spec import Model, Property
-from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.expanding import expand_some
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import properties_to_compile
-from protocol_lab.stepping.attempts import attempts, successors
+from protocol_lab.stepping.attempts import attempts
 
 CHUNK = 512
 """States expanded at a time: a few milliseconds, after which a search looks whether to stop."""
@@ -111,25 +111,17 @@ class Graph:
 
     def _expand_some(self, sources: np.ndarray, positions: np.ndarray, begin: int) -> int:
         """Expand sources[begin:], or as many as fit into the candidates; returns where it ended."""
-        questions, end = self.questions, len(sources)
-        while True:
-            try:
-                done, count = questions.expand(
-                    sources, begin, end, questions.constants, self.out, self.parent_of,
-                    self.action_of, self.weight_of, self.degree_of, self.progress,
-                )  # fmt: skip
-            except CapacityExceeded:
-                end = int(self.progress[0])  # first the states before the one that is cut
-                if end == begin:
-                    return self._expand_cut(sources, positions, begin)
-                continue
-            except Exception as error:
-                faulty = sources[int(self.progress[0])].tobytes()
-                list(successors(self.model, faulty))  # has the words
-                raise error
-            if done > begin:
-                break
-            self._make_candidates(2 * len(self.out))  # one state has more successors than fit
+        done, count = expand_some(
+            self.model, sources, begin, len(sources),
+            lambda begin, end: self.questions.expand(
+                sources, begin, end, self.questions.constants, self.out, self.parent_of,
+                self.action_of, self.weight_of, self.degree_of, self.progress,
+            ),
+            lambda: self.progress,
+            lambda: self._make_candidates(2 * len(self.out)),
+        )  # fmt: skip
+        if done == begin:
+            return self._expand_cut(sources, positions, begin)
         self._take_in(count, sources, positions, begin, done)
         return done
 

@@ -20,6 +20,7 @@ from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import fingerprint as table
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.ahead import Ahead, Candidates
+from protocol_lab.exploring.expanding import expand_some
 from protocol_lab.exploring.identity import Identity
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.result import Result
@@ -79,12 +80,13 @@ class NativeSearch:
         self.ahead = Ahead(self._expand, words, _CHUNK)
         self.now = self.ahead.candidates()
 
-    def _expand(self, rows: np.ndarray, begin: int, end: int, into: Candidates) -> None:
+    def _expand(self, rows: np.ndarray, begin: int, end: int, into: Candidates) -> tuple[int, int]:
         """Fill in the successors of rows[begin:end], as many as there is room for."""
         into.done, into.count = self.expand(
             rows, begin, end, self.constants, into.out, into.parent_of,
             into.action_of, into.weight_of, into.degree_of, into.progress,
         )  # fmt: skip
+        return into.done, into.count
 
     def _make_larger(self, room: int) -> None:
         self.now = Candidates(room, self.model.words, _CHUNK)
@@ -170,21 +172,13 @@ class NativeSearch:
         return self._take_in_chunk(begin)
 
     def _expand_and_take_in(self, begin: int, end: int) -> tuple[int, _Event | None]:
-        while True:
-            try:
-                self._expand(self.store, begin, end, self.now)
-            except CapacityExceeded:
-                end = int(self.now.progress[0])  # first the states before the one that does not fit
-                if end == begin:
-                    return end, self._last_state(end)
-                continue
-            except Exception as error:
-                position = int(self.now.progress[0])
-                list(successors(self.model, self._row(position)))  # has the words
-                raise error
-            if self.now.done > begin:
-                return self._take_in_chunk(begin)
-            self._make_larger(2 * len(self.now.out))  # one state has more successors than fit
+        done, _ = expand_some(
+            self.model, self.store, begin, end,
+            lambda begin, end: self._expand(self.store, begin, end, self.now),
+            lambda: self.now.progress,
+            lambda: self._make_larger(2 * len(self.now.out)),
+        )  # fmt: skip
+        return self._take_in_chunk(begin) if done > begin else (begin, self._last_state(begin))
 
     def _take_in_chunk(self, begin: int) -> tuple[int, _Event | None]:
         done, count = self.now.done, self.now.count

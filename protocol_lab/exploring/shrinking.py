@@ -7,7 +7,6 @@ is left out, too. What remains breaks the same invariant, and no single step of 
 still there may be a shorter way of another kind.
 """
 
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -16,24 +15,27 @@ from protocol_lab.declaring.views import View, view
 from protocol_lab.exploring.search import Question
 from protocol_lab.stepping.attempts import attempt, choices, evaluate, evaluate_step, successors
 
+TRIES = 20_000
+"""How many steps are tried to make a way shorter; a way of some dozen steps needs some hundred."""
+
 _Step = tuple[str, tuple]
 """An action's name and its parameters: numbers, and messages as bytes."""
 
 
 def shrink(
-    model: Model, question: Question, rows: list[bytes], violated: str, seconds: float = 10.0
+    model: Model, question: Question, rows: list[bytes], violated: str, tries: int = TRIES
 ) -> list[bytes]:
     """The states of a path, from the same initial state, that is as short or shorter.
 
-    rows: a path whose last state or step breaks the invariant `violated`. After some seconds what
-    was reached by then is returned.
+    rows: a path whose last state or step breaks the invariant `violated`. What was reached
+    once so many steps were tried is returned, on any machine the same.
     """
-    return _Shrinking(model, question, violated, time.perf_counter() + seconds).run(rows)
+    return _Shrinking(model, question, violated, tries).run(rows)
 
 
 class _Shrinking:
-    def __init__(self, model: Model, question: Question, violated: str, until: float):
-        self.model, self.question, self.until = model, question, until
+    def __init__(self, model: Model, question: Question, violated: str, tries: int):
+        self.model, self.question, self.tries = model, question, tries
         spec = model.spec
         self.state = [each.function for each in spec.invariants if each.name == violated]
         self.step = [each.function for each in spec.step_invariants if each.name == violated]
@@ -59,7 +61,7 @@ class _Shrinking:
     ) -> tuple[list[bytes], list[_Step]] | None:
         """The path without one stretch of `size` steps, the first that can be spared."""
         for at in range(0, len(steps), size):
-            if time.perf_counter() > self.until:
+            if self.tries <= 0:
                 return None
             found = self._replay(rows[: at + 1], steps[:at], steps[at + size :])
             if found is not None:
@@ -87,6 +89,7 @@ class _Shrinking:
     def _take(self, row: bytes, step: _Step) -> bytes | None:
         """The state after a step; None if it can't be taken here."""
         if (row, step) not in self.after:
+            self.tries -= 1
             action = self.model.action(step[0])
             fitting = (
                 args for args in choices(self.model, row, action) if _values(args) == step[1]

@@ -20,8 +20,8 @@ from numba import njit
 from protocol_lab.declaring.parameters import domains_of
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.temporal import Fairness, keys_of
-from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.expanding import expand_some
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.graph import find
 from protocol_lab.exploring.search import explain_capacity
@@ -101,22 +101,19 @@ class StepGraph:
 
     def _fill_some(self, begin: int, end: int, used: int) -> tuple[int, int]:
         """Expand the states [begin, end), or the first of them; returns (end, steps used)."""
-        while True:
-            keys = (self._key_of,) if any(self.keys) else ()
-            try:
-                done, count = self._expand(
-                    self.states, begin, end, self._constants, self._out, self._parent_of,
-                    self._action_of, self._weight_of, self._degree_of, self._progress, *keys,
-                )  # fmt: skip
-            except CapacityExceeded:
-                end = int(self._progress[0])  # first the states before the one that is cut
-                if end > begin:
-                    continue
-                self._cut_off(begin)
-                done, count = begin + 1, 0
-            if done > begin:
-                break
-            self._make_candidates(2 * len(self._out))  # one state has more successors than fit
+        done, count = expand_some(
+            self.model, self.states, begin, end,
+            lambda begin, end: self._expand(
+                self.states, begin, end, self._constants, self._out, self._parent_of,
+                self._action_of, self._weight_of, self._degree_of, self._progress,
+                *((self._key_of,) if any(self.keys) else ()),
+            ),
+            lambda: self._progress,
+            lambda: self._make_candidates(2 * len(self._out)),
+        )  # fmt: skip
+        if done == begin:
+            self._cut_off(begin)
+            done = begin + 1
         if used + count > len(self.targets):
             self._check_memory(3 * self.targets.nbytes)
             size = 2 * (used + count)
