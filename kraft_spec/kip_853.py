@@ -86,11 +86,12 @@ from kraft_spec.properties import (
 from kraft_spec.reconfiguration import (
     accept_add_voter_request,
     accept_remove_voter_request,
+    hosts_without_a_server,
     start_new_server,
 )
 from kraft_spec.resignation import declare_resignation
 from kraft_spec.situations import declare_situations
-from kraft_spec.types import Server, State, init
+from kraft_spec.types import Host, Server, State, Value, init
 from protocol_lab import HOLDS, Spec
 
 spec = Spec(
@@ -142,6 +143,9 @@ spec.invariant(hwm_within_log, by_default=False)
 spec.step_invariant(epoch_monotone, by_default=False)
 spec.step_invariant(one_vote_in_an_epoch, by_default=False)
 spec.step_invariant(hwm_monotone, by_default=False)
+
+spec.symmetric(Value)
+spec.symmetric(Host, among=hosts_without_a_server)  # servers count up, and are not alike
 
 declare_liveness(spec)
 

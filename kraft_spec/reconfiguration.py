@@ -36,7 +36,7 @@ from kraft_spec.types import (
     has_started,
     is_member,
 )
-from protocol_lab import TAKEN, append, members, size, with_node, without_node
+from protocol_lab import TAKEN, append, members, nodes_up_to, size, with_node, without_node
 
 # --- New servers ---------------------------------------------------------------------------------
 
@@ -44,6 +44,11 @@ from protocol_lab import TAKEN, append, members, size, with_node, without_node
 def started_servers(s, c) -> int:
     """How many servers were ever started; they have the numbers from 1 on."""
     return sum(1 for server in range(1, c.max_spawned_servers + 1) if has_started(s, server))
+
+
+def hosts_without_a_server(c) -> int:
+    """The hosts on which no server runs at the start: any of them is as good as another."""
+    return nodes_up_to(c.hosts) & ~nodes_up_to(c.init_cluster_size)
 
 
 def start_new_server(s: State, c: Constants, host: Host, any_leader: Server):

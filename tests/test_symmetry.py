@@ -274,6 +274,38 @@ def test_what_is_declared_alike_is_alike(which):
     check_alike(model, [*model.spec.invariants, *model.spec.step_invariants])
 
 
+KRAFT = load("kraft.kip_853")
+ONE_EPOCH = {"max_epoch": 1, "min_cluster_size": 1, "max_cluster_size": 2, "max_spawned_servers": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("constants", "whole", "reduced"),
+    [
+        ({"init_cluster_size": 2, "hosts": 2, "value": 2, "max_values_per_epoch": 2}, 452, 236),
+        (
+            {
+                "init_cluster_size": 1,
+                "max_values_per_epoch": 0,
+                "max_add_reconfigs": 1,
+                "max_messages_in_flight": 2,
+            },
+            3890,
+            2594,
+        ),
+    ],
+    ids=["values", "hosts"],
+)
+def test_values_and_free_hosts_of_kraft_are_alike(constants, whole, reduced):
+    """The figures are TLC's, from the original with its SYMMETRY and without its VIEW."""
+    model = KRAFT.bind(**ONE_EPOCH, **constants)
+    check_alike(model, [*model.spec.invariants, *model.spec.step_invariants])
+    found = [
+        explore(model, symmetry=symmetry, progress=False).distinct for symmetry in (False, True)
+    ]
+    assert found == [whole, reduced]
+
+
 def declared_alike(name: str) -> Spec:
     """The spec with all its replicas declared symmetric."""
     spec = replace(load(name), symmetries=[])
