@@ -11,6 +11,8 @@ from protocol_lab.exploring.nearness import Nearness
 from protocol_lab.runtime import find_dot, find_java
 from protocol_lab.stepping.attempts import initial
 from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.temporal.check import check_property
+from protocol_lab.temporal.claims import claims_something
 
 
 def prepare() -> int:
@@ -55,6 +57,9 @@ def _explore(name: str) -> None:
     for model in models.values():
         explore(model, max_states=10_000, progress=False)
         Nearness(model, max_states=10_000).ask(next(initial(model)).row)
+        for each in model.spec.properties:
+            if claims_something(model, each):
+                check_property(model, each.name, max_states=1_000, progress=False)
 
 
 def _models(name: str) -> list[Model]:

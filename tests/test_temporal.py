@@ -4,6 +4,7 @@ import re
 import signal
 from dataclasses import replace
 from itertools import combinations
+from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,9 @@ from protocol_lab import (
     eventually,
     eventually_always,
     leads_to,
+    prepare,
 )
+from protocol_lab.catalog import load
 from protocol_lab.declaring.temporal import Fairness
 from protocol_lab.drawing.state_graph import lasso_graph
 from protocol_lab.stepper.board import board
@@ -384,6 +387,16 @@ def test_inside_the_constraint():
 def test_bad_input_is_told(declare, told):
     with pytest.raises(LabError, match=re.escape(told)):
         declare(two_in_turn())
+
+
+def test_preparing_compiles_what_properties_need(monkeypatch):
+    model, asked = load("kafka.kip_320").bind(max_records=0), []
+    monkeypatch.setattr(prepare, "_models", lambda name: [model])
+    monkeypatch.setattr(prepare, "Nearness", MagicMock())
+    monkeypatch.setattr(prepare, "explore", MagicMock())
+    monkeypatch.setattr(prepare, "check_property", lambda model, name, **_: asked.append(name))
+    prepare._explore(model.spec.name)
+    assert asked == ["leaders_learn_of_their_election", "everybody_learns_who_leads"]
 
 
 def test_a_property_that_claims_nothing_is_refused():

@@ -61,6 +61,11 @@ def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
     return claims
 
 
+def claims_something(model: Model, declared: TemporalProperty) -> bool:
+    """Is there a choice of the property's parameters with these constants?"""
+    return any(True for _ in _choices(model, declared))
+
+
 def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any]]:
     def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if not names:
