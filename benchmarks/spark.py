@@ -1,7 +1,7 @@
 """How the search on Spark scales on one machine, beside the native engine and TLC, and a model of
 what more states would need.
 
-    .venv/bin/python -m benchmarks.spark [--largest 10000000] [--without-tlc] [--folder DIR]
+    .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000] [--without-tlc]
 
 Three tables. First growing configurations of KIP-320, with every level made by Spark, so that each
 can be looked at: the whole time, the fixed cost of a level, the rate in the largest level, and what
@@ -114,6 +114,7 @@ class Measured:
 def main() -> None:
     """Measure, print, and compute the model."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--smallest", type=int, default=0, help="states to begin with")
     parser.add_argument("--largest", type=int, default=1_000_000, help="states to go up to")
     parser.add_argument("--without-tlc", action="store_true", help="leave the second table out")
     parser.add_argument("--folder", default=None, help="where levels are kept meanwhile")
@@ -122,7 +123,7 @@ def main() -> None:
     began = time.perf_counter()
     session = local_session(ui=True)
     print(f"Spark started in {time.perf_counter() - began:.1f} s", flush=True)
-    sizes = [size for size in GROWING if size <= options.largest]
+    sizes = [size for size in GROWING if options.smallest <= size <= options.largest]
     measured = [grow(session, GROWING[size], options.folder) for size in sizes]
     if not options.without_tlc:
         beside_tlc(session)
@@ -156,11 +157,15 @@ def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measure
     measured = Measured(result, seconds, shuffled(session) - before, disk)
     native = explore(model, progress=False)
     same = (native.per_depth, native.per_action) == (result.per_depth, result.per_action)
-    describe(measured, native.seconds, same)
+    if not native.exhaustive:
+        compared = f"the native engine stopped: {native.undecided_reason}"
+    else:
+        compared = f"counts {'the same as' if same else 'OTHER THAN'} the native engine's"
+    describe(measured, native.seconds, compared)
     return measured
 
 
-def describe(measured: Measured, native: float, same: bool) -> None:
+def describe(measured: Measured, native: float, compared: str) -> None:
     """A paragraph about one search."""
     result, levels = measured.result, measured.levels
     largest = max(levels, key=lambda level: level["new"])
@@ -173,7 +178,7 @@ def describe(measured: Measured, native: float, same: bool) -> None:
     )
     print(
         f"{result.distinct:,} states, {result.generated:,} generated, depth {result.depth};"
-        f" counts {'the same as' if same else 'OTHER THAN'} the native engine's\n"
+        f" {compared}\n"
         f"  whole search: {measured.seconds:.1f} s on Spark, {native:.2f} s native;"
         f" {result.distinct / measured.seconds:,.0f} states/s\n"
         f"  a small level {measured.fixed:.2f} s; the largest ({largest['new']:,} new states)"
