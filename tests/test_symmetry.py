@@ -383,6 +383,25 @@ def test_a_view_counts_states_once_that_differ_in_what_it_erases(symmetry):
     assert "the view does not tell apart" in seen.undecided_reason
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("constants", "symmetry", "expected"),
+    [
+        ({"max_epoch": 2, "max_values_per_epoch": 0}, False, (516, 806, 21)),
+        ({"max_epoch": 2}, False, (2660, 4184, 28)),
+        ({"max_epoch": 2, "max_values_per_epoch": 0, "max_restarts": 1}, False, (5261, 9552, 27)),
+        ({"max_epoch": 1, "value": 2, "max_values_per_epoch": 2}, True, (123, 192, 18)),
+    ],
+)
+def test_the_view_of_kraft_counts_as_tlc_does(constants, symmetry, expected):
+    """Distinct and generated states and depth are TLC's, from the original with its VIEW."""
+    two = {"init_cluster_size": 2, "min_cluster_size": 2, "hosts": 2}
+    model = KRAFT.bind(**ONE_EPOCH | two | constants)
+    seen = explore(model, view=True, symmetry=symmetry, progress=False)
+    assert (seen.distinct, sum(seen.per_action.values()), seen.depth) == expected
+    assert (seen.verdict, seen.exhaustive) == ("undecided", False)
+
+
 def test_a_view_can_hide_a_violation():
     """Where the crash and what it makes forgotten are erased, it seems that nothing happened."""
     model = forgetting("crashes", "server.last").bind(remembers="in_memory")
