@@ -256,10 +256,16 @@ def beside_tlc(session: Any) -> None:
 
 def extrapolate(measured: Measured) -> None:
     """What TARGET states would need, if everything but the fixed cost of a level is proportional
-    to the states, and the depth grows with the logarithm of their number."""
+    to the states, and the depth grows with the logarithm of their number.
+
+    A state costs what it does in the levels that are half as large as the largest, or larger.
+    """
     result = measured.result
-    fixed, levels, cores = measured.fixed, len(measured.levels), EXECUTORS * CORES
-    a_state = (measured.seconds - levels * fixed) * (os.cpu_count() or 1) / result.distinct
+    fixed, cores = measured.fixed, EXECUTORS * CORES
+    most_states = max(level["new"] for level in measured.levels)
+    large = [level for level in measured.levels if 2 * level["new"] >= most_states]
+    seconds, made = (sum(level[name] for level in large) for name in ("seconds", "new"))
+    a_state = seconds * (os.cpu_count() or 1) / made
     sent = sum(level["sent"] for level in measured.levels)
     a_candidate = measured.shuffle_bytes / sent
     depth = math.ceil(result.depth * math.log(TARGET) / math.log(result.distinct))
@@ -270,7 +276,8 @@ def extrapolate(measured: Measured) -> None:
     seen = 8 * TARGET / owners / 2**20
     print(
         f"\nA model of {TARGET:,} states on {EXECUTORS} executors of {CORES} cores\n"
-        f"  measured in the largest search above: {1e6 * a_state:.1f} µs of a core a state,"
+        f"  measured in the largest search above: {1e6 * a_state:.1f} µs of a core a state in large"
+        " levels,"
         f" {fixed:.2f} s a level, {a_candidate:.0f} bytes a candidate through the shuffle,"
         f" {measured.disk_bytes / result.distinct:.0f} bytes a state on disk\n"
         "  assumed: these stay as they are; cores are as fast as here, and all busy in large"
