@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +31,10 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
 
 
+_STARTING = threading.Lock()
+"""A search starts Spark in the background, and may be done before Spark is there."""
+
+
 def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     """The Spark session of this process; one in local mode is started if there is none.
 
@@ -39,17 +44,25 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
 
     Raises LabError if there is no Java, or if Spark does not start.
     """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    with _STARTING:
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            return running
+        if SparkContext._active_spark_context is not None:
+            return SparkSession.builder.getOrCreate()
+        return _start(ui, settings)
+
+
+def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    if SparkContext._active_spark_context is not None:
-        return SparkSession.builder.getOrCreate()
     folder = Path(tempfile.mkdtemp(prefix="protocol-lab-spark-"))
     conf = SparkConf(loadDefaults=False).setAll(_settings(folder, ui).items())
     conf.setAll((name.replace("_", "."), str(value)) for name, value in settings.items())

@@ -13,12 +13,18 @@ from protocol_lab.errors import LabError
 from protocol_lab.exploring.find import Found, find_state
 from protocol_lab.exploring.nearness import EXACT, MORE, NEVER, Distance, Near, Nearness
 from protocol_lab.stepper.background import Background
+from protocol_lab.stepping.attempts import attempts
+from protocol_lab.stepping.steps import step_of
 from protocol_lab.stepping.walk import Walk
 
 Show = Callable[[dict[str, Any]], None]
 
 _TELL_EVERY = 0.2
 """Seconds between two reports of a search."""
+
+_PICTURE_FIRST = 0.1
+"""Seconds that the distances wait, so that sending and painting the picture need not share the
+processor with them."""
 
 _MOST_STATES = 60
 """In the graph of a depth that nobody chose: more are drawn, but hard to read beside the lists."""
@@ -48,16 +54,24 @@ class Live:
 
     def near(self, walk: Walk, invariants: list[str], show: Show) -> None:
         """Show the distances from the state, and after each step that can be taken."""
-        nearness, row = self._nearness_of(walk, invariants), walk.row
-        steps = [walk.step_of(each).text for each in walk.attempts() if each.taken]
+        nearness, model, row = self._nearness_of(walk, invariants), walk.model, walk.row
 
-        def done(answer: Near | LabError | None) -> None:
+        def job(stopped: Callable[[], bool]) -> dict[str, Any] | None:
+            time.sleep(_PICTURE_FIRST)
+            if stopped():
+                return None
+            possible = [each for each in attempts(model, row) if each.taken]
+            steps = [step_of(model, row, each.action, each.args).text for each in possible]
+            answer = nearness.ask(row, stopped=stopped)
+            return answer and _shown(answer, steps)
+
+        def done(answer: dict[str, Any] | LabError | None) -> None:
             if isinstance(answer, LabError):
                 show({"notice": str(answer)})
             elif answer is not None:
-                show(_shown(answer, steps))
+                show(answer)
 
-        self.ask("near", lambda stopped: nearness.ask(row, stopped=stopped), done)
+        self.ask("near", job, done)
 
     def _nearness_of(self, walk: Walk, invariants: list[str]) -> Nearness:
         """The last one, if it is about the same; it knows what it has searched already."""
