@@ -829,7 +829,7 @@ session.stop()
 def test_a_search_that_needs_no_job_leaves_one_session():
     """Spark's start goes on in the background when the driver has made all levels itself."""
     program = """
-from protocol_lab import explore
+from protocol_lab.exploring.explore import explore
 from protocol_lab.spark.session import local_session
 from tests.toy_specs import letters
 
@@ -838,7 +838,6 @@ assert local_session().range(3).count() == 3
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
 
 
 @pytest.mark.slow

@@ -115,7 +115,11 @@ class Stepper(anywidget.AnyWidget):
     # --- What is shown -----------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show where the walk stands now."""
+        """Show where the walk stands now: one message, so that the page is drawn once."""
+        with self.hold_sync():
+            self._refresh()
+
+    def _refresh(self) -> None:
         session, walk = self._session, self._session.walk
         self._options.watched = session.watched
         panel = panels.TABS[self._tab](walk, self._options)
