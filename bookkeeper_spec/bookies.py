@@ -56,7 +56,9 @@ def bookie_sends_add_confirmed_response(
 ):
     """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
     reason = why_not_handle_add(c, s.messages[client].adds, entry, lac, bookie)
-    return reason if len(reason) != 0 else confirm_add(s, bookie, client, entry, lac, lost)
+    if len(reason) != 0:
+        return reason
+    return confirm_add(s, bookie, client, entry, lac, lost)
 
 
 def bookie_sends_add_fenced_response(
@@ -70,7 +72,9 @@ def bookie_sends_add_fenced_response(
 ):
     """A bookie on which the ledger is fenced refuses an add of the creator."""
     reason = why_not_handle_add(c, s.messages[client].adds, entry, lac, bookie)
-    return reason if len(reason) != 0 else refuse_add(s, bookie, client, entry, lac, lost)
+    if len(reason) != 0:
+        return reason
+    return refuse_add(s, bookie, client, entry, lac, lost)
 
 
 # --- Fencing -----------------------------------------------------------------------------------

@@ -151,6 +151,10 @@ class Deciding:
                 return self._of_several(values, frame, truth, truth == isinstance(op, ast.And))
             case ast.Compare() if len(node.ops) > 1:
                 return self._of_several(frame.source.pairs(node), frame, truth, truth)
+            case ast.Compare(left=ast.Call(args=[text])) if _is_reason(text, frame):
+                return self._reason_decided(text, frame)
+            case ast.Name() if _is_reason(node, frame):
+                return self._reason_decided(node, frame)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 outcome = bool(frame.evaluate(test))
                 groups = self.decided(body if outcome else orelse, frame, truth)
@@ -160,6 +164,16 @@ class Deciding:
             case ast.Call():
                 return self._call_decided(node, frame, truth)
         return _one(self.operands(node, frame))
+
+    def _reason_decided(self, node: ast.Name, frame: Frame) -> list[Group]:
+        """Why a shared guard gave this reason.
+
+        One that gave none is not asked again: it may have had its effects.
+        """
+        asked = frame.reasons.get(node.id)
+        if asked is None or not frame.evaluate(node):
+            return []
+        return self.decided(asked, frame, True)
 
     def _of_several(
         self, values: list[Any], frame: Frame, truth: bool, all_decide: bool
@@ -342,6 +356,11 @@ def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
             if bool(value) == truth:
                 return True
     return False
+
+
+def _is_reason(node: ast.expr, frame: Frame) -> bool:
+    """Is it a text: what a shared guard has returned?"""
+    return isinstance(node, ast.Name) and isinstance(frame.evaluate(node), str)
 
 
 def _one(group: Group) -> list[Group]:

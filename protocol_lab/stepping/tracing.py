@@ -144,7 +144,8 @@ class Frame:
 
     `given` tells which expression of which caller each parameter stands for; the outermost
     function's parameters stand for themselves, but for those in `hidden` (state and constants).
-    `loops` are the loop variables around what is looked at, `names` those of the callers.
+    `loops` are the loop variables around what is looked at, `names` those of the callers. `reasons`
+    has the expression that gave a local name its text, as of now.
     """
 
     source: Source
@@ -154,6 +155,7 @@ class Frame:
     hidden: frozenset[str] = frozenset()
     loops: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    reasons: dict[str, ast.expr] = field(default_factory=dict)
 
     @classmethod
     def outermost(
@@ -294,6 +296,10 @@ class Run:
         if not isinstance(statement, _SIMPLE):
             raise CannotFollow
         self.frame.execute(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if isinstance(self.frame.values[name], str):
+                    self.frame.reasons[name] = value
         return None
 
     def _for(self, statement: ast.For) -> ast.stmt | None:
