@@ -1,9 +1,8 @@
 """The picture of ledger chaining: the list, the ledgers, and what each client has in mind."""
 
+from bookkeeper_spec.chain import NO_ENTRY
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Text, Value, drawing_of
 from protocol_lab.drawing.wording import words
-
-NO_ENTRY = -1
 
 
 def describe_chaining(s, c) -> Cluster:

@@ -1,17 +1,15 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
-from bookkeeper_spec import ledger_chaining
-from bookkeeper_spec.ledger_chaining import (
+from bookkeeper_spec.chain import (
     CLOSE_LAST_LEDGER,
     HAS_OPEN_LEDGER,
     PENDING_APPEND_LEDGER,
     PENDING_CREATE_LEDGER,
     Client,
-    Constants,
     State,
     is_not_at,
-    two_clients_have_a_ledger,
 )
+from bookkeeper_spec.ledger_chaining import Constants, spec, two_clients_have_a_ledger
 from protocol_lab import HOLDS, TAKEN, append
 from protocol_lab.exercises import (
     Feedback,
@@ -26,8 +24,6 @@ from protocol_lab.exercises import (
     with_invariant,
     wrong,
 )
-
-spec = ledger_chaining.spec
 
 # --- Two leaders -------------------------------------------------------------------------------
 
