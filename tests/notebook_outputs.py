@@ -133,9 +133,8 @@ def differences(name: str, kept: NotebookNode, fresh: NotebookNode) -> list[str]
 
 def _is_passing(output: NotebookNode) -> bool:
     """A widget, or a progress line: gone when the kernel is, or when the cell is done."""
-    if output.output_type == "stream":
-        return output.name == "stderr" and "\r" in output.text
-    return WIDGET in output.get("data", {})
+    data = output.get("data", {})
+    return WIDGET in data or data == {"text/plain": ""}
 
 
 def _comparable(kind: str, value: object) -> str:

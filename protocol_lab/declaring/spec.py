@@ -82,7 +82,7 @@ class Situation(Declared):
         return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
 
 
-@dataclass
+@dataclass(repr=False)
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
@@ -120,6 +120,9 @@ class Spec:
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
 
     def init(self, function: Callable) -> Callable:
         """Register how a zeroed state is filled; its parameters give several initial states."""
@@ -312,7 +315,7 @@ class Spec:
         return found if isinstance(found, type) else declared
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A spec with its constants and the layout of its states.
 
@@ -323,6 +326,9 @@ class Model:
     constants: Any
     layout: StructLayout
     declared: Spec
+
+    def __repr__(self) -> str:
+        return f"{self.spec.name}  {constants_module.show_text(self.constants)}"
 
     @property
     def words(self) -> int:

@@ -37,7 +37,7 @@ class ActionCoverage:
     without_choice: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class Coverage:
     """All actions of a spec, in its order; refusals were counted in `tried` of `states` states.
 
@@ -63,7 +63,7 @@ class Coverage:
             "actions": {each.name: vars(each) for each in self.actions},
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         where = "all" if self.tried == self.states else f"{self.tried:,} of the"
         lines = [f"coverage, with refusals counted in {where} {self.states:,} states"]
         if not self.exhaustive:

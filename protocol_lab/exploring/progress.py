@@ -1,42 +1,63 @@
 """A line that shows how a search is doing, in a terminal or under a notebook cell."""
 
 import sys
+import threading
+import time
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
 
 import numpy as np
+from IPython.display import display
 from tqdm import tqdm
 
 from protocol_lab.exploring.result import Result
+
+_DELAY = 1.0
+"""Seconds after which the line appears: nobody has to be told of less."""
 
 
 class ProgressBar:
     """States, states/s, depth and frontier; appears after a second, and is removed at the end.
 
-    Silent where nobody watches: when not `shown`, or standard error is no terminal or notebook.
+    Until there is something to count it says that functions are being compiled, which is what takes
+    long then. Silent where nobody watches: when not `shown`, or standard error is no terminal or
+    notebook.
     """
 
     def __init__(self, name: str, shown: bool = True, total: int | None = None):
-        watched = sys.stderr.isatty() or "ipykernel" in sys.modules
-        self._bar = tqdm(
+        in_notebook = "ipykernel" in sys.modules
+        watched = sys.stderr.isatty() or in_notebook
+        self._name = name
+        self._counts = threading.Event()  # there is something to count, or all is over
+        self._waiting: threading.Thread | None = None
+        self._bar = (_CellLine if in_notebook else tqdm)(
             desc=name,
             total=total,
             unit=" states",
             unit_scale=True,
             leave=False,
-            delay=1,
+            delay=_DELAY,
             mininterval=0.3,
             disable=not (shown and watched),
         )
 
     def __enter__(self) -> "ProgressBar":
+        if not self._bar.disable:
+            self._waiting = threading.Thread(target=self._tell_of_compiling, daemon=True)
+            self._waiting.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._end_waiting()
+        self._bar.clear()
         self._bar.close()
 
     def update(self, result: Result, frontier: int, seconds: float) -> None:
         """Show the counts of a search that is under way."""
         if self._bar.disable:
             return
+        self._end_waiting()
         doing = [f"depth {result.depth}", f"frontier {frontier:,}", result.activity]
         self._bar.set_postfix_str(", ".join(filter(None, doing)), refresh=False)
         self._bar.update(result.distinct - self._bar.n)
@@ -44,7 +65,45 @@ class ProgressBar:
     def count(self, done: int) -> None:
         """Show how many of the `total` states are done."""
         if not self._bar.disable:
+            self._end_waiting()
             self._bar.update(done - self._bar.n)
+
+    def _tell_of_compiling(self) -> None:
+        began = time.perf_counter()
+        while not self._counts.wait(_DELAY):
+            seconds = time.perf_counter() - began
+            self._bar.display(f"{self._name}: compiling its functions, {seconds:.0f} s")
+
+    def _end_waiting(self) -> None:
+        if self._waiting is not None:
+            self._counts.set()
+            self._waiting.join()
+            self._waiting = None
+
+
+class _CellLine(tqdm):
+    """Shows its line as an output of the cell, which is empty in the end.
+
+    What is written to standard error would leave a red line behind.
+    """
+
+    def __init__(self, **options: Any):
+        super().__init__(file=StringIO(), **options)
+
+    @staticmethod
+    def status_printer(file: Any) -> Callable[[str], None]:
+        """What tqdm calls to show a line in place of the one before."""
+        shown = None
+
+        def show(line: str) -> None:
+            nonlocal shown
+            content = {"text/plain": line}
+            if shown is not None:
+                shown.update(content, raw=True)
+            elif line:
+                shown = display(content, raw=True, display_id=True)
+
+        return show
 
 
 _LEVELS_FITTED, _STILL_GROWING = 6, 1.2

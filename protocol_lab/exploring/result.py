@@ -13,7 +13,7 @@ from protocol_lab.stepping.steps import Step
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """The outcome of one exploration.
 
@@ -52,7 +52,7 @@ class Result:
     parents: np.ndarray | None = None
     levels: list[dict[str, Any]] = field(default_factory=list)
     activity: str = ""
-    search: Any = field(default=None, repr=False)
+    search: Any = None
 
     @property
     def distinct(self) -> int:
@@ -111,14 +111,14 @@ class Result:
             "seconds": round(self.seconds, 3),
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return summary(self)
 
 
 def summary(result: Result) -> str:
     """The outcome in a few lines for people."""
     model = result.model
-    lines = [f"{model.spec.name}  {constants_module.show_text(model.constants)}"]
+    lines = [str(model)]
     checked = ", ".join(result.invariants) or "no invariants"
     if result.verdict == HOLDS:
         lines.append(f"✓ holds: {checked} in every reachable state")

@@ -34,7 +34,7 @@ WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Simulation(Result):
     """The outcome of random walks: violated, with a trace that need not be a shortest one, or
     undecided.
@@ -99,9 +99,9 @@ class Simulation(Result):
             "compile_seconds": round(self.compile_seconds, 3),
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         model, shown = self.model, ", ".join(self.invariants) or "no invariants"
-        lines = [f"{model.spec.name}  {constants_module.show_text(model.constants)}"]
+        lines = [str(model)]
         if self.violated:
             assert self.trace is not None
             lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")

@@ -60,7 +60,7 @@ class Standing:
         return self.reason == ""
 
 
-@dataclass
+@dataclass(repr=False)
 class Walk:
     """Where a learner is: a current moment on one of several named branches.
 
@@ -100,6 +100,9 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.moment = self.start
+
+    def __repr__(self) -> str:
+        return f"{self.model}, state {self.moment.depth} of {len(self.path)}"
 
     @property
     def row(self) -> bytes:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.declaring import constants as constants_module
 from protocol_lab.exploring.result import HOLDS, VIOLATED, Result
 from protocol_lab.temporal.claims import DECLARED
 from protocol_lab.temporal.judging import NEVER, Standing
 
 
-@dataclass
+@dataclass(repr=False)
 class TemporalResult(Result):
     """The outcome for one property. The counts are those of the exploration behind it.
 
@@ -62,13 +61,13 @@ class TemporalResult(Result):
             "steps": self.steps,
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return summary(self)
 
 
 def summary(result: TemporalResult) -> str:
     """The outcome in a few lines for people."""
-    lines = [f"{result.model.spec.name}  {constants_module.show_text(result.model.constants)}"]
+    lines = [str(result.model)]
     claim = result.claim + (f" ({result.formula})" if result.formula != result.claim else "")
     if result.verdict == HOLDS:
         where = " that stays inside the constraint" if result.inside_constraint else ""

@@ -1,0 +1,83 @@
+"""What a learner sees of a search: the line while it works, and its outcome when it is named."""
+
+import sys
+import time
+from types import ModuleType
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.exploring import progress
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.progress import ProgressBar
+from protocol_lab.exploring.result import Result
+from protocol_lab.exploring.simulate import simulate
+from protocol_lab.stepping.walk import Walk
+
+LOGS = load("kafka.finite_replicated_log").bind()
+
+
+@pytest.fixture
+def cell_line(monkeypatch):
+    """The lines that stood under the cell, one after the other, in a notebook without patience."""
+    lines = []
+
+    class Handle:
+        def update(self, content, raw):
+            lines.append(content["text/plain"])
+
+    def display(content, raw, display_id):
+        assert not lines, "a second output for the same line"
+        lines.append(content["text/plain"])
+        return Handle()
+
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(progress, "display", display)
+    monkeypatch.setattr(progress, "_DELAY", 0.01)
+    return lines
+
+
+def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys):
+    with ProgressBar("kafka.some") as bar:
+        time.sleep(0.2)
+        told = list(cell_line)
+        for count in range(1, 5):
+            time.sleep(0.4)
+            bar.update(Result(LOGS, "native", [], per_depth=[count * 1000]), 7, 1.0)
+    assert told[0].startswith("kafka.some: compiling its functions, 0 s")
+    assert any("k states" in line and "frontier 7" in line for line in cell_line)
+    assert cell_line[-1] == ""
+    assert capsys.readouterr().err == ""  # JupyterLab shows that as a red line
+
+
+def test_what_is_quick_shows_no_line(cell_line, monkeypatch):
+    monkeypatch.setattr(progress, "_DELAY", 5.0)
+    with ProgressBar("kafka.some") as bar:
+        bar.update(Result(LOGS, "native", [], per_depth=[1]), 7, 1.0)
+    assert cell_line == []
+
+
+def test_the_line_goes_when_the_search_fails(cell_line):
+    def fails():
+        with ProgressBar("kafka.some"):
+            time.sleep(0.1)
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fails()
+    assert cell_line[-1] == ""
+
+
+def test_what_stands_alone_at_the_end_of_a_cell_is_told_as_text():
+    found = explore(LOGS, engine="python", progress=False)
+    assert repr(found) == str(found)
+    assert repr(found).startswith(
+        "kafka.finite_replicated_log  replicas=2 log_records=2 log_size=2\n"
+    )
+    walked = simulate(LOGS, walks=2, steps=3, progress=False)
+    assert repr(walked) == str(walked)
+    walk = Walk.begin(LOGS)
+    walk.take("append(replica=1, record=1)")
+    walk.undo()
+    assert repr(walk) == f"{LOGS}, state 1 of 2"
+    assert repr(LOGS.spec) == "kafka.finite_replicated_log: 3 actions, 1 invariants"
