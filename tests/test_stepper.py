@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from functools import partial
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -17,7 +18,7 @@ from protocol_lab.drawing.state_table import state_table
 from protocol_lab.drawing.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import replay, scenario, show, step, strip
-from protocol_lab.stepper import Stepper
+from protocol_lab.stepper import Stepper, live
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
@@ -572,6 +573,18 @@ def test_the_distance_falls_along_the_way_to_the_loss(talk):
         )
         assert near["after"][ahead]["nearest"]
     assert near["after"][ahead]["text"] == "here"
+
+
+def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
+    hasty = partial(live.Nearness, seconds=0.0)
+    monkeypatch.setattr(live, "Nearness", hasty)
+    stepper, told = Stepper(walk), []
+    stepper.observe(lambda change: told.append(change["new"]), "near")
+    ask(stepper, "shown")
+    wait_until(lambda: stepper.near.get("how", "").startswith("All "))
+    texts = [each["here"] for each in told if "here" in each]
+    assert texts[0].startswith("more than ")
+    assert texts[-1] == "none can be reached"  # KIP-320 holds
 
 
 def test_distances_are_hidden_on_request_and_in_challenges(talk):

@@ -29,6 +29,7 @@ EXACT, MORE, NEVER, UNKNOWN = "exact", "more", "never", "unknown"
 ALL_STATES, FROM_HERE = "all states", "search from here"
 
 _KEPT_ANSWERS = 256
+_TO_LOAD_LOOPS = 1_000  # states
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,18 @@ class Nearness:
     def _compile(self) -> None:
         with self._compiling:
             if self._questions is None:
-                self._questions = Questions(self.model, self.invariants, self.step_invariants)
+                questions = Questions(self.model, self.invariants, self.step_invariants)
+                self._load_loops(questions)
+                self._questions = questions
+
+    def _load_loops(self, questions: Questions) -> None:
+        """Search a little: Numba compiles or loads a loop when it is first called, which would
+        take the time of the first answer."""
+        graph = Graph(questions, _TO_LOAD_LOOPS, self.memory_bytes)
+        with suppress(GraphFull):
+            positions, broken = graph.enter([each.row for each in initial(self.model)])
+            starts = np.unique(positions[(positions >= 0) & ~broken])
+            search_first_steps(graph, starts, lambda: None)
 
     # --- All states, once ---------------------------------------------------------------------
 

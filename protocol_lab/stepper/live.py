@@ -11,7 +11,15 @@ from typing import Any
 from protocol_lab.drawing.state_graph import LIMIT, around
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.find import Found, find_state
-from protocol_lab.exploring.nearness import EXACT, MORE, NEVER, Distance, Near, Nearness
+from protocol_lab.exploring.nearness import (
+    EXACT,
+    FROM_HERE,
+    MORE,
+    NEVER,
+    Distance,
+    Near,
+    Nearness,
+)
 from protocol_lab.stepper.background import Background
 from protocol_lab.stepping.attempts import attempts
 from protocol_lab.stepping.steps import step_of
@@ -53,7 +61,10 @@ class Live:
         self._background.submit(key, job, done)
 
     def near(self, walk: Walk, invariants: list[str], show: Show) -> None:
-        """Show the distances from the state, and after each step that can be taken."""
+        """Show the distances from the state, and after each step that can be taken.
+
+        First what a short search says; then, where all states can be explored, what they say.
+        """
         nearness, model, row = self._nearness_of(walk, invariants), walk.model, walk.row
 
         def job(stopped: Callable[[], bool]) -> dict[str, Any] | None:
@@ -63,6 +74,11 @@ class Live:
             possible = [each for each in attempts(model, row) if each.taken]
             steps = [step_of(model, row, each.action, each.args).text for each in possible]
             answer = nearness.ask(row, stopped=stopped)
+            if answer and answer.how == FROM_HERE and nearness.too_large is None:
+                first = _shown(answer, steps)
+                self._post(lambda: None if stopped() else show(first))
+                if nearness.prepare(stopped):
+                    answer = nearness.ask(row, stopped=stopped)
             return answer and _shown(answer, steps)
 
         def done(answer: dict[str, Any] | LabError | None) -> None:
