@@ -34,6 +34,7 @@ from protocol_lab.declaring.views import view
 from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import Question
 from protocol_lab.stepping.scenarios import Scenario
@@ -187,7 +188,10 @@ def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | Non
         max_states=SEARCHED,
         stopped=stopped,
     )
-    return NativeSearch(challenge.model, question).run()
+    # Who can stop it is the stepper, which has no cell to show a line in.
+    with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
+        question.progress = bar.update
+        return NativeSearch(challenge.model, question).run()
 
 
 # --- Hints -----------------------------------------------------------------------------------

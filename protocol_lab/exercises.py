@@ -232,7 +232,7 @@ def _in_one_sentence(error: Exception) -> str:
 def run(model: Model, **options: Any) -> Result:
     """Explore a model with a learner's function in it. Raises LabError if that can't be run."""
     try:
-        return explore(model, progress=False, **options)
+        return explore(model, **options)
     except LabError:
         raise
     except Exception:

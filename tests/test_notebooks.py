@@ -108,6 +108,14 @@ def test_its_form(path):
     assert not [cell.id for cell in notebook.cells if not cell.source.strip()]
 
 
+@every
+def test_a_prediction_can_be_made_and_settled_again(path):
+    """Who changes a guess runs its cell again, and the one that settles it: no step comes twice."""
+    for cell in code_cells(read(path)):
+        if re.search(r"\b(predict|settle)\(", cell.source) and ".begin(" not in cell.source:
+            assert not re.search(r"\.(take|undo|redo)\(", cell.source), cell.source
+
+
 # --- The comparison itself -------------------------------------------------------------------
 
 

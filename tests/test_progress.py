@@ -77,7 +77,8 @@ def test_what_stands_alone_at_the_end_of_a_cell_is_told_as_text():
     walked = simulate(LOGS, walks=2, steps=3, progress=False)
     assert repr(walked) == str(walked)
     walk = Walk.begin(LOGS)
-    walk.take("append(replica=1, record=1)")
+    assert repr(walk.moment) == "state 1: the start"
+    assert repr(walk.take("append(replica=1, record=1)")) == "state 2: append(replica=1, record=1)"
     walk.undo()
     assert repr(walk) == f"{LOGS}, state 1 of 2"
     assert repr(LOGS.spec) == "kafka.finite_replicated_log: 3 actions, 1 invariants"

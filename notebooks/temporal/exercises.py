@@ -46,7 +46,7 @@ def wait_for_ever(answer) -> Feedback:
     told = why_not_broken(walk, SETTLED, "declared")
     if told:
         return wrong(f"This is not it yet: {told}", walk)
-    shortest = check_property(walk.model, SETTLED, progress=False)
+    shortest = check_property(walk.model, SETTLED)
     return right(
         f"A fair run, and the record waits for ever: your loop begins in state {walk.loop_from},"
         f" the nearest possible one in state {shortest.loop_from}."

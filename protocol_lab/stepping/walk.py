@@ -13,7 +13,7 @@ from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, evaluate
 from protocol_lab.stepping.steps import Step, find_initial, find_step, initial_text, step_of
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Moment:
     """One state of a walk and the step that led to it (none at the start).
 
@@ -27,6 +27,9 @@ class Moment:
     caption: str = ""
     depth: int = 1
     loops_to: int | None = None
+
+    def __repr__(self) -> str:
+        return f"state {self.depth}: {self.step or 'the start'}"
 
     @property
     def going_on(self) -> str:
