@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from tests.notebook_outputs import (
+    FOLDER,
     LARGEST,
     ROOT,
     WIDGET,
@@ -114,6 +115,13 @@ def test_a_prediction_can_be_made_and_settled_again(path):
     for cell in code_cells(read(path)):
         if re.search(r"\b(predict|settle)\(", cell.source) and ".begin(" not in cell.source:
             assert not re.search(r"\.(take|undo|redo)\(", cell.source), cell.source
+
+
+def test_the_start_notebook_leads_to_every_folder():
+    said = "".join(cell.source for cell in read(FOLDER / "00_start_here.ipynb").cells)
+    firsts = {sorted(path.parent.glob("*.ipynb"))[0] for path in notebooks()}
+    for first in firsts - {FOLDER / "00_start_here.ipynb"}:
+        assert f"({first.relative_to(FOLDER).as_posix()})" in said
 
 
 # --- The comparison itself -------------------------------------------------------------------
