@@ -19,7 +19,7 @@ from protocol_lab.declaring.constants import show_text
 from protocol_lab.declaring.containers import add, take
 from protocol_lab.declaring.layout import Bag, resolve
 from protocol_lab.declaring.views import encode_plain, plain, view
-from protocol_lab.exploring import kernels
+from protocol_lab.exploring import building
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
 from protocol_lab.stepping.attempts import attempts, initial, successors
@@ -344,13 +344,13 @@ def edited_spec(body: str) -> Spec:
 
 def test_an_edit_of_a_called_function_takes_effect(tmp_path, monkeypatch):
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
-    before = len(kernels.compilations)
+    before = len(building.compilations)
     assert agree(edited_spec("s.n += 1").bind()).distinct == 4
     assert agree(edited_spec("s.n += 3").bind()).distinct == 2
-    compiled = len(kernels.compilations)
+    compiled = len(building.compilations)
     assert compiled > before
     assert agree(edited_spec("s.n += 1").bind()).distinct == 4
-    assert len(kernels.compilations) == compiled
+    assert len(building.compilations) == compiled
 
 
 def test_a_faulty_action_gets_one_sentence_on_every_engine():

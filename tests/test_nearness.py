@@ -10,7 +10,7 @@ import pytest
 
 from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
 from protocol_lab.declaring.views import view
-from protocol_lab.exploring import kernels
+from protocol_lab.exploring import building
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.find import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.exploring.native import NativeSearch
@@ -423,9 +423,9 @@ def test_another_condition_compiles_only_itself(tmp_path, monkeypatch):
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
     model = plane.bind(limit=5)
     find_state(model, None, "s.x == 1")
-    before = len(kernels.compilations)
+    before = len(building.compilations)
     find_state(model, None, "s.x == 2 and s.y >= 0")
-    assert len(kernels.compilations) == before + 1
+    assert len(building.compilations) == before + 1
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from protocol_lab import LabError, runtime
 from protocol_lab.catalog import spec_names
 from protocol_lab.declaring.spec import Property
 from protocol_lab.declaring.views import plain, view
-from protocol_lab.exploring import kernels
+from protocol_lab.exploring import building
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
@@ -769,11 +769,11 @@ def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
     assert recipe.spec is None
     assert not hasattr(cell.actions[0].function, "lab_source")
     linecache.cache[NAME] = (1, None, ["# another cell"], NAME)
-    compiled = len(kernels.compilations)
+    compiled = len(building.compilations)
     again = model_from(recipe).model
     same(NativeSearch(again, question(again)).run(), NativeSearch(again, question(again)).run())
     assert again.spec is not cell
-    assert len(kernels.compilations) == compiled
+    assert len(building.compilations) == compiled
 
 
 def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):

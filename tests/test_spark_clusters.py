@@ -22,7 +22,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from protocol_lab.exploring.kernels import cache_folder
+from protocol_lab.exploring.building import cache_folder
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.result import Result
 from protocol_lab.runtime import find_java

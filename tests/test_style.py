@@ -65,7 +65,7 @@ def _is_property(function: ast.FunctionDef) -> bool:
 
 def _is_for_actions(path: Path) -> bool:
     """What compiled code calls takes whatever types the compiler gives it."""
-    return path.stem in ("canonical", "containers", "fingerprint", "nodes", "records")
+    return path.stem in ("canonical", "containers", "fingerprint", "loops", "nodes", "records")
 
 
 def test_dependencies_point_one_way():

@@ -425,8 +425,9 @@ def test_a_violation_found_under_a_view_is_one():
 _ONE_STATE = """
 import sys
 import numpy as np
+from protocol_lab.exploring.building import compilations
 from protocol_lab.exploring.identity import Identity
-from protocol_lab.exploring.kernels import Kernels, compilations
+from protocol_lab.exploring.kernels import Kernels
 from tests.test_symmetry import MODEL, request_reply
 for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:
     identity = Identity(Kernels(model), symmetry=True, view=False)

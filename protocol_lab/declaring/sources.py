@@ -9,6 +9,7 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from protocol_lab.errors import LabError
@@ -119,10 +120,11 @@ def names_read(function: Callable) -> dict[str, Any]:
     return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
 
 
-def _names_in(code: types.CodeType) -> set[str]:
+@cache
+def _names_in(code: types.CodeType) -> frozenset[str]:
     loads = (each for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL")
     names = {*(each.argval for each in loads), *code.co_freevars}  # co_names has attributes, too
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
             names |= _names_in(each)
-    return names
+    return frozenset(names)

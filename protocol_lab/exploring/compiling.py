@@ -25,15 +25,18 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numba
+import numpy as np
 from numba import njit
 
 from protocol_lab.declaring import containers
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.sources import names_read, parse, shape_of, without_annotations
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import records
+from protocol_lab.exploring import loops, records
 from protocol_lab.exploring.refused import refuse
 
 _HAVE_COMPILED_VERSIONS = (containers.overflow, *records.BAG_OPERATIONS)
@@ -71,18 +74,40 @@ def is_plain(value: Any) -> bool:
 
 def source_hash(functions: list[Callable], *more: Any) -> str:
     """A hash of all reachable code, the constants it reads, and whatever else matters."""
+    parts = sorted(_as_text(each) for each in reachable(functions))
+    return _short_hash(*parts, *map(repr, more))
+
+
+def _as_text(function: Callable) -> str:
+    """What a function does by itself, and the numbers and texts that it reads."""
+    values = [
+        f"{name}={value!r}"
+        for name, value in sorted(names_read(function).items())
+        if isinstance(value, int | str | float | tuple)
+    ]
+    return f"{function.__qualname__} {shape_of(function.__code__)} {values}"
+
+
+def _short_hash(*parts: str) -> str:
     digest = hashlib.sha256()
-    parts = []
-    for function in reachable(functions):
-        values = [
-            f"{name}={value!r}"
-            for name, value in sorted(names_read(function).items())
-            if isinstance(value, int | str | float | tuple)
-        ]
-        parts.append(f"{function.__qualname__} {shape_of(function.__code__)} {values}")
-    for part in sorted(parts) + [repr(each) for each in more]:
-        digest.update(part.encode())
+    for each in parts:
+        digest.update(each.encode())
     return digest.hexdigest()[:24]
+
+
+def _fields_read(code: types.CodeType) -> set[str]:
+    """The names that follow a dot in a function, and a few more."""
+    nested = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return {*code.co_names}.union(*map(_fields_read, nested))
+
+
+_VERSIONS = (
+    numba.__version__,
+    np.__version__,
+    *(Path(each.__file__).read_text() for each in (records, loops)),
+    Path(__file__).read_text(),
+)
+"""What machine code also depends on."""
 
 
 def _as_compiled(value: Any) -> Any:
@@ -93,15 +118,25 @@ def _as_compiled(value: Any) -> Any:
 class Compiler:
     """Compiles the functions of one model; every function once."""
 
-    def __init__(self, layout: StructLayout, left_out: frozenset[str] = frozenset()):
+    def __init__(
+        self,
+        layout: StructLayout,
+        constants: tuple[str, ...],
+        left_out: frozenset[str] = frozenset(),
+    ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
-        self.kernel = ""  # the hash of the kernel that functions are being compiled for
+        self._setting = _short_hash(repr(layout), repr(constants), *_VERSIONS)
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
         self._done: dict[int, Any] = {}
         self._expressions: dict[int, ast.expr | None] = {}
         self._running: set[int] = set()
+
+    def hash_of(self, functions: list[Callable], *more: str) -> str:
+        """A hash of all that the machine code of these functions depends on."""
+        fields = set().union(*(_fields_read(each.__code__) for each in reachable(functions)))
+        return source_hash(functions, self._setting, sorted(self.left_out & fields), *more)
 
     def compiled(self, function: Callable) -> Any:
         """The Numba version of a plain function (compiled when it is first called)."""
@@ -125,21 +160,14 @@ class Compiler:
         }
         scope.update(__name__=__name__, **_OWN)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
+        own_hash = self.hash_of([function])
         for each in (*rewriter.extra, tree):
-            self._name_apart(scope[each.name], function.__module__)
+            _name_apart(scope[each.name], f"{function.__module__}.{function.__name__}", own_hash)
         for helper in rewriter.extra:
             scope[helper.name] = inner(scope[helper.name])
         self._running.remove(key)
         self._done[key] = inner(scope[tree.name])
         return self._done[key]
-
-    def _name_apart(self, function: Callable, module: str) -> None:
-        """Give a function a name of its own in the machine code.
-
-        Machine code from the cache is linked by names. Equal ones in kernels of different
-        processes must be of equal code: so the name tells the kernel, which is a hash of that.
-        """
-        function.__qualname__ = f"{module}.{function.__name__}_{self.kernel}"
 
     def expression(self, function: Callable) -> ast.expr | None:
         """What a function returns, if it is one expression that can stand in its caller's code."""
@@ -166,6 +194,15 @@ class Compiler:
             raise LabError(f"{name} is no part of this spec's state.")
         record = records.numba_type(self._structs[declared])
         return records.make_constructor(record, fields)
+
+
+def _name_apart(function: Callable, place: str, own_hash: str) -> None:
+    """Give a function a name of its own in the machine code.
+
+    Machine code from the cache is linked by names. Equal ones that different processes have
+    compiled must be of equal code: so the name tells where the function was written, and a hash.
+    """
+    function.__qualname__ = f"{place}.{function.__name__}_{own_hash}"
 
 
 _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)

@@ -44,10 +44,8 @@ class Questions:
         self.model = model
         self.constants = loops.constants_array(model)
         self.expand = kernels.expand()
-        self.check = kernels.check([each.function for each in properties])
-        self.check_steps = (
-            kernels.check_steps([each.function for each in spec.step_invariants]) if steps else None
-        )
+        self.check = kernels.check(properties)
+        self.check_steps = kernels.check_steps(spec.step_invariants) if steps else None
         self.invariants = _bits(properties, invariants)
         self.constraints = _bits(properties, spec.constraints)
         self.steps = _bits(spec.step_invariants, steps)

@@ -125,7 +125,7 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
         "                work[0, word] = rows[k, word]",
     ]
     if view:
-        lines.append("            erase(state_at(work, 0), c)")
+        lines.append("            erase(state_at(np.int64(work.ctypes.data), 0), c)")
     found = "0"
     if symmetry:
         found = "canonical(work, data, sig, names, alike, labels, edges, order, ties)"

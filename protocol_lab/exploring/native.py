@@ -50,15 +50,13 @@ class NativeSearch:
         kernels = loops.Kernels(model)
         self.expand = kernels.expand()
         self.properties = properties_to_compile(spec, question.invariants)
-        self.check = kernels.check([each.function for each in self.properties])
+        self.check = kernels.check(self.properties)
         self.extra_constraint = (
             kernels.check_predicate(question.constraint) if question.constraint else None
         )
         self.check_goal = kernels.check_predicate(question.goal) if question.goal else None
         self.check_steps = (
-            kernels.check_steps([each.function for each in spec.step_invariants])
-            if question.step_invariants
-            else None
+            kernels.check_steps(spec.step_invariants) if question.step_invariants else None
         )
         self.identity = Identity(kernels, question.symmetry, question.view)
         self.constants = loops.constants_array(model)

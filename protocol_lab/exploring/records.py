@@ -89,19 +89,17 @@ def numba_type(layout: Any) -> types.Type:
 
 
 def make_state_at(record: types.Record):
-    """A compiled function (words, row) -> the record that starts at this row of a uint64 array."""
+    """A compiled function (address, row) -> the record that is this row of those that start at an
+    address."""
 
     @intrinsic
-    def state_at(typing_context, words, row):
+    def state_at(typing_context, start, row):
         def codegen(context, builder, signature, args):
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            index = context.cast(builder, args[1], signature.args[1], types.intp)
-            row_bytes = cgutils.unpack_tuple(builder, array.strides, 2)[0]
-            start = builder.ptrtoint(array.data, ir.IntType(64))
-            address = builder.add(start, builder.mul(index, row_bytes))
+            past = builder.mul(args[1], ir.IntType(64)(record.size))
+            address = builder.add(args[0], past)
             return builder.inttoptr(address, context.get_value_type(record))
 
-        return record(words, row), codegen
+        return record(types.int64, types.int64), codegen
 
     return state_at
 
@@ -248,6 +246,17 @@ def get_item(typing_context, items, index):
         return context.cast(builder, found, plain.return_type, result)
 
     return result(items, index), codegen
+
+
+@intrinsic
+def copy_state(typing_context, target, source):
+    """Copy all bytes of a state to where another one stands."""
+
+    def codegen(context, builder, signature, args):
+        cgutils.raw_memcpy(builder, *args, _bytes_in(target), 1)
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
 
 
 @intrinsic

@@ -54,14 +54,8 @@ class Question:
 
 
 def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
-    """What one kernel evaluates on a state: the same for all questions, so that it is compiled
-    once, but for the invariants that are checked only when named."""
-    named_extras = any(not each.by_default for each in invariants)
-    return [
-        *(each for each in spec.invariants if named_extras or each.by_default),
-        *spec.sometimes_properties,
-        *spec.constraints,
-    ]
+    """What is to be evaluated on a state, for a question about these invariants."""
+    return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
 def add_trace(result: Result, rows: list[bytes]) -> None:

@@ -74,11 +74,11 @@ class Walks:
         spec, kernels = model.spec, loops.Kernels(model)
         self.expand = kernels.expand()
         self.properties = properties_to_compile(spec, question.invariants)
-        self.check = kernels.check([each.function for each in self.properties])
+        self.check = kernels.check(self.properties)
         self.extra = kernels.check_predicate(question.constraint) if question.constraint else None
         self.check_steps = None
         if question.step_invariants:
-            self.check_steps = kernels.check_steps([each.function for each in spec.step_invariants])
+            self.check_steps = kernels.check_steps(spec.step_invariants)
         self.constants = loops.constants_array(model)
         self.invariants = _bits(self.properties, question.invariants)
         self.constraints = _bits(self.properties, spec.constraints)

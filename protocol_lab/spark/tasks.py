@@ -38,14 +38,12 @@ class Tasks:
         self._expand = kernels.expand()
         invariants = [each for each in spec.invariants if each.name in asked.invariants]
         self._properties = properties_to_compile(spec, invariants)
-        self._check_states = kernels.check([each.function for each in self._properties])
+        self._check_states = kernels.check(self._properties)
         self._check_extra, self._check_goal = (
             kernels.check_predicate(each) if each else None for each in (made.constraint, made.goal)
         )
         self._check_steps = (
-            kernels.check_steps([each.function for each in spec.step_invariants])
-            if asked.step_invariants
-            else None
+            kernels.check_steps(spec.step_invariants) if asked.step_invariants else None
         )
         self._constants = loops.constants_array(model)
         self._constraint_bits = self._bits(spec.constraints)

@@ -155,11 +155,11 @@ class _Check:
         judge = kernels.judge(list(claim.formula.predicates), list(claim.values))
         self.result.compile_seconds += kernels.compile_seconds
         values = np.array([int(each) for each in claim.values.values()], np.int64)
-        found = np.zeros(len(states), np.uint8)
+        found = np.zeros(len(states), np.int64)
         constants = loops.constants_array(self.model)
         for at in range(0, len(states), _ROWS):
             part = states[at : at + _ROWS]
-            judge(part, len(part), constants, values, found[at : at + _ROWS])
+            found[at : at + _ROWS] = judge(part, constants, values)
             self._watch()
         return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
 

@@ -80,7 +80,7 @@ class StepGraph:
         """
         extended = replace(self.model, spec=replace(self.model.spec, actions=self.actions))
         kernels = loops.Kernels(extended)
-        self._expand = kernels.expand_keyed(self.keys) if any(self.keys) else kernels.expand()
+        self._expand = kernels.expand(self.keys)
         self.compile_seconds = kernels.compile_seconds
         self._constants = loops.constants_array(self.model)
         size = 1 << max(4, int(2 * self.count).bit_length())
@@ -106,7 +106,7 @@ class StepGraph:
             lambda begin, end: self._expand(
                 self.states, begin, end, self._constants, self._out, self._parent_of,
                 self._action_of, self._weight_of, self._degree_of, self._progress,
-                *((self._key_of,) if any(self.keys) else ()),
+                key_of=self._key_of,
             ),
             lambda: self._progress,
             lambda: self._make_candidates(2 * len(self._out)),
