@@ -12,16 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol_lab import Array, Int8, LabError, Spec, Struct
+from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct, truncate
 from protocol_lab.catalog import load
 from protocol_lab.declaring import nodes
 from protocol_lab.declaring.constants import show_text
 from protocol_lab.declaring.containers import add, take
 from protocol_lab.declaring.layout import Bag, resolve
 from protocol_lab.declaring.views import encode_plain, plain, view
+from protocol_lab.exercises import with_action
 from protocol_lab.exploring import building
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
+from protocol_lab.exploring.result import UNDECIDED
+from protocol_lab.exploring.simulate import simulate
 from protocol_lab.stepping.attempts import attempts, initial, successors
 from protocol_lab.stepping.steps import find_initial, find_step, step_of
 from tests.spec_checks import ENGINES, agree
@@ -351,6 +354,39 @@ def test_an_edit_of_a_called_function_takes_effect(tmp_path, monkeypatch):
     assert compiled > before
     assert agree(edited_spec("s.n += 1").bind()).distinct == 4
     assert len(building.compilations) == compiled
+
+
+def test_an_edited_action_is_compiled_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    model = letters.bind()
+    explore(model)
+
+    def forget(s, c, server):
+        if s.server[server].log.length < 2:
+            return "there is too little in the log"
+        truncate(s.server[server].log, s.server[server].log.length - 1)
+        return TAKEN
+
+    before = len(building.compilations)
+    explore(with_action(letters, "forget", forget).bind())
+    assert building.compilations[before:] == ["toy.letters forget"]
+
+
+def test_stopping_while_it_compiles_says_so(monkeypatch):
+    address_of, compiled = building.Builder._address, []
+
+    def interrupted(self, piece):
+        compiled.append(piece.name)
+        signal.raise_signal(signal.SIGINT)
+        return address_of(self, piece)
+
+    monkeypatch.setattr(building.Builder, "_address", interrupted)
+    model = edited_spec("s.n += 1").bind()
+    for search in (explore, simulate):
+        result = search(model)
+        assert (result.verdict, result.distinct) == (UNDECIDED, 0)
+        assert "interrupted while compiling" in str(result)
+    assert compiled == ["go", "go"]
 
 
 def test_a_faulty_action_gets_one_sentence_on_every_engine():

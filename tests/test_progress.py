@@ -40,11 +40,12 @@ def cell_line(monkeypatch):
 def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys):
     with ProgressBar("kafka.some") as bar:
         time.sleep(0.2)
+        bar.compiling("some_action", 2, 7)
         told = list(cell_line)
         for count in range(1, 5):
             time.sleep(0.4)
             bar.update(Result(LOGS, "native", [], per_depth=[count * 1000]), 7, 1.0)
-    assert told[0].startswith("kafka.some: compiling its functions, 0 s")
+    assert told == ["kafka.some: compiling 3 of 7, some_action (once; then it is kept)"]
     assert any("k states" in line and "frontier 7" in line for line in cell_line)
     assert cell_line[-1] == ""
     assert capsys.readouterr().err == ""  # JupyterLab shows that as a red line
@@ -53,14 +54,16 @@ def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys
 def test_what_is_quick_shows_no_line(cell_line, monkeypatch):
     monkeypatch.setattr(progress, "_DELAY", 5.0)
     with ProgressBar("kafka.some") as bar:
+        bar.compiling("some_action", 2, 7)
         bar.update(Result(LOGS, "native", [], per_depth=[1]), 7, 1.0)
     assert cell_line == []
 
 
 def test_the_line_goes_when_the_search_fails(cell_line):
     def fails():
-        with ProgressBar("kafka.some"):
+        with ProgressBar("kafka.some") as bar:
             time.sleep(0.1)
+            bar.compiling("some_action", 2, 7)
             raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):

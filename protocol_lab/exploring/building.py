@@ -22,6 +22,7 @@ from protocol_lab.declaring.parts import left_out
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling, loops, pieces, records
+from protocol_lab.exploring.interrupts import deferred_interrupts
 
 compilations: list[str] = []
 """What this process compiled rather than loaded; a test counts it."""
@@ -45,19 +46,33 @@ _ENTRANCES = {
 """How generated functions are called: their types, and whether Python calls them, too."""
 
 
+Watch = Callable[[str, int, int], None]
+"""Is told, before each piece: its name, its number from 0, and how many there are."""
+
+
 class Builder:
     """Compiles or loads what is generated for one model (a spec and a layout)."""
 
-    def __init__(self, model: Model):
-        self.model = model
+    def __init__(self, model: Model, watch: Watch):
+        self.model, self.watch = model, watch
         self.seconds = 0.0
         self.compiler = compiling.Compiler(
             model.layout, model.spec.constants._fields, left_out(model.constants)
         )
 
     def addresses(self, wanted: list[pieces.Piece]) -> np.ndarray:
-        """Where the machine code of these pieces starts, for `loops`."""
-        return np.array([self._address(each) for each in wanted], np.int64)
+        """Where the machine code of these pieces starts, for `loops`.
+
+        An interruption is raised between two pieces, as KeyboardInterrupt.
+        """
+        found = []
+        with deferred_interrupts() as interrupted:
+            for k, piece in enumerate(wanted):
+                self.watch(piece.name, k, len(wanted))
+                found.append(self._address(piece))
+                if interrupted():
+                    raise KeyboardInterrupt
+        return np.array(found, np.int64)
 
     def _address(self, piece: pieces.Piece) -> int:
         built = self.built("piece", piece.name, piece.functions, piece.text)

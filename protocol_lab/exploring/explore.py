@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.alike import check_alike
@@ -80,12 +82,25 @@ def explore(
         conditions = [] if question.constraint is None else [question.constraint]
         check_alike(model, chosen + chosen_steps, conditions)
     with ProgressBar(model.spec.name, shown=progress) as bar:
-        question.progress = bar.update
-        result = _search_class(engine)(model, question, **engine_options).run()
+        question.progress, question.compiling = bar.update, bar.compiling
+        try:
+            search = _search_class(engine)(model, question, **engine_options)
+        except KeyboardInterrupt:
+            return _nothing_known(model, engine, question)
+        result = search.run()
     result.symmetry, result.view = symmetry, view
     if view and result.exhaustive:
         result.exhaustive = False
         result.undecided_reason = HIDDEN
+    return result
+
+
+def _nothing_known(model: Model, engine: str, question: Question) -> Result:
+    """The result of a search that was interrupted before it began."""
+    result = Result(model, engine, question.names)
+    result.undecided_reason = "interrupted while compiling"
+    result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
+    result.states, result.parents = np.empty((0, model.words), np.uint64), np.empty(0, np.int64)
     return result
 
 

@@ -14,18 +14,21 @@ import numpy as np
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.declaring.temporal import keys_of
 from protocol_lab.exploring import loops
-from protocol_lab.exploring.building import Builder
+from protocol_lab.exploring.building import Builder, Watch
 from protocol_lab.exploring.pieces import action_piece, predicate_piece, property_piece
 
 _NO_VALUES = np.empty(0, np.int64)
 
 
 class Kernels:
-    """The compiled loops of one model, made when first asked for."""
+    """The compiled loops of one model, made when first asked for.
 
-    def __init__(self, model: Model):
+    watch: see `building.Watch`. Whatever compiles can be interrupted.
+    """
+
+    def __init__(self, model: Model, watch: Watch = lambda *_: None):
         self.model = model
-        self._builder = Builder(model)
+        self._builder = Builder(model, watch)
 
     @property
     def compile_seconds(self) -> float:

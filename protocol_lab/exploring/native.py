@@ -47,7 +47,7 @@ class NativeSearch:
     def __init__(self, model: Model, question: Question):
         self.model, self.question = model, question
         spec = model.spec
-        kernels = loops.Kernels(model)
+        kernels = loops.Kernels(model, question.compiling)
         self.expand = kernels.expand()
         self.properties = properties_to_compile(spec, question.invariants)
         self.check = kernels.check(self.properties)

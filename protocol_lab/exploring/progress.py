@@ -1,7 +1,6 @@
 """A line that shows how a search is doing, in a terminal or under a notebook cell."""
 
 import sys
-import threading
 import time
 from collections.abc import Callable
 from io import StringIO
@@ -20,17 +19,14 @@ _DELAY = 1.0
 class ProgressBar:
     """States, states/s, depth and frontier; appears after a second, and is removed at the end.
 
-    Until there is something to count it says that functions are being compiled, which is what takes
-    long then. Silent where nobody watches: when not `shown`, or standard error is no terminal or
-    notebook.
+    Before the search begins it says what is being compiled. Silent where nobody watches: when not
+    `shown`, or standard error is no terminal or notebook.
     """
 
     def __init__(self, name: str, shown: bool = True, total: int | None = None):
         in_notebook = "ipykernel" in sys.modules
         watched = sys.stderr.isatty() or in_notebook
-        self._name = name
-        self._counts = threading.Event()  # there is something to count, or all is over
-        self._waiting: threading.Thread | None = None
+        self._name, self._compiling, self._began = name, False, time.perf_counter()
         self._bar = (_CellLine if in_notebook else tqdm)(
             desc=name,
             total=total,
@@ -43,21 +39,26 @@ class ProgressBar:
         )
 
     def __enter__(self) -> "ProgressBar":
-        if not self._bar.disable:
-            self._waiting = threading.Thread(target=self._tell_of_compiling, daemon=True)
-            self._waiting.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._end_waiting()
         self._bar.clear()
         self._bar.close()
+
+    def compiling(self, name: str, number: int, count: int) -> None:
+        """Show which of how many functions is compiled, or loaded, before the search begins."""
+        if self._bar.disable or time.perf_counter() - self._began < _DELAY:
+            return
+        self._compiling = True
+        self._bar.display(
+            f"{self._name}: compiling {number + 1} of {count}, {name} (once; then it is kept)"
+        )
 
     def update(self, result: Result, frontier: int, seconds: float) -> None:
         """Show the counts of a search that is under way."""
         if self._bar.disable:
             return
-        self._end_waiting()
+        self._end_compiling()
         doing = [f"depth {result.depth}", f"frontier {frontier:,}", result.activity]
         self._bar.set_postfix_str(", ".join(filter(None, doing)), refresh=False)
         self._bar.update(result.distinct - self._bar.n)
@@ -65,20 +66,13 @@ class ProgressBar:
     def count(self, done: int) -> None:
         """Show how many of the `total` states are done."""
         if not self._bar.disable:
-            self._end_waiting()
+            self._end_compiling()
             self._bar.update(done - self._bar.n)
 
-    def _tell_of_compiling(self) -> None:
-        began = time.perf_counter()
-        while not self._counts.wait(_DELAY):
-            seconds = time.perf_counter() - began
-            self._bar.display(f"{self._name}: compiling its functions, {seconds:.0f} s")
-
-    def _end_waiting(self) -> None:
-        if self._waiting is not None:
-            self._counts.set()
-            self._waiting.join()
-            self._waiting = None
+    def _end_compiling(self) -> None:
+        if self._compiling:
+            self._compiling = False
+            self._bar.reset()  # its clock, so that the rate is the search's own
 
 
 class _CellLine(tqdm):

@@ -21,12 +21,13 @@ class Question:
     """One exploration: what to check, where to stop, whom to tell.
 
     constraint: a function (s, c), true inside. to_the_end: go on after a violation and
-    count the violating states. progress(result, frontier, seconds) is called often; stopped() may
-    end the search. memory_bytes: None for half of the machine's. starts: the states to begin with,
-    which are expanded wherever they are; None for the initial ones. goal: a function (s, c); where
-    it is true the search ends, with GOAL for what was violated and the way there as its trace.
-    symmetry, view: are states the same that differ by a renaming of the spec's symmetric nodes, or
-    by what its view erases. Then states, but not steps, are counted once for all that are the same.
+    count the violating states. compiling(name, number, how many) is called before each function
+    that is compiled or loaded, and progress(result, frontier, seconds) often; stopped() may end the
+    search. memory_bytes: None for half of the machine's. starts: the states to begin with, which
+    are expanded wherever they are; None for the initial ones. goal: a function (s, c); where it is
+    true the search ends, with GOAL for what was violated and the way there as its trace. symmetry,
+    view: are states the same that differ by a renaming of the spec's symmetric nodes, or by what
+    its view erases. Then states, but not steps, are counted once for all that are the same.
     """
 
     invariants: list[Property]
@@ -37,6 +38,7 @@ class Question:
     max_states: int = UNBOUNDED
     memory_bytes: int | None = None
     progress: Callable[[Result, int, float], None] | None = None
+    compiling: Callable[[str, int, int], None] = lambda *_: None
     stopped: Callable[[], bool] | None = None
     starts: list[bytes] | None = None
     goal: Callable[..., Any] | None = None

@@ -164,16 +164,21 @@ def simulate(
     rehearse(model, chosen + chosen_steps)
     result = Simulation(model, "simulation", question.names, seed=seed, bias=bias)
     began = time.perf_counter()
-    try:
-        taken = Walks(model, question, steps, seed, bias)
-    except CapacityExceeded as error:
-        result.undecided_reason = str(error)
-        return result
-    result.compile_seconds = taken.compile_seconds
-    wanted = walks or (WALKS if seconds is None else 2**40)
-    with ProgressBar(model.spec.name, shown=progress) as bar, deferred_interrupts() as interrupted:
-        run = _Run(taken, result, wanted, seconds, bar)
-        violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
+    with ProgressBar(model.spec.name, shown=progress) as bar:
+        question.compiling = bar.compiling
+        try:
+            taken = Walks(model, question, steps, seed, bias)
+        except CapacityExceeded as error:
+            result.undecided_reason = str(error)
+            return result
+        except KeyboardInterrupt:
+            result.undecided_reason = "interrupted while compiling"
+            return result
+        result.compile_seconds = taken.compile_seconds
+        wanted = walks or (WALKS if seconds is None else 2**40)
+        with deferred_interrupts() as interrupted:
+            run = _Run(taken, result, wanted, seconds, bar)
+            violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
     result.seconds = time.perf_counter() - began - result.compile_seconds
     if violating is not None:
         _tell(result, question, taken, violating, shorten)

@@ -71,7 +71,7 @@ class Walks:
     def __init__(self, model: Model, question: Question, steps: int, seed: int, bias: str):
         self.model, self.question, self.steps = model, question, steps
         self.seed, self.bias = seed, BIASES.index(bias)
-        spec, kernels = model.spec, loops.Kernels(model)
+        spec, kernels = model.spec, loops.Kernels(model, question.compiling)
         self.expand = kernels.expand()
         self.properties = properties_to_compile(spec, question.invariants)
         self.check = kernels.check(self.properties)
