@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from protocol_lab.declaring.spec import Spec
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, unknown
 
 _versions: dict[str, dict[Path, float]] = {}
 
@@ -36,7 +36,7 @@ def load(name: str) -> Spec:
     package, _, module = name.partition(".")
     full = f"{package}_spec.{module}"
     if f"{package}_spec" not in _packages() or not _module_exists(full):
-        raise LabError(f"There is no spec {name!r}; the specs are: {', '.join(spec_names())}.")
+        raise unknown("spec", name, spec_names())
     _forget_if_edited(f"{package}_spec")
     try:
         found = vars(importlib.import_module(full)).get("spec")
@@ -45,7 +45,7 @@ def load(name: str) -> Spec:
             f"{full.replace('.', '/')}.py can't be loaded: {type(error).__name__}: {error}."
         ) from error
     if not isinstance(found, Spec):
-        raise LabError(f"There is no spec {name!r}; the specs are: {', '.join(spec_names())}.")
+        raise unknown("spec", name, spec_names())
     return found
 
 

@@ -32,7 +32,7 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.declaring.spec import Action, Model, Spec
 from protocol_lab.declaring.views import view
 from protocol_lab.drawing.wording import words
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, unknown
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
@@ -140,7 +140,7 @@ def challenge_named(name: str) -> Challenge:
     packages = sorted({each.partition(".")[0] for each in spec_names()})
     known = {each.name: each for package in packages for each in challenges_of(package)}
     if name not in known:
-        raise LabError(f"There is no challenge {name!r}; there are: {', '.join(known)}.")
+        raise unknown("challenge", name, known)
     return known[name]
 
 

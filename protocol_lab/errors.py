@@ -1,5 +1,11 @@
 """What can go wrong in front of a learner, each as one sentence that says what to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_MANY = 12
+"""So many names can be read through; of more the most alike are told."""
+
 
 class LabError(Exception):
     """Bad input or a missing tool; the message is one sentence with the remedy."""
@@ -15,3 +21,13 @@ class CapacityExceeded(Exception):
     A search that meets it ends as undecided; the stepper shows it as the action's reason. Compiled
     code raises it without words; the uncompiled twin then repeats the step and finds them.
     """
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> LabError:
+    """There is nothing of this kind with this name: the names that there are, or those alike."""
+    known = list(known)
+    alike = [each for each in known if str(name) in each]
+    alike += [each for each in get_close_matches(str(name), known, 6) if each not in alike]
+    if len(known) <= _MANY or not 0 < len(alike) <= _MANY:
+        return LabError(f"There is no {what} {name!r}; there are: {', '.join(known)}.")
+    return LabError(f"There is no {what} {name!r}; did you mean {' or '.join(alike)}?")

@@ -13,7 +13,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing.pictures import caption, picture_strip
 from protocol_lab.drawing.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.wording import spec_title
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, unknown
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepper import Stepper
@@ -61,7 +61,7 @@ def scenario(name: str) -> Scenario:
     packages = sorted({spec.partition(".")[0] for spec in spec_names()})
     files = {path.stem: path for package in packages for path in scenarios_of(package)}
     if name not in files:
-        raise LabError(f"There is no scenario {name!r}; there are: {', '.join(files)}.")
+        raise unknown("scenario", name, files)
     return read_scenario(files[name])
 
 
@@ -103,7 +103,12 @@ def solution(name: str) -> HTML:
 
 
 def show(walk: Walk) -> HTML:
-    """Where a walk stands, as the stepper shows it, without anything to press."""
+    """Where a walk stands, as the stepper shows it, without anything to press.
+
+    Raises LabError for anything but a walk.
+    """
+    if not isinstance(walk, Walk):
+        raise LabError("Give a walk: show(Walk.begin(model)), or step(model) for the stepper.")
     return HTML(static_html(walk))
 
 
@@ -139,8 +144,11 @@ def lasso(of: Result | Walk, **options: Any) -> HTML:
 
 
 def source(*things: Any) -> Markdown:
-    """Functions and classes as they stand in their files."""
-    texts = [inspect.getsource(each).rstrip() for each in things]
+    """Functions and classes as they stand in their files. Raises LabError for anything else."""
+    try:
+        texts = [inspect.getsource(each).rstrip() for each in things]
+    except TypeError:
+        raise LabError("Give functions or classes, without quotes: source(kip_320.init).") from None
     return Markdown("```python\n" + "\n\n\n".join(texts) + "\n```")
 
 

@@ -40,7 +40,7 @@ def crash_points(model: Model) -> pd.DataFrame:
     ledger and from the topic, before the crash or after it; a key's latest message can't be had any
     more; and after the next compaction a ledger is on disk that nobody uses.
     """
-    rows = explore(model, invariants=[], progress=False).states
+    rows = explore(model, invariants=[]).states
     found = [each for row in rows if (each := _crash(model, row.tobytes())) is not None]
     table = pd.DataFrame(found, columns=["crash before", *COLUMNS])
     counts = table.groupby("crash before").sum()

@@ -40,7 +40,7 @@ def which_are_alike(answer: Callable[..., int]) -> Feedback:
         for name, among in (("yours", answer), ("ours", alike_but_for_the_leader)):
             model = declared(among).bind(leader=leader, max_leader_offset=1, max_version=2)
             try:
-                found = explore(model, invariants=[], symmetry=True, progress=False)
+                found = explore(model, invariants=[], symmetry=True)
             except LabError as error:
                 return wrong(f"With leader={leader}: {error}")
             counts[leader, name] = found.distinct

@@ -99,9 +99,7 @@ def the_removed_server_learns(answer) -> Feedback:
         ("accepted", 1, "holds", "the fetches of who was removed are accepted"),
         ("ignored", 1, "violated", "the fetches of who was removed are ignored"),
     ):
-        found = check_property(
-            removal(fetches, removals), answer, constraint=ONLY_SERVER_3, progress=False
-        )
+        found = check_property(removal(fetches, removals), answer, constraint=ONLY_SERVER_3)
         if found.verdict != expected:
             verb = "fail" if expected == "violated" else "hold"
             shown = found if found.trace else None

@@ -342,7 +342,7 @@ class Model:
         """
         every = self.spec.invariants + self.spec.step_invariants
         if names is not None:
-            names = list(names)
+            names = [names] if isinstance(names, str) else list(names)
             by_name = {each.name: each for each in every}
             for name in names:
                 if name not in by_name:
@@ -370,3 +370,11 @@ class Model:
         known = ", ".join(action.name for action in self.spec.actions)
         elsewhere = where_else(name, self.declared.actions)
         raise LabError(f"{self.spec.name} has no action {name!r}{elsewhere}; it has: {known}.")
+
+
+def expect_model(given: Any) -> None:
+    """Raises LabError if this is no model, such as a spec whose constants were not bound."""
+    if isinstance(given, Spec):
+        raise LabError(f"{given.name} has no constants yet: write bind() behind the spec.")
+    if not isinstance(given, Model):
+        raise LabError(f"A model is needed here, such as spec.bind(), and not {given!r}.")

@@ -158,6 +158,8 @@ def read(layout: Any, data: Any, at: int, path: str) -> Any:
 
 def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     """Store a copy of a value; 0 erases. Raises CapacityExceeded if a number does not fit."""
+    if isinstance(data, bytes):
+        raise TypeError("only actions change a state; look at it here, and return what you find")
     if not isinstance(layout, IntegerLayout):
         data[at : at + layout.size] = encode(layout, value)
         return

@@ -1,11 +1,12 @@
 """`explore`: every reachable state of a model, on the engine of your choice."""
 
 from collections.abc import Callable, Iterable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.alike import check_alike
 from protocol_lab.exploring.predicates import predicate
@@ -46,6 +47,7 @@ def explore(
     the spec's view erases only; then nothing is said to hold. Interrupting returns what is known,
     as undecided. Raises LabError for bad input.
     """
+    expect_model(model)
     if engine not in ENGINES:
         raise LabError(f"There is no engine {engine!r}; use one of {', '.join(ENGINES)}.")
     if max_states is not None and max_states < 1:
@@ -77,6 +79,12 @@ def explore(
         symmetry=symmetry,
         view=view,
     )
+    search_class = _search_class(engine)
+    options = list(signature(search_class).parameters)[2:]
+    for name in engine_options:
+        if name not in options:
+            known = [each for each in signature(explore).parameters if each != "engine_options"]
+            raise LabError(f"explore has no option {name!r}; it has: {', '.join(known + options)}.")
     rehearse(model, chosen + chosen_steps)
     if symmetry:
         conditions = [] if question.constraint is None else [question.constraint]
@@ -84,7 +92,7 @@ def explore(
     with ProgressBar(model.spec.name, shown=progress) as bar:
         question.progress, question.compiling = bar.update, bar.compiling
         try:
-            search = _search_class(engine)(model, question, **engine_options)
+            search = search_class(model, question, **engine_options)
         except KeyboardInterrupt:
             return _nothing_known(model, engine, question)
         result = search.run()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.declaring import constants as constants_module
-from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.exploring.ahead import cores
 from protocol_lab.exploring.choosing import BIASES
@@ -154,6 +154,7 @@ def simulate(
     shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
     LabError for bad input.
     """
+    expect_model(model)
     if (walks is not None and walks < 1) or steps < 1 or (seconds is not None and seconds <= 0):
         raise LabError("A simulation needs at least 1 walk, 1 step and some time.")
     if bias not in BIASES:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.result import Result
@@ -80,6 +80,7 @@ class Walk:
     @classmethod
     def begin(cls, model: Model, init: str | None = None) -> "Walk":
         """A walk from the initial state; `init` chooses one of several. Raises LabError."""
+        expect_model(model)
         start = Moment(find_initial(model, init).row)
         walk = cls(model, start, {"main": start})
         walk.moment = start

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula, fairness_texts
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import kernels as loops
@@ -51,6 +51,7 @@ def check_property(
     same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
     LabError for bad input.
     """
+    expect_model(model)
     if symmetry or view:
         raise LabError(
             "A temporal property needs all states apart, because fairness is told by who takes a"

@@ -1,4 +1,4 @@
-"""What a learner sees of a search: the line while it works, and its outcome when it is named."""
+"""What a cell shows: the line while a search works, its outcome, and a sentence for a mistake."""
 
 import sys
 import time
@@ -7,11 +7,14 @@ from types import ModuleType
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.errors import LabError
+from protocol_lab.exercises import with_invariant
 from protocol_lab.exploring import progress
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.simulate import simulate
+from protocol_lab.notebook import scenario, show, source
 from protocol_lab.stepping.walk import Walk
 
 LOGS = load("kafka.finite_replicated_log").bind()
@@ -69,6 +72,47 @@ def test_the_line_goes_when_the_search_fails(cell_line):
     with pytest.raises(ValueError, match="no"):
         fails()
     assert cell_line[-1] == ""
+
+
+@pytest.mark.parametrize("wrong", [LOGS.spec, "kafka.finite_replicated_log", None])
+@pytest.mark.parametrize("use", [explore, simulate, Walk.begin])
+def test_what_needs_a_model_says_so(use, wrong):
+    with pytest.raises(LabError, match=r"bind\(\)"):
+        use(wrong)
+
+
+def test_an_option_that_explore_does_not_have_is_named():
+    with pytest.raises(LabError, match=r"no option 'max_state'; it has: .*max_states"):
+        explore(LOGS, max_state=3)
+    with pytest.raises(LabError, match=r"no option 'pieces'; it has: .*partitions"):
+        explore(LOGS, engine="spark", pieces=3)
+
+
+def test_one_invariant_may_be_named_without_a_list():
+    assert explore(LOGS, invariants="type_ok", progress=False).invariants == ["type_ok"]
+
+
+def test_of_many_names_the_most_alike_are_told():
+    with pytest.raises(LabError, match=r"no scenario 'talk_46'; did you mean talk_46_56_found"):
+        scenario("talk_46")
+    with pytest.raises(LabError, match=r"no spec 'kip_320'; did you mean kafka.kip_320 or"):
+        load("kip_320")
+
+
+def test_an_invariant_that_stores_something_is_told_not_to():
+    def sly(s, c):
+        s.logs[1].end_offset = 0
+        return ""
+
+    with pytest.raises(LabError, match="sly fails with TypeError: only actions change a state"):
+        explore(with_invariant(LOGS.spec, sly).bind())
+
+
+def test_only_walks_are_shown_and_only_code_has_a_source():
+    with pytest.raises(LabError, match=r"show\(Walk.begin\(model\)\)"):
+        show(LOGS)
+    with pytest.raises(LabError, match="functions or classes"):
+        source("kafka.kip_320")
 
 
 def test_what_stands_alone_at_the_end_of_a_cell_is_told_as_text():
