@@ -190,7 +190,7 @@ def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | Non
     )
     # Who can stop it is the stepper, which has no cell to show a line in.
     with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
-        question.progress = bar.update
+        question.progress, question.compiling = bar.update, bar.compiling
         return NativeSearch(challenge.model, question).run()
 
 
