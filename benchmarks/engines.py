@@ -81,7 +81,7 @@ def compile_times(runs: int) -> None:
                 with tempfile.TemporaryDirectory() as own:
                     folder = shared if keep else own
                     began = time.perf_counter()
-                    # PYTHONPYCACHEPREFIX moves Numba's cache of the generic loops as well.
+                    # NUMBA_CACHE_DIR moves Numba's cache of the loops that all specs share.
                     environment = {
                         **os.environ,
                         "PROTOCOL_LAB_CACHE": folder,

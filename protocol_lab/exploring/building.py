@@ -74,6 +74,14 @@ class Builder:
                     raise KeyboardInterrupt
         return np.array(found, np.int64)
 
+    def loop(self, loop: Any, signature: Any) -> Any:
+        """One of `loops`, compiled or loaded."""
+        with _lock:
+            began = time.perf_counter()
+            loop.compile(signature)
+            self.seconds += time.perf_counter() - began
+        return loop
+
     def _address(self, piece: pieces.Piece) -> int:
         built = self.built("piece", piece.name, piece.functions, piece.text)
         compiled = built.get_compile_result(loops.PIECE)

@@ -49,12 +49,13 @@ class Kernels:
         width = max(map(len, keys), default=0)
         wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
         addresses = self._builder.addresses(wanted)
+        loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
             if key_of is None:
                 out = arguments[4]
                 key_of = np.empty((len(out) if width else 0, width), np.int64)
-            return loops.expand(*arguments, key_of, addresses)
+            return loop(*arguments, key_of, addresses)
 
         return expand
 
@@ -78,9 +79,10 @@ class Kernels:
         addresses = self._builder.addresses(
             [property_piece(self.model, each.name, each.function, fails) for each in properties]
         )
+        loop = self._builder.loop(loops.check, loops.CHECK)
 
         def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
-            loops.check(
+            loop(
                 rows, count, wanted, constants, _NO_VALUES, enabled, failed, before, parent_of,
                 addresses,
             )  # fmt: skip
@@ -96,11 +98,12 @@ class Kernels:
         addresses = self._builder.addresses(
             [predicate_piece(self.model, each, parameters) for each in predicates]
         )
+        loop = self._builder.loop(loops.check, loops.CHECK)
 
         def judge(rows, constants, values) -> np.ndarray:
             count = len(rows)
             found, nowhere = np.zeros(count, np.int64), np.zeros(count, np.int64)
-            loops.check(
+            loop(
                 rows, count, np.ones(count, np.uint8), constants, values, -1, found, rows, nowhere,
                 addresses,
             )  # fmt: skip

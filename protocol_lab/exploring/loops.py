@@ -24,6 +24,18 @@ each has, and the number of successors there is room for."""
 
 PIECE = types.int64(*[types.int64] * 4)
 
+_WORDS, _NUMBERS = types.uint64[:, ::1], types.int64[::1]
+EXPAND = types.UniTuple(types.int64, 2)(
+    *(_WORDS, types.int64, types.int64, _NUMBERS, _WORDS),
+    *[_NUMBERS] * 5,
+    *(types.int64[:, ::1], _NUMBERS),
+)
+CHECK = types.void(
+    *(_WORDS, types.int64, types.uint8[::1], _NUMBERS, _NUMBERS, types.int64, _NUMBERS),
+    *(_WORDS, _NUMBERS, _NUMBERS),
+)
+"""The types of `expand` and `check`, which are compiled when first asked for."""
+
 
 @intrinsic
 def number_at(typing_context, address, position):
