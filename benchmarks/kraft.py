@@ -4,8 +4,9 @@
 
 Three servers, two epochs, no values, stopped at a million states, on one core and on all; without
 invariants, as states are counted, and with the default ones. Compiling is timed in an empty cache
-and not part of the rates; so is compiling after an edit of each action, one at a time. On a machine that is busy with other things the rates are lower bounds:
-the one by processor time is nearer to the truth.
+and not part of the rates; so is compiling after an edit of each action, one at a time. On a machine
+that is busy with other things the rates are lower bounds: the one by processor time is nearer to
+the truth.
 """
 
 import argparse
