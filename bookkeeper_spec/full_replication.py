@@ -18,9 +18,9 @@ from bookkeeper_spec.ledger import (
     fragment_of_entry,
     no_ensemble,
 )
-from bookkeeper_spec.messages import act_upon_add_time_outs, why_not_handle_add
-from bookkeeper_spec.replacing import failed_bookies, its_new_bookies
-from bookkeeper_spec.writing import begin_fragment, change_count, resend_pending_op, why_not_replace
+from bookkeeper_spec.messages import why_not_handle_add
+from bookkeeper_spec.replacing import failed_bookies, go_on_without, its_new_bookies
+from bookkeeper_spec.writing import change_count, resend_pending_op
 from protocol_lab import HOLDS, TAKEN, Range, Subset, contains, members
 
 SomeMark = Range(0, "send_limit")
@@ -66,16 +66,11 @@ def replacements(s, c, client, failed) -> int:
 
 
 def replace(s, c, client, failed, ensemble) -> str:
-    """Begin a new fragment after the LAFR without the bookies that failed, if none is pinned."""
+    """Begin a new fragment after the LAFR, if no bookie that failed is pinned."""
     mine = s.clients[client]
     if any(is_pinned(mine, bookie) for bookie in members(failed)):
         return "a bookie is pinned: it has confirmed an acknowledged entry that would move on"
-    reason = why_not_replace(s, mine, failed, ensemble)
-    if len(reason) != 0:
-        return reason
-    begin_fragment(c, mine, mine.fragments, mine.lafr + 1, failed, ensemble)
-    act_upon_add_time_outs(c, s.messages[client].adds, failed)
-    return TAKEN
+    return go_on_without(s, c, client, failed, mine.lafr + 1, ensemble)
 
 
 def change_witnesses(s, c, client, failed, ensemble) -> int:

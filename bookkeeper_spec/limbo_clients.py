@@ -1,240 +1,33 @@
 """What differs in `with_limbo` from today's protocol although it has nothing to do with limbo.
 
-It was written from the protocol of 4.13. So a recovery reads everything first and waits for all
-answers, of which one more is "unknown", and bookies that fail are replaced one at a time. And the
-original asks some things of all recoveries together, because it does not tell them apart: whether
-an earlier message is under way, and who has timed out.
+It was written from the protocol of 4.13. So a recovery reads everything first (`limbo_reading`),
+and bookies that fail are replaced one at a time (`limbo_replacing`). And the original asks some
+things of all recoveries together, because it does not tell them apart: whether an earlier message
+is under way, and who has timed out.
 """
 
 from typing import NamedTuple
 
 from bookkeeper_spec.adding import its_ensemble, withdraw
 from bookkeeper_spec.bookies import confirm_add
-from bookkeeper_spec.clients import (
-    Client,
-    close_ledger,
-    publish_fragments,
-    recovers,
-    why_not_change_metadata,
-)
-from bookkeeper_spec.constants import SMALLEST
-from bookkeeper_spec.ledger import (
-    IN_RECOVERY,
-    OPEN,
-    Bookie,
-    Ledger,
-    SomeEntry,
-    SomeLac,
-    bookies_to_choose,
-    count_ensembles,
-    is_valid_next_fragment,
-    no_ensemble,
-)
+from bookkeeper_spec.clients import Client, close_ledger, recovers
+from bookkeeper_spec.ledger import IN_RECOVERY, OPEN, Bookie, Ledger, SomeEntry, SomeLac
 from bookkeeper_spec.messages import (
-    act_upon_add_time_outs,
-    act_upon_losses,
     add_time_outs,
-    count_lost_adds,
-    handle,
     is_earliest_answer,
     is_earliest_request,
     its_own,
     why_not_handle_add,
 )
-from bookkeeper_spec.reading_first import (
-    OK,
-    UNKNOWN,
-    WRITE,
-    act_upon_read_time_outs,
-    ask_for_next_entry,
-    asked_for,
-    ensemble_to_read,
-    forget_answers,
-    has_asked,
-    its_write_ensemble,
-    negative,
-    note_answer,
-    positive,
-    read_time_outs,
-    recover_entry,
-    who_said,
-)
-from bookkeeper_spec.recovery import (
-    last_ensemble,
-    recovery_start,
-    start_recovery,
-    why_not_end_recovery,
-)
+from bookkeeper_spec.reading_first import WRITE, its_write_ensemble
+from bookkeeper_spec.recovery import last_ensemble, start_recovery, why_not_end_recovery
 from bookkeeper_spec.replacing import client_resends_pending_add_op, its_new_bookies
 from bookkeeper_spec.writing import (
-    begin_fragment,
     receive_confirmation,
     send_next_entry,
-    why_not_replace,
     write_back_next_entry,
 )
-from protocol_lab import TAKEN, Named, Range, Subset, contains, only, size, with_node
-
-# --- A recovery reads --------------------------------------------------------------------------
-
-
-def has_anybody_asked(s, c) -> bool:
-    """Has any client asked for any entry?"""
-    return any(has_asked(c, s.messages[client]) for client in range(1, c.clients + 1))
-
-
-def client_receives_fencing_read_lac_response(
-    s: Ledger, c: NamedTuple, client: Client, bookie: Bookie, lac: SomeLac
-):
-    """A recovery hears that a bookie is fenced, and its LAC, which counts until somebody reads."""
-    mine, answer = s.clients[client], s.messages[client].fence_responses[lac]
-    if not contains(answer.waiting, bookie):
-        return "no such answer is under way from this bookie"
-    mine.fenced = with_node(mine.fenced, bookie)
-    start = recovery_start(mine, lac)
-    if start > mine.lac and not has_anybody_asked(s, c):
-        mine.lac = start
-        mine.lap = start
-    handle(answer, bookie)
-    return TAKEN
-
-
-def read_ensemble(s, client) -> int:
-    """The bookies that a recovery asks for the entry after its LAP."""
-    return ensemble_to_read(s.clients[client], s.clients[client].fragments)
-
-
-def client_sends_read_requests(
-    s: Ledger, c: NamedTuple, client: Client, lost: Subset(read_ensemble)
-):
-    """A recovery asks for the next entry, once no ack quorum is left that is not fenced."""
-    mine = s.clients[client]
-    return ask_for_next_entry(c, mine, s.messages[client], mine.fragments, lost)
-
-
-SomeAnswer = Named(("ok", "no_such_entry", "unknown"))
-
-
-def lowest(answer) -> int:
-    """An answer without an entry has no id and no data: 0."""
-    return 1 if answer == OK else 0
-
-
-def highest(c, answer) -> int:
-    """An answer with an entry may have any id and any data."""
-    return c.send_limit if answer == OK else 0
-
-
-ItsEntry, ItsData = Range(lowest, highest), Range(lowest, highest)
-
-
-def messages_with(messages, answer, entry, data):
-    """The messages with this answer to a client's read."""
-    if answer == OK:
-        return messages.reads[entry - 1].responses[data - 1]
-    return messages.unknown if answer == UNKNOWN else messages.no_such_entry
-
-
-def received_all_responses(s, c, client, bookie, answer, entry) -> bool:
-    """With this answer, has every bookie answered or timed out?"""
-    mine, time_outs = s.clients[client], 0
-    for other in range(1, c.clients + 1):
-        messages = s.messages[other]
-        time_outs |= read_time_outs(c, messages) | messages.unknown.lost
-    return (
-        positive(mine, bookie, answer)
-        + negative(mine, bookie, answer)
-        + size(who_said(mine.is_unknown, bookie, answer, UNKNOWN))
-        + size(asked_for(mine.fragments, entry) & time_outs)
-        == c.write_quorum
-    )
-
-
-def why_not_decide(s, c, client, bookie, answer, entry, data) -> str:
-    """Why this answer is not the last that a recovery waits for; "" if it is."""
-    if not contains(messages_with(s.messages[client], answer, entry, data).waiting, bookie):
-        return "no such answer is under way from this bookie"
-    if not received_all_responses(s, c, client, bookie, answer, entry):
-        return "the recovery waits for more answers"
-    return TAKEN
-
-
-def finish_read(s, c, client, bookie, answer, entry, data) -> None:
-    """Take the answer, and forget all answers, and all clients' time-outs of these bookies."""
-    mine = s.clients[client]
-    handle(messages_with(s.messages[client], answer, entry, data), bookie)
-    forget_answers(mine)
-    mine.is_unknown = 0
-    mine.fenced = with_node(mine.fenced, bookie)
-    bookies = asked_for(mine.fragments, entry)
-    for other in range(1, c.clients + 1):
-        act_upon_read_time_outs(c, s.messages[other], bookies)
-        act_upon_losses(s.messages[other].unknown, bookies)
-
-
-def client_receives_non_final_read(
-    s: Ledger,
-    c: NamedTuple,
-    client: Client,
-    bookie: Bookie,
-    answer: SomeAnswer,
-    entry: ItsEntry,
-    data: ItsData,
-):
-    """A recovery notes an answer to its read, and waits for more."""
-    mine, given = s.clients[client], messages_with(s.messages[client], answer, entry, data)
-    if not contains(given.waiting, bookie):
-        return "no such answer is under way from this bookie"
-    if received_all_responses(s, c, client, bookie, answer, entry):
-        return "this is the last answer that the recovery waits for"
-    note_answer(mine, bookie, answer, entry, data)
-    mine.is_unknown = who_said(mine.is_unknown, bookie, answer, UNKNOWN)
-    mine.fenced = with_node(mine.fenced, bookie)
-    handle(given, bookie)
-    return TAKEN
-
-
-def client_completes_read_successfully(
-    s: Ledger,
-    c: NamedTuple,
-    client: Client,
-    bookie: Bookie,
-    answer: SomeAnswer,
-    entry: ItsEntry,
-    data: ItsData,
-):
-    """An ack quorum of bookies have the entry: it is to be written back, and the next one read."""
-    mine = s.clients[client]
-    reason = why_not_decide(s, c, client, bookie, answer, entry, data)
-    if len(reason) != 0:
-        return reason
-    if positive(mine, bookie, answer) < c.ack_quorum:
-        return "less than an ack quorum of bookies have the entry"
-    recover_entry(mine, answer, data)
-    finish_read(s, c, client, bookie, answer, entry, data)
-    return TAKEN
-
-
-def client_completes_read_with_no_such_entry(
-    s: Ledger,
-    c: NamedTuple,
-    client: Client,
-    bookie: Bookie,
-    answer: SomeAnswer,
-    entry: ItsEntry,
-    data: ItsData,
-):
-    """So many bookies deny the entry that no ack quorum can have it: all there is was read."""
-    mine = s.clients[client]
-    reason = why_not_decide(s, c, client, bookie, answer, entry, data)
-    if len(reason) != 0:
-        return reason
-    if negative(mine, bookie, answer) < c.write_quorum - c.ack_quorum + 1:
-        return "there may be an ack quorum of bookies that have the entry"
-    mine.recovery_phase = WRITE
-    finish_read(s, c, client, bookie, answer, entry, data)
-    return TAKEN
-
+from protocol_lab import TAKEN, Subset
 
 # --- Recoveries that the original does not tell apart ---------------------------------------------
 
@@ -284,81 +77,6 @@ def write_time_outs(s, c, client) -> int:
         if same_kind(s, client, other):
             bookies |= add_time_outs(c, s.messages[other].adds)
     return bookies
-
-
-# --- A bookie is replaced, one at a time ---------------------------------------------------------
-
-
-def replacements(s, c, client, bookie) -> int:
-    """The bookies for an ensemble without a bookie that timed out."""
-    ensemble = s.clients[client].curr_fragment.ensemble
-    if not contains(ensemble & write_time_outs(s, c, client), bookie):
-        return no_ensemble(c)
-    return bookies_to_choose(s, c, ensemble & ~only(bookie), only(bookie))
-
-
-def replace(s, c, client, bookie, ensemble) -> str:
-    """Begin a new fragment after the LAC without the bookie."""
-    mine = s.clients[client]
-    if not contains(mine.curr_fragment.ensemble, bookie):
-        return "the bookie is not in the client's current ensemble"
-    if not contains(write_time_outs(s, c, client), bookie):
-        return "no add to this bookie has timed out"
-    reason = why_not_replace(s, mine, only(bookie), ensemble)
-    if len(reason) != 0:
-        return reason
-    if not is_valid_next_fragment(s, mine.lac + 1):
-        return "the fragment would begin before one that there is"
-    begin_fragment(c, mine, mine.fragments, mine.lac + 1, only(bookie), ensemble)
-    for other in range(1, c.clients + 1):
-        if same_kind(s, client, other):
-            act_upon_add_time_outs(c, s.messages[other].adds, only(bookie))
-    return TAKEN
-
-
-def change_witnesses(s, c, client, bookie, ensemble) -> int:
-    """As often as there are time-outs of the bookie, and ensembles."""
-    good = s.clients[client].curr_fragment.ensemble & ~only(bookie)
-    time_outs = sum(
-        count_lost_adds(c, s.messages[other].adds, bookie)
-        for other in range(1, c.clients + 1)
-        if same_kind(s, client, other)
-    )
-    if c.ensemble_choice == SMALLEST:
-        return time_outs * count_ensembles(s, c, good, only(bookie))
-    return time_outs
-
-
-def client_changes_ensemble(
-    s: Ledger,
-    c: NamedTuple,
-    client: Client,
-    bookie: Bookie,
-    ensemble: Subset(replacements, "write_quorum"),
-):
-    """An add of the creator timed out: it replaces the bookie, in the metadata too."""
-    mine = s.clients[client]
-    reason = why_not_change_metadata(s, mine)
-    if len(reason) != 0:
-        return reason
-    reason = replace(s, c, client, bookie, ensemble)
-    if len(reason) != 0:
-        return reason
-    publish_fragments(s, mine)
-    return TAKEN
-
-
-def recovery_client_changes_ensemble(
-    s: Ledger,
-    c: NamedTuple,
-    client: Client,
-    bookie: Bookie,
-    ensemble: Subset(replacements, "write_quorum"),
-):
-    """A write back timed out: the recovery replaces the bookie, and tells nobody for now."""
-    if s.clients[client].status != IN_RECOVERY or s.meta_status != IN_RECOVERY:
-        return "the client does not recover, or the ledger is closed"
-    return replace(s, c, client, bookie, ensemble)
 
 
 # --- What else differs from today's protocol -----------------------------------------------------

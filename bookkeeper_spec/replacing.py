@@ -42,17 +42,23 @@ def replacements(s, c, client) -> int:
     return bookies_to_choose(s, c, s.clients[client].curr_fragment.ensemble & ~failed, failed)
 
 
-def replace_failed(s, c, client, ensemble) -> str:
-    """Begin a new fragment after the LAC without the bookies that failed."""
-    mine, failed = s.clients[client], failed_bookies(s, c, client)
-    if failed == 0:
-        return "no add to a bookie of the current ensemble has timed out"
+def go_on_without(s, c, client, failed, first_entry_id, ensemble) -> str:
+    """Begin a new fragment at an entry, without the bookies that failed."""
+    mine = s.clients[client]
     reason = why_not_replace(s, mine, failed, ensemble)
     if len(reason) != 0:
         return reason
-    begin_fragment(c, mine, mine.fragments, mine.lac + 1, failed, ensemble)
+    begin_fragment(c, mine, mine.fragments, first_entry_id, failed, ensemble)
     act_upon_add_time_outs(c, s.messages[client].adds, failed)
     return TAKEN
+
+
+def replace_failed(s, c, client, ensemble) -> str:
+    """Begin a new fragment after the LAC, if bookies have failed."""
+    failed = failed_bookies(s, c, client)
+    if failed == 0:
+        return "no add to a bookie of the current ensemble has timed out"
+    return go_on_without(s, c, client, failed, s.clients[client].lac + 1, ensemble)
 
 
 def change_witnesses(s, c, client, ensemble) -> int:

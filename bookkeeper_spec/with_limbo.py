@@ -7,8 +7,9 @@ limbo (`set_limbo_on_unclean_shutdown`): asked for an entry that it does not hav
 it does not know, and no longer that there is no such entry. One bookie crashes, once, while the
 ledger has a status for which that is allowed.
 
-Where to read what: here the state, the crash and what a bookie in limbo answers; in `limbo_clients`
-and `reading_first` what clients do otherwise than in `protocol`, whose topics have the rest.
+Where to read what: here the state, the crash and what a bookie in limbo answers; in `limbo_reading`
+how a recovery reads; in `limbo_replacing` and `limbo_clients` what else clients do otherwise than
+in `protocol`, whose topics have the rest.
 
 What breaks: no_divergence_between_client_and_meta_data, without either of the two. A bookie that is
 not in limbo denies what it has lost, so that a recovery truncates the ledger. One that is not
@@ -69,21 +70,25 @@ from bookkeeper_spec.ledger import (
 )
 from bookkeeper_spec.limbo_clients import (
     bookie_sends_add_confirmed_response,
-    change_witnesses,
-    client_changes_ensemble,
     client_closes_ledger_fail,
+    client_sends_add_entry_requests,
+    client_sends_pending_add_op,
+    client_starts_recovery,
+    client_writes_back_entry,
+    recovery_client_closes_ledger,
+    recovery_client_receives_add_confirmed_response,
+)
+from bookkeeper_spec.limbo_reading import (
     client_completes_read_successfully,
     client_completes_read_with_no_such_entry,
     client_receives_fencing_read_lac_response,
     client_receives_non_final_read,
-    client_sends_add_entry_requests,
-    client_sends_pending_add_op,
     client_sends_read_requests,
-    client_starts_recovery,
-    client_writes_back_entry,
+)
+from bookkeeper_spec.limbo_replacing import (
+    change_witnesses,
+    client_changes_ensemble,
     recovery_client_changes_ensemble,
-    recovery_client_closes_ledger,
-    recovery_client_receives_add_confirmed_response,
 )
 from bookkeeper_spec.messages import (
     Mail,
