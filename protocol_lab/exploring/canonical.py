@@ -1,4 +1,4 @@
-"""What the generated code of `identity` calls: hashes, sets, sorting, and the canonical form.
+"""What the code calls that `naming` writes: hashes, sets, sorting, and the canonical form.
 
 Compiled with the code that calls it, so without signatures of its own. Rows are seen twice: as
 words, and as the bytes of the same memory.
