@@ -7,6 +7,7 @@ can be undone, so that no word is lost on the way; 0 is kept free to mean "empty
 `VERSION` changes with the function and is written into whatever is stored by fingerprint.
 
 The table's loops stand in this file because Numba's disk cache sees edits in their own file only.
+What others call too, `fingerprint_words` and `slot_of`, is not to change.
 """
 
 import numpy as np
@@ -85,6 +86,19 @@ def prefetch(typing_context, array, index):
 _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
 
 
+@njit(nogil=True, cache=True)
+def slot_of(table: np.ndarray, wanted: int) -> int:
+    """Where a fingerprint stands in a hash table of them, or would.
+
+    table: uint64, a power of two of slots, 0 = empty.
+    """
+    mask = np.int64(table.shape[0] - 1)
+    slot = np.int64(wanted) & mask
+    while table[slot] != np.uint64(0) and table[slot] != wanted:
+        slot = (slot + 1) & mask
+    return slot
+
+
 @njit(
     types.UniTuple(types.int64, 2)(
         _PRINTS, _WORDS, _PRINTS, types.int64, types.uint8[::1], types.int64, _WORDS, types.int64,
@@ -96,11 +110,10 @@ _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64
 def insert(table, rows, prints, count, inside, limit, store, stored, parents, parent_of, verdicts):
     """Enter generated rows into the table of fingerprints and keep the new ones.
 
-    table: uint64, a power of two of slots, 0 = empty. rows[:count]: the generated states; prints:
-    what each is known by; inside[k]: does row k satisfy the constraint. New rows are copied to
-    store[stored:], their parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN,
-    NEW or OUTSIDE. Stops before `limit` stored rows are exceeded. Returns (rows handled, rows
-    stored).
+    table: see `slot_of`. rows[:count]: the generated states; prints: what each is known by;
+    inside[k]: does row k satisfy the constraint. New rows are copied to store[stored:], their
+    parents (parent_of[k]) to parents[stored:]. verdicts[k] becomes KNOWN, NEW or OUTSIDE. Stops
+    before `limit` stored rows are exceeded. Returns (rows handled, rows stored).
     """
     mask = np.int64(table.shape[0] - 1)
     for k in range(count):
@@ -109,9 +122,7 @@ def insert(table, rows, prints, count, inside, limit, store, stored, parents, pa
         if not inside[k]:
             verdicts[k] = OUTSIDE
             continue
-        slot = np.int64(prints[k]) & mask
-        while table[slot] != np.uint64(0) and table[slot] != prints[k]:
-            slot = (slot + 1) & mask
+        slot = slot_of(table, prints[k])
         if table[slot] == prints[k]:
             verdicts[k] = KNOWN
             continue
@@ -129,11 +140,6 @@ def insert(table, rows, prints, count, inside, limit, store, stored, parents, pa
 @njit(types.void(_PRINTS, _PRINTS), nogil=True, cache=True)
 def refill(larger, table):
     """Enter the fingerprints of a table into an empty, larger one."""
-    mask = np.int64(larger.shape[0] - 1)
     for k in range(table.shape[0]):
-        if table[k] == np.uint64(0):
-            continue
-        slot = np.int64(table[k]) & mask
-        while larger[slot] != np.uint64(0):
-            slot = (slot + 1) & mask
-        larger[slot] = table[k]
+        if table[k] != np.uint64(0):
+            larger[slot_of(larger, table[k])] = table[k]

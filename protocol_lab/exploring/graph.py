@@ -14,7 +14,7 @@ from numba import njit
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.expanding import expand_some
-from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.exploring.fingerprint import fingerprints, slot_of
 from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.stepping.attempts import attempts
 
@@ -253,14 +253,11 @@ def insert(prints, rows, inside, table, where, store, stored, targets) -> int:
     table and where: a hash table from fingerprints (0 = empty) to positions. Returns the number of
     rows stored.
     """
-    mask = np.int64(table.shape[0] - 1)
     for k in range(rows.shape[0]):
         targets[k] = -1
         if not inside[k]:
             continue
-        slot = np.int64(prints[k]) & mask
-        while table[slot] != np.uint64(0) and table[slot] != prints[k]:
-            slot = (slot + 1) & mask
+        slot = slot_of(table, prints[k])
         if table[slot] == np.uint64(0):
             table[slot] = prints[k]
             where[slot] = stored
@@ -300,25 +297,18 @@ def refilled(table, where) -> tuple[np.ndarray, np.ndarray]:
     """The hash table, four times as large."""
     larger = np.zeros(4 * table.shape[0], np.uint64)
     positions = np.empty(4 * table.shape[0], np.int32)
-    mask = np.int64(larger.shape[0] - 1)
     for old in range(table.shape[0]):
-        if table[old] == np.uint64(0):
-            continue
-        slot = np.int64(table[old]) & mask
-        while larger[slot] != np.uint64(0):
-            slot = (slot + 1) & mask
-        larger[slot], positions[slot] = table[old], where[old]
+        if table[old] != np.uint64(0):
+            slot = slot_of(larger, table[old])
+            larger[slot], positions[slot] = table[old], where[old]
     return larger, positions
 
 
 @njit(nogil=True, cache=True)
 def find(prints, table, where) -> np.ndarray:
     """The positions of these fingerprints in a hash table; -1 for one that is not there."""
-    mask = np.int64(table.shape[0] - 1)
     found = np.empty(prints.shape[0], np.int32)
     for k in range(prints.shape[0]):
-        slot = np.int64(prints[k]) & mask
-        while table[slot] != np.uint64(0) and table[slot] != prints[k]:
-            slot = (slot + 1) & mask
+        slot = slot_of(table, prints[k])
         found[k] = where[slot] if table[slot] == prints[k] else -1
     return found

@@ -287,10 +287,8 @@ class Run:
             case ast.Return():
                 self.value = statement.value and self.frame.evaluate(statement.value)
                 return statement
-            case ast.For():
-                return self._for(statement)
-            case ast.While():
-                return self._while(statement)
+            case ast.For() | ast.While():
+                return self._loop(statement)
             case ast.Break() | ast.Continue():
                 return statement
         if not isinstance(statement, _SIMPLE):
@@ -302,9 +300,8 @@ class Run:
                     self.frame.reasons[name] = value
         return None
 
-    def _for(self, statement: ast.For) -> ast.stmt | None:
-        for item in self.frame.evaluate(statement.iter):
-            self.frame.bind(statement.target, item)
+    def _loop(self, statement: ast.For | ast.While) -> ast.stmt | None:
+        for _ in self._rounds(statement):
             left = self._block(statement.body)
             if isinstance(left, ast.Return):
                 return left
@@ -312,11 +309,12 @@ class Run:
                 return None
         return self._block(statement.orelse)
 
-    def _while(self, statement: ast.While) -> ast.stmt | None:
-        while self.frame.evaluate(statement.test):
-            left = self._block(statement.body)
-            if isinstance(left, ast.Return):
-                return left
-            if isinstance(left, ast.Break):
-                return None
-        return self._block(statement.orelse)
+    def _rounds(self, statement: ast.For | ast.While) -> Iterator[None]:
+        """Make ready for one round after the other, as long as there are any."""
+        if isinstance(statement, ast.While):
+            while self.frame.evaluate(statement.test):
+                yield
+        else:
+            for item in self.frame.evaluate(statement.iter):
+                self.frame.bind(statement.target, item)
+                yield

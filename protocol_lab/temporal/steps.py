@@ -22,7 +22,7 @@ from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.temporal import Fairness, keys_of
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.expanding import expand_some
-from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.exploring.fingerprint import fingerprints, slot_of
 from protocol_lab.exploring.graph import find
 from protocol_lab.exploring.search import explain_capacity
 
@@ -192,11 +192,8 @@ def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
 @njit(nogil=True, cache=True)
 def enter(prints, first, table, where) -> None:
     """Enter the positions first, first + 1, ... of these fingerprints into a hash table."""
-    mask = np.int64(table.shape[0] - 1)
     for k in range(prints.shape[0]):
-        slot = np.int64(prints[k]) & mask
-        while table[slot] != np.uint64(0):
-            slot = (slot + 1) & mask
+        slot = slot_of(table, prints[k])
         table[slot] = prints[k]
         where[slot] = first + k
 
