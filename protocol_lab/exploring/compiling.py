@@ -2,7 +2,7 @@
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
 Numba version of one: its source is taken apart (`ast`), seven things are rewritten, and all that
-it calls is compiled the same way, but for the functions of bags, which `records` builds.
+it calls is compiled the same way, but for the functions of bags, which `bags` builds.
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
@@ -36,11 +36,11 @@ from protocol_lab.declaring import containers
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.sources import names_read, parse, shape_of, without_annotations
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import loops, records
+from protocol_lab.exploring import bags, loops, records
 from protocol_lab.exploring.refused import refuse
 
-_HAVE_COMPILED_VERSIONS = (containers.overflow, *records.BAG_OPERATIONS)
-"""Plain functions for which `records` has a compiled version of its own."""
+_HAVE_COMPILED_VERSIONS = (containers.overflow, *bags.BAG_OPERATIONS)
+"""Plain functions for which `records` or `bags` has a compiled version of its own."""
 
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
@@ -104,15 +104,15 @@ def _fields_read(code: types.CodeType) -> set[str]:
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text() for each in (records, loops)),
+    *(Path(each.__file__).read_text() for each in (records, bags, loops)),
     Path(__file__).read_text(),
 )
 """What machine code also depends on."""
 
 
 def _as_compiled(value: Any) -> Any:
-    """A value that is no plain function, or the compiled version that `records` has of one."""
-    return records.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
+    """A value that is no plain function, or the compiled version that `bags` has of one."""
+    return bags.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
 
 
 class Compiler:

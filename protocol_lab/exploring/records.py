@@ -68,7 +68,7 @@ def _get_field(context, builder, record, value, name):
     kept = record.typeof(name)
     if not isinstance(kept, types.Integer):
         return record_getattr(context, builder, record, value, name)
-    pointer = _moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
+    pointer = moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
     narrow = ir.IntType(kept.bitwidth)
     number = builder.load(builder.bitcast(pointer, narrow.as_pointer()), align=1)
     widen = builder.sext if kept.signed else builder.zext
@@ -109,13 +109,13 @@ def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
     return ir.Constant(ir.IntType(64), count * kept.size)
 
 
-def _moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
+def moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
     """The address `offset` bytes further on."""
     start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
     return builder.gep(start, [offset])
 
 
-def _store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
+def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
     """Store a value of numba type `source` where a value of type `target` is kept.
 
     Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one, or an
@@ -137,12 +137,13 @@ def _store(context, builder, target: types.Type, pointer, source: types.Type, va
     builder.store(builder.trunc(number, kept) if kept.width < 64 else number, pointer, align=1)
 
 
-def _size_of(kept: types.Type) -> int:
+def size_of(kept: types.Type) -> int:
     """How many bytes a slot takes that keeps a record or a number."""
     return kept.size if isinstance(kept, types.Record) else kept.bitwidth // 8
 
 
-def _can_store(target: types.Type, source: types.Type) -> bool:
+def can_store(target: types.Type, source: types.Type) -> bool:
+    """Is there a way to store a value of numba type `source` where a `target` is kept?"""
     if isinstance(target, types.Record):
         same = isinstance(source, types.Record) and source.size == target.size
         return same or isinstance(source, types.Integer)
@@ -156,7 +157,7 @@ def check_can_store(record: types.Record, name: str, source: types.Type) -> None
     if name not in record.fields:
         known = ", ".join(record.fields)
         raise TypingError(f"there is no field {name!r}; there are {known}")
-    if not _can_store(record.typeof(name), source):
+    if not can_store(record.typeof(name), source):
         raise TypingError(f"{source} can't be stored in the field {name!r}")
 
 
@@ -177,9 +178,9 @@ def make_constructor(record: types.Record, names: tuple[str, ...]):
             slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), record.size))
             cgutils.memset(builder, slot, _bytes_in(record), 0)
             for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-                pointer = _moved(builder, slot, ir.Constant(ir.IntType(64), record.offset(name)))
+                pointer = moved(builder, slot, ir.Constant(ir.IntType(64), record.offset(name)))
                 value = builder.extract_value(args[0], k)
-                _store(context, builder, record.typeof(name), pointer, kind, value)
+                store(context, builder, record.typeof(name), pointer, kind, value)
             return builder.bitcast(slot, context.get_value_type(record))
 
         return record(types.BaseTuple.from_types(kinds)), codegen
@@ -199,8 +200,8 @@ def set_field(typing_context, record, name, value):
     stored = types.unliteral(value)
 
     def codegen(context, builder, signature, args):
-        pointer = _moved(builder, args[0], ir.Constant(ir.IntType(64), field.offset))
-        _store(context, builder, field.type, pointer, stored, args[2])
+        pointer = moved(builder, args[0], ir.Constant(ir.IntType(64), field.offset))
+        store(context, builder, field.type, pointer, stored, args[2])
         return context.get_dummy_value()
 
     return types.void(record, name, stored), codegen
@@ -211,9 +212,9 @@ def set_item(typing_context, items, index, value):
     """What `items[index] = value` becomes."""
     if not isinstance(items, types.Array) or items.ndim > 1:
         raise TypingError("only slots of the state's arrays can be assigned by index")
-    if not _can_store(items.dtype, value):
+    if not can_store(items.dtype, value):
         raise TypingError(f"{value} can't be stored in an array of {items.dtype}")
-    size = _size_of(items.dtype)
+    size = size_of(items.dtype)
 
     def codegen(context, builder, signature, args):
         position = context.cast(builder, args[1], signature.args[1], types.int64)
@@ -223,8 +224,8 @@ def set_item(typing_context, items, index, value):
         with builder.if_then(outside, likely=False):
             context.call_conv.return_user_exc(builder, IndexError, ())
         data = array.data
-        pointer = _moved(builder, data, builder.mul(position, position.type(size)))
-        _store(context, builder, items.dtype, pointer, signature.args[2], args[2])
+        pointer = moved(builder, data, builder.mul(position, position.type(size)))
+        store(context, builder, items.dtype, pointer, signature.args[2], args[2])
         return context.get_dummy_value()
 
     return types.void(items, index, value), codegen
@@ -291,166 +292,9 @@ def byte_at(typing_context, record, index):
     """One byte of a record, unsigned."""
 
     def codegen(context, builder, signature, args):
-        return builder.load(_moved(builder, args[0], args[1]))
+        return builder.load(moved(builder, args[0], args[1]))
 
     return types.uint8(record, types.intp), codegen
-
-
-# --- Bags: built in place, without a compiled function for each kind of item ------------------
-
-
-class _Bag:
-    """A bag in the code that is being built: where its size and its items are."""
-
-    def __init__(self, builder: ir.IRBuilder, declared: types.Record, pointer: Any):
-        self.builder = builder
-        self.counter = declared.typeof("size")
-        self.items = declared.typeof("items")
-        self.kind = self.items.dtype
-        self.item_size = _size_of(self.kind)
-        self.counter_at = self._at(pointer, declared.offset("size"))
-        self.items_at = self._at(pointer, declared.offset("items"))
-
-    def _at(self, pointer: Any, offset: int) -> Any:
-        return _moved(self.builder, pointer, ir.Constant(ir.IntType(64), offset))
-
-    def _size_pointer(self) -> Any:
-        kept = ir.IntType(self.counter.bitwidth)
-        return self.builder.bitcast(self.counter_at, kept.as_pointer())
-
-    def size(self) -> Any:
-        number = self.builder.load(self._size_pointer(), align=1)
-        return self.builder.sext(number, ir.IntType(64))
-
-    def set_size(self, size: Any) -> None:
-        kept = ir.IntType(self.counter.bitwidth)
-        self.builder.store(self.builder.trunc(size, kept), self._size_pointer(), align=1)
-
-    def item(self, position: Any) -> Any:
-        return _moved(self.builder, self.items_at, self.bytes(position))
-
-    def bytes(self, count: Any) -> Any:
-        """How many bytes so many items take."""
-        return self.builder.mul(count, count.type(self.item_size))
-
-    def compare(self, position: Any, item: Any) -> Any:
-        """Below, at or above 0 as the item at the position is smaller than, equal to or above.
-
-        Numbers are compared as such, records by their bytes.
-        """
-        if isinstance(self.kind, types.Integer):
-            kept = ir.IntType(self.kind.bitwidth).as_pointer()
-            other = self.builder.load(self.builder.bitcast(self.item(position), kept), align=1)
-            widen = self.builder.sext if self.kind.signed else self.builder.zext
-            return self.builder.sub(widen(other, ir.IntType(64)), item)
-        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
-        memcmp = cgutils.get_or_insert_function(self.builder.module, kind, "memcmp")
-        other = self.builder.bitcast(item, pointer)
-        size = ir.Constant(ir.IntType(64), self.item_size)
-        return self.builder.call(memcmp, [self.item(position), other, size])
-
-    def find(self, item: Any) -> tuple[Any, Any]:
-        """The position of the first item that is not smaller, and whether it is the item."""
-        builder, number = self.builder, ir.IntType(64)
-        position = cgutils.alloca_once_value(builder, number(0))
-        is_here = cgutils.alloca_once_value(builder, ir.IntType(1)(0))
-        look = builder.append_basic_block("look")
-        step = builder.append_basic_block("step")
-        compare = builder.append_basic_block("compare")
-        end = builder.append_basic_block("end")
-        builder.branch(look)
-        builder.position_at_end(look)
-        at = builder.load(position)
-        builder.cbranch(builder.icmp_signed("<", at, self.size()), compare, end)
-        builder.position_at_end(compare)
-        order = self.compare(at, item)
-        builder.store(builder.icmp_signed("==", order, order.type(0)), is_here)
-        builder.cbranch(builder.icmp_signed("<", order, order.type(0)), step, end)
-        builder.position_at_end(step)
-        builder.store(builder.add(at, number(1)), position)
-        builder.branch(look)
-        builder.position_at_end(end)
-        return builder.load(position), builder.load(is_here)
-
-    def move(self, source: Any, dest: Any, count: Any) -> None:
-        """Move so many items from one position to another."""
-        cgutils.raw_memmove(self.builder, self.item(dest), self.item(source), self.bytes(count), 1)
-
-    def insert(self, context: Any, position: Any, item: Any) -> None:
-        """Put a copy of an item there; raises CapacityExceeded if the bag is full."""
-        size = self.size()
-        full = self.builder.icmp_signed(">=", size, size.type(self.items.shape[0]))
-        with self.builder.if_then(full, likely=False):
-            context.call_conv.return_user_exc(self.builder, CapacityExceeded, ())
-        one = size.type(1)
-        rest = self.builder.sub(size, position)
-        self.move(position, self.builder.add(position, one), rest)
-        number = types.int64 if isinstance(self.kind, types.Integer) else self.kind
-        _store(context, self.builder, self.kind, self.item(position), number, item)
-        self.set_size(self.builder.add(size, one))
-
-    def remove(self, position: Any) -> None:
-        """Take the item away that stands there; the slot that becomes free is zero."""
-        size = self.size()
-        one = size.type(1)
-        last = self.builder.sub(size, one)
-        self.move(self.builder.add(position, one), position, self.builder.sub(last, position))
-        cgutils.memset(self.builder, self.item(last), self.bytes(one), 0)
-        self.set_size(last)
-
-
-def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
-    """The compiled version of a function (bag, item) of `containers`."""
-
-    def operation(typing_context, bag, item):
-        if not (isinstance(bag, types.Record) and "items" in bag.fields and "size" in bag.fields):
-            raise TypingError(f"{name}: this is no Bag of the state")
-        kind = bag.typeof("items").dtype
-        if not _can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
-            item, types.Record
-        ):
-            raise TypingError(f"{name}: {item} is no item of this bag")
-
-        def codegen(context, builder, signature, args):
-            value = args[1]
-            if not isinstance(kind, types.Record):
-                value = context.cast(builder, value, item, types.int64)
-            found = build(context, _Bag(builder, bag, args[0]), value)
-            return context.get_dummy_value() if found is None else found
-
-        return result(bag, item), codegen
-
-    operation.__name__ = name
-    return intrinsic(operation)
-
-
-def _build_add(context, bag, item):
-    bag.insert(context, bag.find(item)[0], item)
-
-
-def _build_add_once(context, bag, item):
-    position, is_here = bag.find(item)
-    with bag.builder.if_then(bag.builder.not_(is_here)):
-        bag.insert(context, position, item)
-
-
-def _build_take(context, bag, item):
-    position, is_here = bag.find(item)
-    with bag.builder.if_then(is_here):
-        bag.remove(position)
-
-
-BAG_OPERATIONS = {
-    containers.find: _bag_operation("find", types.int64, lambda c, bag, item: bag.find(item)[0]),
-    containers.is_in: _bag_operation(
-        "is_in", types.boolean, lambda c, bag, item: bag.find(item)[1]
-    ),
-    containers.add: _bag_operation("add", types.void, _build_add),
-    containers.add_once: _bag_operation("add_once", types.void, _build_add_once),
-    containers.take: _bag_operation("take", types.void, _build_take),
-}
-"""Plain functions of `containers`, and what they are in compiled code."""
 
 
 @overload(containers.overflow)
