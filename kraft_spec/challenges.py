@@ -1,6 +1,7 @@
 """The challenges of KRaft, the easiest first: what an adversary can do to it."""
 
 from kraft_spec.constants import Constants
+from kraft_spec.situations import a_removed_voter_does_not_know
 from kraft_spec.types import FOLLOWER, LEADER, State, is_member
 from protocol_lab.challenges import Challenge
 
@@ -41,20 +42,6 @@ def the_leader_has_retired(s: State, c: Constants) -> bool:
         and is_member(s, server, server)
         and not is_member(s, 1, server)
         for server in range(2, c.max_spawned_servers + 1)
-    )
-
-
-def a_removed_voter_waits(s: State, c: Constants) -> bool:
-    """A follower believes to be a voter, and its leader has committed its removal."""
-    return any(
-        s.state[server] == FOLLOWER
-        and is_member(s, server, server)
-        and s.state[leader] == LEADER
-        and s.leader[server] == leader
-        and s.config[leader].committed
-        and not is_member(s, server, leader)
-        for server in range(1, c.max_spawned_servers + 1)
-        for leader in range(1, c.max_spawned_servers + 1)
     )
 
 
@@ -106,7 +93,7 @@ CHALLENGES = [
             "max_values_per_epoch": 0,
             "max_remove_reconfigs": 1,
         },
-        reach=a_removed_voter_waits,
+        reach=a_removed_voter_does_not_know,
         hints=[
             "A server knows a configuration from the moment when it stands in its own log.",
             "The new configuration has two voters, and both have to hold the command. The removed"
