@@ -16,7 +16,7 @@ import protocol_lab
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.compiling import is_plain
+from protocol_lab.exploring.reaching import is_plain
 from protocol_lab.stepping.attempts import initial
 
 

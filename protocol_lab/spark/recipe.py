@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from protocol_lab.declaring.sources import parse
 from protocol_lab.declaring.spec import Action, Model, Spec
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import compiling
+from protocol_lab.exploring import reaching
 from protocol_lab.spark.shipping import packages_for
 
 
@@ -58,10 +59,10 @@ def recipe_of(
     place = _place_of(model.declared)
     functions = functions_of(model.spec)
     travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
-    with _sources_attached(compiling.reachable(travelling)):
+    with _sources_attached(reaching.reachable(travelling)):
         whole = None if place else replace(model.declared, draw=None)
         pickled = cloudpickle.dumps((whole, constraint, goal))
-    reached = compiling.reachable([*functions, *filter(None, [constraint, goal])])
+    reached = reaching.reachable([*functions, *filter(None, [constraint, goal])])
     modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
     return Recipe(
         place,
@@ -117,7 +118,7 @@ def source_of(model: Model, more: list[Callable]) -> str:
     ]
     functions = [*functions_of(spec), *more]
     order = [function.__qualname__ for function in functions]
-    return compiling.source_hash(functions, order, domains, model.layout)
+    return reaching.source_hash(functions, order, domains, model.layout)
 
 
 def _bounds(action: Action) -> Iterator[tuple[str, Any]]:
@@ -147,7 +148,7 @@ def _sources_attached(functions: Iterable[Callable]) -> Iterator[None]:
             try:
                 function.lab_source = textwrap.dedent(inspect.getsource(function))
             except (OSError, TypeError):
-                compiling.parse(function)  # raises LabError with the remedy
+                parse(function)  # raises LabError with the remedy
             given.append(function)
     try:
         yield
