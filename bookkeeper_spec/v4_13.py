@@ -19,8 +19,9 @@ so w2 may start long before the last fragment. If it then has to replace a booki
 would begin before the last one. The mended protocol starts no earlier than the last fragment,
 since everything before it is confirmed.
 
-Where to read what: here the state, the bookies, and what is claimed; in `v4_13_writer` what w1
-does, in `v4_13_recovery` what w2 does, and in `v4_13_replacing` how either replaces a bookie.
+Where to read what: here the state, and what is claimed; in `v4_13_writer` what w1 does, in
+`v4_13_recovery` what w2 does, in `v4_13_replacing` how either replaces a bookie, and in
+`v4_13_bookies` what bookies do.
 
 Quirks of the original, kept as they are: a bookie that stores nothing can answer only one read of
 a run, because its answer does not tell which entry was asked for, and nothing is sent twice. Reads
@@ -35,7 +36,6 @@ Source: BookKeeperProtocol_v4_13 in the BookKeeper specifications.
 from typing import Annotated, NamedTuple
 
 from bookkeeper_spec.as_printed import OF_V4_13
-from bookkeeper_spec.bookies import fence
 from bookkeeper_spec.constants import (
     SMALLEST,
     AckQuorum,
@@ -54,24 +54,14 @@ from bookkeeper_spec.ledger import (
     Bookie,
     Entry,
     FencedLedger,
-    SomeEntry,
-    SomeLac,
     alike,
-    data_of,
     has_entry,
-    store,
 )
 from bookkeeper_spec.messages import (
     AddMessages,
     Mail,
     count_lost_of,
     count_lost_of_fencing,
-    handle,
-    its_own,
-    reply_to,
-    send,
-    sent,
-    why_not_handle_add,
 )
 from bookkeeper_spec.properties import (
     all_committed_entries_reach_ack_quorum,
@@ -81,6 +71,13 @@ from bookkeeper_spec.properties import (
     within_lost_messages,
 )
 from bookkeeper_spec.reading_first import PENDING_READ_RESPONSE, WRITE, Reads, count_lost_reads
+from bookkeeper_spec.v4_13_bookies import (
+    add_witnesses,
+    bookie_sends_add_confirmed_response,
+    bookie_sends_add_fenced_response,
+    bookie_sends_fencing_read_lac_response,
+    bookie_sends_read_response,
+)
 from bookkeeper_spec.v4_13_recovery import (
     w2_closes_ledger,
     w2_completes_read_successfully,
@@ -93,8 +90,6 @@ from bookkeeper_spec.v4_13_recovery import (
     w2_writes_back_entry,
 )
 from bookkeeper_spec.v4_13_replacing import (
-    W1,
-    W2,
     w1_change_witnesses,
     w1_changes_ensemble,
     w1_resend_witnesses,
@@ -121,18 +116,12 @@ from protocol_lab import (
     NO_LIMIT,
     TAKEN,
     Array,
-    Named,
     NodeSet,
-    Range,
     Spec,
     Struct,
-    Subset,
     always_eventually,
-    contains,
     flag,
-    only,
     size,
-    with_node,
 )
 
 # --- Constants -------------------------------------------------------------------------------
@@ -155,8 +144,6 @@ class Constants(NamedTuple):
 
 
 # --- State -----------------------------------------------------------------------------------
-
-SomeWriter = Named(("w1", "w2"))
 
 
 class WriterState(Writer):
@@ -183,85 +170,6 @@ class State(FencedLedger):
     w1: WriterState
     w2: WriterState
     messages: Messages
-
-
-# --- Bookies ---------------------------------------------------------------------------------
-
-
-def add_witnesses(s, c, bookie, writer, entry, lac, lost) -> int:
-    """The original says "not fenced, or of a recovery", and both may be true."""
-    return 2 if writer == W2 and not contains(s.b_fenced, bookie) else 1
-
-
-def bookie_sends_add_confirmed_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    writer: SomeWriter,
-    entry: SomeEntry,
-    lac: SomeLac,
-    lost: Subset(its_own),
-):
-    """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
-    adds = s.messages.adds[writer].of[entry - 1]
-    reason = why_not_handle_add(c, s.messages.adds[writer], entry, lac, bookie)
-    if len(reason) != 0:
-        return reason
-    if contains(s.b_fenced, bookie) and writer == W1:
-        return "the ledger is fenced on this bookie"
-    reason = reply_to(adds.requests[lac], adds.confirmed, bookie, lost)
-    if len(reason) != 0:
-        return reason
-    store(s, bookie, entry, adds.data, lac)
-    return TAKEN
-
-
-def bookie_sends_add_fenced_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    entry: SomeEntry,
-    lac: SomeLac,
-    lost: Subset(its_own),
-):
-    """A bookie on which the ledger is fenced refuses an add of w1."""
-    adds = s.messages.adds[W1].of[entry - 1]
-    reason = why_not_handle_add(c, s.messages.adds[W1], entry, lac, bookie)
-    if len(reason) != 0:
-        return reason
-    if not contains(s.b_fenced, bookie):
-        return "the ledger is not fenced on this bookie"
-    return reply_to(adds.requests[lac], adds.refused, bookie, lost)
-
-
-def bookie_sends_fencing_read_lac_response(
-    s: State, c: Constants, bookie: Bookie, lost: Subset(its_own)
-):
-    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
-    return fence(s, s.messages, bookie, s.b_lac[bookie], lost)
-
-
-def bookie_sends_read_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    entry: Range(1, "send_limit + 1"),
-    lost: Subset(its_own),
-):
-    """A bookie answers a recovery read: with the entry, or that it has no such entry."""
-    requests = s.messages.reads[entry - 1].requests
-    if not contains(requests.waiting, bookie):
-        return "no read of this entry is under way to this bookie"
-    answer = s.messages.no_such_entry
-    if entry <= c.send_limit and has_entry(s, bookie, entry):
-        answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
-    if contains(sent(answer), bookie):
-        return "the bookie has sent this answer before"
-    if c.recovery_reads_fence:
-        s.b_fenced = with_node(s.b_fenced, bookie)
-    handle(requests, bookie)
-    send(answer, only(bookie), lost)
-    return TAKEN
 
 
 # --- The protocol ------------------------------------------------------------------------------
