@@ -251,30 +251,24 @@ def _log(s: Any, server: int) -> list[Any]:
     return [log.items[position] for position in range(log.length)]
 
 
+def _entry(offset: int, entry: Any, **more: Any) -> Entry:
+    text, epoch = entry_text(entry), entry.epoch
+    return Entry(offset, text, f"epoch {epoch}", f"e{epoch}", epoch, **more)
+
+
 def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> list[Entry]:
     mine = _log(s, server)
     shown = [
-        Entry(
+        _entry(
             offset,
-            entry_text(entry),
-            f"epoch {entry.epoch}",
-            f"e{entry.epoch}",
-            entry.epoch,
-            _is_known_to_be_committed(s, servers, offset, entry),
+            entry,
+            committed=_is_known_to_be_committed(s, servers, offset, entry),
             gone=entry_with_epoch(lost[offset]) if offset in lost else "",
         )
         for offset, entry in enumerate(mine)
     ]
     missing = [
-        Entry(
-            offset,
-            entry_text(entry),
-            f"epoch {entry.epoch}",
-            f"e{entry.epoch}",
-            entry.epoch,
-            mark="lost",
-            gone=entry_with_epoch(entry),
-        )
+        _entry(offset, entry, mark="lost", gone=entry_with_epoch(entry))
         for offset, entry in lost.items()
         if offset >= len(mine)
     ]
