@@ -483,7 +483,8 @@ def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
     if graph.more:
         text += f" {len(graph.more)} states, marked with …, lead further."
     if broken:
-        text += f" {len(broken)} states, octagons marked with ✗, break an invariant."
+        shown = "1 state, an octagon" if len(broken) == 1 else f"{len(broken)} states, octagons"
+        text += f" {shown} marked with ✗, break{'s' if len(broken) == 1 else ''} an invariant."
     return text
 
 

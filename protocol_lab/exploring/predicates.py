@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import protocol_lab
+from protocol_lab.declaring.layout import IntegerLayout
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import LabError
@@ -35,6 +36,14 @@ def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[...
     return function
 
 
+def example(model: Model) -> str:
+    """A condition that could be typed for this spec: its first plain number."""
+    for name, layout in model.layout.fields.items():
+        if isinstance(layout, IntegerLayout):
+            return f"s.{name} == 1"
+    return "True"
+
+
 def _from_text(model: Model, text: str) -> Callable[..., bool]:
     try:
         ast.parse(text.strip(), mode="eval")
@@ -42,7 +51,7 @@ def _from_text(model: Model, text: str) -> Callable[..., bool]:
         cause = getattr(error, "msg", error)
         raise LabError(
             f"{text!r} is no Python expression ({cause}); write one over s and c, such as"
-            ' "s.next_record_id <= 1".'
+            f' "{example(model)}".'
         ) from None
     source = f"def predicate(s, c):\n    return bool(\n{text.strip()}\n)\n"  # may end in a comment
     scope = names_in_scope(model)

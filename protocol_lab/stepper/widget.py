@@ -18,13 +18,13 @@ from IPython import get_ipython
 from IPython.display import display
 
 from protocol_lab.challenges import Challenge, next_hint, par, progress
-from protocol_lab.declaring.layout import IntegerLayout
 from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.exports import FORMATS
 from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.find import FOUND, Found
+from protocol_lab.exploring.predicates import example
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
@@ -140,7 +140,7 @@ class Stepper(anywidget.AnyWidget):
             "challenge": session.challenge and self._challenge(),
             "earlier": self._earlier and self._earlier.title,
             "situations": _situations(walk.model),
-            "example": _example(walk.model),
+            "example": example(walk.model),
             "formats": list(FORMATS),
             "export": self._export,
         }
@@ -335,7 +335,7 @@ class Stepper(anywidget.AnyWidget):
         else:
             condition = label = str(message["condition"]).strip()
         if not condition:
-            raise LabError(f"Write a condition over s and c, such as {_example(walk.model)!r}.")
+            raise LabError(f"Write a condition over s and c, such as {example(walk.model)!r}.")
         begun = walk.moment
         self.find = {"working": True, "text": "Searching…"}
 
@@ -424,14 +424,6 @@ def _about(scenario: Scenario) -> dict[str, Any]:
 
 def _situations(model: Model) -> list[dict[str, str]]:
     return [{"name": each.name, "label": each.label} for each in model.spec.situations]
-
-
-def _example(model: Model) -> str:
-    """A condition that could be typed for this spec: its first plain number."""
-    for name, layout in model.layout.fields.items():
-        if isinstance(layout, IntegerLayout):
-            return f"s.{name} == 1"
-    return "True"
 
 
 def _refresh_after_cells(stepper: Stepper) -> None:

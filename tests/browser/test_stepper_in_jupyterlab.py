@@ -423,6 +423,41 @@ def test_the_presenters_view_is_walked_by_keys_alone(lab):
     expect(stepper).not_to_have_class(re.compile("ls-presenting"))
 
 
+def test_the_presenters_view_counts_what_holds_and_keeps_its_room_for_the_picture(lab):
+    code = "from protocol_lab.notebook import replay\nreplay('defect_1_diagram')"
+    notebook = lab([code], width=1280, height=720)
+    notebook.run_all()
+    stepper, keyboard = notebook.stepper(), notebook.page.keyboard
+    stepper.locator(".ls-caption").click()
+    keyboard.press("End")
+    expect_depth(stepper, 20)
+    expect(stepper.locator(".ls-tally")).to_be_hidden()
+    keyboard.press("p")
+    expect(stepper.locator(".ls-tally")).to_have_text("✓ 4 invariants hold")
+    expect(stepper.locator(".ls-verdicts > ul > .ls-holds").first).to_be_hidden()
+    expect(stepper.locator(".ls-verdicts > ul > .ls-broken")).to_be_visible()
+    assert stepper.locator(".ls-panel").bounding_box()["height"] > 720 / 2
+
+
+def test_what_can_be_saved_is_of_the_chosen_format(talk):
+    stepper = talk.stepper()
+    key(stepper, "export").click()
+    expect(key(stepper, "export-text")).to_have_value(re.compile("# spec: "))
+    assert stepper.evaluate(_CHOOSE_MERMAID) == [True, True]
+    expect(key(stepper, "export-text")).to_have_value(re.compile("^sequenceDiagram"))
+    expect(key(stepper, "export-save")).to_be_enabled()
+
+
+_CHOOSE_MERMAID = """stepper => {
+  const choice = stepper.querySelector('[data-key="export-format"]');
+  const names = '[data-key="export-copy"], [data-key="export-save"]';
+  const buttons = [...stepper.querySelectorAll(names)];
+  choice.value = "mermaid";
+  choice.dispatchEvent(new Event("change"));
+  return buttons.map(each => each.disabled);
+}"""
+
+
 def test_the_dark_theme_repaints_the_picture_too(talk):
     stepper = talk.stepper()
     key(stepper, "theme").click()

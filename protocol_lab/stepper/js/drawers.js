@@ -117,12 +117,15 @@ function drawExport(view, send, ui) {
     { "data-key": "export-format", onchange: () => write() },
     view.formats.map((each) => h("option", { value: each, selected: each === ui.format }, each)),
   );
-  const write = () => {
-    ui.format = choice.value;
-    send({ command: "export", format: choice.value });
-  };
   const button = (key, off, onclick, label) =>
     h("button", { type: "button", "data-key": key, disabled: off, onclick }, label);
+  const copying = button("export-copy", !shown?.text, () => copy(text), "copy");
+  const saving = button("export-save", !shown?.text && !shown?.data, () => save(shown), "download");
+  const write = () => {
+    ui.format = choice.value;
+    copying.disabled = saving.disabled = true; // what they have is of the format before
+    send({ command: "export", format: choice.value });
+  };
   const text = h("textarea", {
     rows: "6",
     readonly: true,
@@ -138,8 +141,8 @@ function drawExport(view, send, ui) {
       write,
       h("label", {}, "The steps so far as ", choice),
       h("button", { type: "submit", "data-key": "export-do" }, "write"),
-      button("export-copy", !shown?.text, () => copy(text), "copy"),
-      button("export-save", !shown?.text && !shown?.data, () => save(shown), "download"),
+      copying,
+      saving,
     ),
     shown?.working ? h("p", {}, h("progress", {}), " drawing every state…") : null,
     shown?.text ? text : null,

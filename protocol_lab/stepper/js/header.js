@@ -1,6 +1,7 @@
 // The header: what is stepped, what holds, and how near the next violation is.
 
 const FEW_CONSTANTS = 5; // that are shown beside the title; more are folded
+const FEW_INVARIANTS = 3; // that hold and are named in the presenter's view; more are counted
 
 function drawHeader(view, near, ui, act) {
   const watched = view.invariants.filter((each) => each.watched);
@@ -20,7 +21,7 @@ function drawHeader(view, near, ui, act) {
     h(
       "div",
       { class: "ls-verdicts" },
-      h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
+      drawInvariants(watched),
       others.length
         ? more(
             ui,
@@ -54,6 +55,14 @@ function fold(ui, key, summary, content, look = "") {
   );
   element.addEventListener("toggle", () => ui.unfolded[element.open ? "add" : "delete"](key));
   return element;
+}
+
+/** All by name; the presenter's view has room for those that fail, and counts many that hold. */
+function drawInvariants(watched) {
+  const holding = watched.filter((each) => each.holds).length;
+  const look = holding > FEW_INVARIANTS ? "ls-many" : "";
+  const count = h("li", { class: "ls-tally", "aria-hidden": "true" }, `✓ ${holding} invariants hold`);
+  return h("ul", { class: look, "aria-label": "Invariants" }, count, watched.map(drawInvariant));
 }
 
 function drawInvariant(each) {
