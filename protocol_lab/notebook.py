@@ -17,7 +17,7 @@ from protocol_lab.errors import LabError, unknown
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepper import Stepper
-from protocol_lab.stepper.static_view import image_html, static_html
+from protocol_lab.stepper.static_view import image_html, static_html, wide_image_html
 from protocol_lab.stepping.scenarios import (
     Scenario,
     play,
@@ -134,13 +134,13 @@ def graph(model: Model, **options: Any) -> HTML:
 
 
 def lasso(of: Result | Walk, **options: Any) -> HTML:
-    """The run that breaks a temporal property as a drawing; the options are `lasso_graph`'s.
+    """The run that breaks a temporal property as a drawing, to be scrolled if it is a long one.
 
-    Raises LabError for a result that has no such run.
+    The options are `lasso_graph`'s. Raises LabError for a result that has no such run.
     """
     walk = of if isinstance(of, Walk) else Walk.along(of)
     end = walk.path[-1]
-    return HTML(image_html(lasso_graph(walk, **options), caption(walk.model, end)))
+    return HTML(wide_image_html(lasso_graph(walk, **options), caption(walk.model, end)))
 
 
 def source(*things: Any) -> Markdown:

@@ -14,7 +14,7 @@ from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.simulate import simulate
-from protocol_lab.notebook import scenario, show, source
+from protocol_lab.notebook import check_property, lasso, scenario, show, source
 from protocol_lab.stepping.walk import Walk
 
 LOGS = load("kafka.finite_replicated_log").bind()
@@ -113,6 +113,14 @@ def test_only_walks_are_shown_and_only_code_has_a_source():
         show(LOGS)
     with pytest.raises(LabError, match="functions or classes"):
         source("kafka.kip_320")
+
+
+def test_a_long_run_is_scrolled_and_not_made_small():
+    model = load("kafka.kip_320").bind(replicas=2, log_size=1, max_records=1, max_leader_epoch=1)
+    broken = check_property(model, "records_are_committed_or_truncated", fairness="next")
+    shown = lasso(broken).data
+    assert shown.startswith('<div style="overflow-x: auto">')
+    assert "max-width: none" in shown
 
 
 def test_what_stands_alone_at_the_end_of_a_cell_is_told_as_text():

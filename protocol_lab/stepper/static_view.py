@@ -34,11 +34,19 @@ def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
 
 def image_html(svg: str, alternative: str) -> str:
     """A picture as an HTML image that carries its own data, with its text alternative."""
+    return _image(svg, alternative, "max-width: 100%; height: auto; display: block")
+
+
+def wide_image_html(svg: str, alternative: str) -> str:
+    """The same for a picture that would be too small to read if it had to fit: it is scrolled."""
+    image = _image(svg, alternative, "max-width: none; display: block")
+    return _element("div", "overflow-x: auto", image)
+
+
+def _image(svg: str, alternative: str, style: str) -> str:
     data = b64encode(svg.encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alternative)}"'
-        ' style="max-width: 100%; height: auto; display: block" />'
-    )
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img src="{source}" alt="{escape(alternative)}" style="{style}" />'
 
 
 def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
