@@ -53,7 +53,7 @@ def along(walk: Walk) -> list[tuple[bytes, str]]:
 def wander(name: str, picks: list[int]) -> Walk:
     """A walk through a spec that takes the steps of these numbers, counted round."""
     model = (request_reply if name == request_reply.name else load(name)).bind()
-    starts = initial_texts(model) or [None]
+    starts = list(initial_texts(model)) or [None]
     walk = Walk.begin(model, starts[sum(picks) % len(starts)])
     for number, pick in enumerate(picks):
         possible = [each for each in walk.attempts() if each.taken]

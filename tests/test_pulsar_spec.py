@@ -92,7 +92,7 @@ def test_every_sequence_of_messages_is_an_initial_state(messages, keys, values):
     )
     starts = [each.row for each in initial(model)]
     assert len(set(starts)) == len(starts) == ((keys + 1) * (values + 1)) ** messages
-    texts = initial_texts(model)
+    texts = list(initial_texts(model))
     assert [find_initial(model, text).row for text in texts] == (starts if texts else [])
     last = plain(view(model.layout, starts[-1]))["messages"]
     assert last == [{"id": k + 1, "key": keys, "value": values} for k in range(messages)]
@@ -102,7 +102,7 @@ def test_with_a_producer_the_only_initial_state_is_an_empty_topic():
     model = bind(BASE)
     [start] = initial(model)
     assert start.row == bytes(model.layout.size)
-    assert initial_texts(model) == []
+    assert list(initial_texts(model)) == []
 
 
 # --- Storage -----------------------------------------------------------------------------------

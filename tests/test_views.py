@@ -38,7 +38,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def random_walk(model, steps, seed=7):
-    walk = Walk.begin(model, next(iter(initial_texts(model)), None))
+    walk = Walk.begin(model, next(initial_texts(model), None))
     rng = random.Random(seed)
     for _ in range(steps):
         taken = [each for each in walk.attempts() if each.taken]
@@ -49,7 +49,7 @@ def random_walk(model, steps, seed=7):
 
 
 def along(model, *steps):
-    walk = Walk.begin(model, next(iter(initial_texts(model)), None))
+    walk = Walk.begin(model, next(initial_texts(model), None))
     for step in steps:
         walk.take(step)
     return walk
@@ -419,7 +419,7 @@ def test_columns_are_as_many_as_there_are_nodes_also_inside_structures():
 
 
 def _first(model):
-    return model, Walk.begin(model, next(iter(initial_texts(model)), None)).row
+    return model, Walk.begin(model, next(initial_texts(model), None)).row
 
 
 @pytest.mark.parametrize("name", spec_names())

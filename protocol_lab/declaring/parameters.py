@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from random import Random
 from typing import Any
 
 from protocol_lab.declaring.layout import Named, Node, evaluate_size
@@ -131,6 +132,28 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
                 if position == 0 or container._layout.kind == "seq" or item != previous:
                     yield item
                 previous = item
+
+
+def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:
+    """One value of a domain, drawn at random; none if it has none."""
+    if isinstance(domain, Sequences):
+        low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+        length = evaluate(domain.length, scope)
+        if high < low and length:
+            return []
+        return [tuple(chance.randint(low, high) for _ in range(length))]
+    found = list(values(domain, scope))
+    return [chance.choice(found)] if found else []
+
+
+def is_sequence_of(domain: Sequences, value: Any, scope: dict[str, Any]) -> bool:
+    """Is it one of these sequences? There may be too many of them to be looked through."""
+    low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == evaluate(domain.length, scope)
+        and all(type(each) is int and low <= each <= high for each in value)
+    )
 
 
 def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:

@@ -203,7 +203,7 @@ def reachable(
             waiting.append(numbers[row])
         return numbers[row]
 
-    for row in [each.row for each in initial(model)] if start is None else [start]:
+    for row in (each.row for each in initial(model)) if start is None else [start]:
         graph.starts.add(number_of(row, 0))
     while waiting:
         if stopped is not None and stopped():

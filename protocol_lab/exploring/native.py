@@ -10,6 +10,7 @@ next chunks meanwhile (`ahead`).
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ class NativeSearch:
             result.violating = self.violating
 
     def _search(self, began: float) -> _Event | None:
-        event = self._start()
+        event = self._start(began)
         level_begin = 0
         while event is None:
             level_end = self.stored
@@ -136,28 +137,34 @@ class NativeSearch:
             begin = level_begin
             while begin < level_end and event is None:
                 begin, event = self._chunk(begin, level_end)
-                if self.question.progress:
-                    frontier = level_end - begin + (self.stored - level_end)
-                    self.question.progress(self.result, frontier, time.perf_counter() - began)
-                if self.question.stopped and self.question.stopped():
-                    raise _Undecided("stopped")
-                if self.interrupted():
-                    raise _Undecided("interrupted")
+                self._tell(began, level_end - begin + (self.stored - level_end))
             level_begin = level_end
         return event
 
-    def _start(self) -> _Event | None:
+    def _tell(self, began: float, frontier: int) -> None:
+        """Say how far the search is. Raises _Undecided if it is not to go on."""
+        if self.question.progress:
+            self.question.progress(self.result, frontier, time.perf_counter() - began)
+        if self.question.stopped and self.question.stopped():
+            raise _Undecided("stopped")
+        if self.interrupted():
+            raise _Undecided("interrupted")
+
+    def _start(self, began: float) -> _Event | None:
         """Enter the states to begin with; the uncompiled functions give the initial ones."""
-        rows = _or_undecided(lambda: self.question.first_rows(self.model))
+        rows = self.question.first_rows(self.model)
         self.result.per_depth.append(0)
         event = None
-        for at in range(0, len(rows), _CHUNK):
-            part = rows[at : at + _CHUNK]
+        while event is None:
+            part = _or_undecided(lambda: list(islice(rows, _CHUNK)))
+            if not part:
+                return None
             for k, row in enumerate(part):
                 self.now.out[k] = np.frombuffer(row, np.uint64)
             self.now.parent_of[: len(part)] = -1
             self.now.weight_of[: len(part)] = 1
-            event = event or self._take_in(len(part), ["init"], None)
+            event = self._take_in(len(part), ["init"], None)
+            self._tell(began, self.stored)
         return event
 
     def _chunk(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
@@ -364,7 +371,8 @@ class NativeSearch:
         while position >= 0:
             rows.append(self._row(position))
             position = int(self.parents[position])
-        add_trace(self.result, rows[::-1])
+        rows.reverse()
+        add_trace(self.result, rows, self.question.initial_text(self.model, rows[0]))
 
 
 class _Undecided(Exception):

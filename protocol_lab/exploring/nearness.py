@@ -12,9 +12,10 @@ stands on is always left, wherever it is.
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -150,6 +151,7 @@ class Nearness:
         self.too_large: str | None = None
         self._questions: Questions | None = None
         self._whole: Graph | None = None
+        self._starts: Iterator[bytes] = iter(())
         self._expanded = 0
         self._graph: Graph | None = None
         self._answers: OrderedDict[bytes, Near] = OrderedDict()
@@ -215,7 +217,8 @@ class Nearness:
         take the time of the first answer."""
         graph = Graph(questions, _TO_LOAD_LOOPS, self.memory_bytes)
         with suppress(GraphFull):
-            positions, broken = graph.enter([each.row for each in initial(self.model)])
+            first = [each.row for each in islice(initial(self.model), _TO_LOAD_LOOPS)]
+            positions, broken = graph.enter(first)
             starts = np.unique(positions[(positions >= 0) & ~broken])
             search_first_steps(graph, starts, lambda: None)
 
@@ -247,10 +250,14 @@ class Nearness:
     def _explore(self, watch: Callable[[], None]) -> None:
         """Expand all states that can be reached from the initial ones, in breadth-first order."""
         if self._whole is None:
-            whole = self._new_graph()
-            whole.enter([each.row for each in initial(self.model)])
-            self._whole, self._expanded = whole, 0
+            self._whole, self._expanded = self._new_graph(), 0
+            self._starts = (each.row for each in initial(self.model))
         whole = self._whole
+        while some := list(islice(self._starts, CHUNK)):
+            whole.enter(some)
+            if whole.stored >= whole.max_states:
+                raise GraphFull(f"more than {whole.max_states:,} states")
+            watch()
         while self._expanded < whole.stored:
             end = min(self._expanded + CHUNK, whole.stored)
             whole.expand(np.arange(self._expanded, end, dtype=np.int32))

@@ -40,6 +40,8 @@ class PythonSearch:
             pass
         except CapacityExceeded as error:
             result.undecided_reason = str(error)
+        except _Stopped:
+            result.undecided_reason = "stopped"
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
         result.never_reached = [each.name for each in self.unreached]
@@ -51,6 +53,7 @@ class PythonSearch:
         for row in self.question.first_rows(self.model):
             if not self._take_in(None, row, "init"):
                 return bound
+            self._tell(began)
         while self.frontier:
             row = self.frontier.popleft()
             any_step = False
@@ -60,12 +63,16 @@ class PythonSearch:
                     return bound
             if self.question.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
-            if self.question.progress and self.result.distinct % 256 == 0:
-                now = time.perf_counter() - began
-                self.question.progress(self.result, len(self.frontier), now)
-            if self.question.stopped and self.question.stopped():
-                return "stopped"
+            self._tell(began)
         return None
+
+    def _tell(self, began: float) -> None:
+        """Say how far the search is. Raises _Stopped if it is not to go on."""
+        if self.question.progress and self.result.distinct % 256 == 0:
+            now = time.perf_counter() - began
+            self.question.progress(self.result, len(self.frontier), now)
+        if self.question.stopped and self.question.stopped():
+            raise _Stopped
 
     def _successors(self, row: bytes) -> Iterator[Attempt]:
         try:
@@ -123,10 +130,15 @@ class PythonSearch:
             while before is not None:
                 path.append(before)
                 before = self.parent[before]
-            add_trace(self.result, path[::-1])
+            path.reverse()
+            add_trace(self.result, path, self.question.initial_text(self.model, path[0]))
         if name not in (self.result.violating or ()):
             raise _Violation
         self.result.violating[name] += counted
+
+
+class _Stopped(Exception):
+    """The search is no longer wanted."""
 
 
 class _Violation(Exception):

@@ -1,6 +1,6 @@
 """What every engine is asked, and what they share when they answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,9 +50,17 @@ class Question:
         """The invariants by name, in the order in which the first violated one is reported."""
         return [each.name for each in self.invariants + self.step_invariants]
 
-    def first_rows(self, model: Model) -> list[bytes]:
-        """The states that the search begins with. Raises CapacityExceeded."""
-        return self.starts or [each.row for each in initial(model)]
+    def first_rows(self, model: Model) -> Iterator[bytes]:
+        """The states that the search begins with, one at a time. Raises CapacityExceeded."""
+        if self.starts is not None:
+            yield from self.starts
+            return
+        for each in initial(model):
+            yield each.row
+
+    def initial_text(self, model: Model, row: bytes) -> str | None:
+        """The line init(...) that chooses this state to begin with; None if there is none."""
+        return initial_text(model, row) if self.starts is None else None
 
 
 def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
@@ -60,11 +68,13 @@ def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Proper
     return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
-def add_trace(result: Result, rows: list[bytes]) -> None:
-    """Put the path into the result: its states, its steps as text, and why it ends there."""
+def add_trace(result: Result, rows: list[bytes], initial: str | None) -> None:
+    """Put the path into the result: its states, its steps as text, and why it ends there.
+
+    initial: the line init(...) that chooses its first state, if it takes one to do so.
+    """
     model = result.model
-    result.trace_rows = rows
-    result.initial = initial_text(model, rows[0])
+    result.trace_rows, result.initial = rows, initial
     result.trace = steps_between(model, rows)
     result.violation_reason = reason_of(model, result.violated, rows)
 

@@ -28,7 +28,8 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import Question, add_trace, explain_capacity
 from protocol_lab.exploring.shrinking import shrink
 from protocol_lab.exploring.walking import ENDS, Batch, Violating, Walks
-from protocol_lab.stepping.attempts import initial, successors
+from protocol_lab.stepping.attempts import successors
+from protocol_lab.stepping.steps import start_text
 
 WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""
@@ -149,7 +150,8 @@ def simulate(
 
     walks: how many at most, by default 10,000, or any number if `seconds` is given. steps: the
     length of a walk; it ends before where nothing can happen, outside a constraint, or where a step
-    does not fit into the storage. bias: how a step is drawn, see `choosing.BIASES`. The same seed
+    does not fit into the storage; it begins in any initial state, or in one of some thousands that
+    are drawn if there are more. bias: how a step is drawn, see `choosing.BIASES`. The same seed
     gives the same walks, on any machine; which of them fit into `seconds` is another matter.
     shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
     LabError for bad input.
@@ -264,6 +266,9 @@ class _Run:
         result.undecided_reason = why or (
             f"{result.walks:,} random walks of up to {self.walks.steps} steps, seed {result.seed}"
         )
+        if self.walks.are_starts_drawn:
+            drawn = len(self.walks.starts)
+            result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
             told = explain_capacity(self.walks.model, self.cut_at)
             result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
@@ -274,14 +279,15 @@ def _tell(
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""
     model = result.model
-    rows = [list(initial(model))[violating.start].row]
+    start = walks.starts[violating.start]
+    rows = [start.row]
     for drawn in violating.drawn:
         rows.append(list(_up_to(successors(model, rows[-1]), drawn))[-1].row)
     result.violated, result.found_in = violating.name, len(rows) - 1
     result.undecided_reason = None
     if shorten:
         rows = shrink(model, question, rows, violating.name)
-    add_trace(result, rows)
+    add_trace(result, rows, start_text(model, start))
 
 
 def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:

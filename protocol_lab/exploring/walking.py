@@ -9,19 +9,23 @@ bias "rare" it also depends on the other walks of its batch.) A batch is always 
 batches are handed out by number, so the outcome does not depend on how many threads there are.
 """
 
+import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
+from protocol_lab.declaring.parameters import Domain, drawn
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.choosing import BIASES, draw, pick, streams
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import Question, properties_to_compile
-from protocol_lab.stepping.attempts import initial
+from protocol_lab.stepping.attempts import Attempt, initial
 
 TOGETHER = 2048
 """Walks of a batch, unless they are very long."""
@@ -31,6 +35,9 @@ _CHUNK = 512
 
 _VISITS = 1 << 21
 """States that the walks of a batch visit at most: what is kept of each of them is bounded."""
+
+STARTS = 4_000
+"""Initial states that walks begin in: all, or so many that are drawn at random."""
 
 ENDS = ("at the last step", "nothing can happen", "outside the constraint", "no room in storage")
 """Why walks end, by number."""
@@ -83,8 +90,11 @@ class Walks:
         self.invariants = _bits(self.properties, question.invariants)
         self.constraints = _bits(self.properties, spec.constraints)
         self.step_invariants = _bits(spec.step_invariants, question.step_invariants)
-        rows = [each.row for each in initial(model)]
-        self.starts = np.array([np.frombuffer(row, np.uint64) for row in rows])
+        self.starts = list(islice(initial(model), STARTS + 1))
+        self.are_starts_drawn = len(self.starts) > STARTS
+        if self.are_starts_drawn:
+            self.starts = _drawn_starts(model, seed) or self.starts
+        self.start_rows = np.array([np.frombuffer(each.row, np.uint64) for each in self.starts])
         self.size = max(1, min(TOGETHER, _VISITS // (steps + 1)))
         began = time.perf_counter()
         self.batch(0, 1, lambda: False)  # compiles what is not compiled yet
@@ -105,7 +115,7 @@ class _BatchOfWalks:
         self.chance = streams(np.uint64(walks.seed & (2**64 - 1)), self.numbers)
         self.taste = self.chance.copy()
         self.start = draw(self.chance, len(walks.starts))
-        self.rows = walks.starts[self.start]
+        self.rows = walks.start_rows[self.start]
         self.drawn = np.zeros((count, walks.steps), np.int32)
         depths = np.zeros(walks.steps + 1, np.int64)
         visits = np.zeros((count, walks.steps + 1), np.uint64)
@@ -227,6 +237,16 @@ class _BatchOfWalks:
         self.result.ends[3] += 1
         self.result.cut_at = self.result.cut_at or self.rows[full].tobytes()
         return full + 1
+
+
+def _drawn_starts(model: Model, seed: int) -> list[Attempt]:
+    """Initial states whose choices were drawn at random, where not all can be looked at."""
+    chance = random.Random(seed)
+
+    def one(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+        return iter(drawn(domain, scope, chance))
+
+    return [each for _ in range(STARTS) for each in initial(model, offered=one)]
 
 
 def _bits(properties: list, chosen: list) -> int:

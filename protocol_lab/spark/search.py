@@ -56,6 +56,9 @@ DRIVER_BELOW = 50_000
 """States of a level up to which the driver expands it itself: in about the time that a Spark job
 takes whatever it does."""
 
+FIRST_BYTES = 256 << 20
+"""What the states to begin with may take: the driver alone makes the first level."""
+
 OWNER_BYTES = 32 << 20
 OWNER_FINGERPRINTS = 1 << 22
 """What one owner should have of a level, and have seen in all: beyond it there are more owners."""
@@ -249,10 +252,18 @@ class SparkSearch:
         self._take_in(record)
 
     def _first_rows(self) -> list[bytes]:
+        """The states to begin with. The driver has them all in memory, so there is a bound."""
+        rows, most = [], FIRST_BYTES // self.model.layout.size
         try:
-            return self.question.first_rows(self.model)
+            for row in self.question.first_rows(self.model):
+                if len(rows) == most:
+                    raise _Undecided(f"more than {most:,} initial states: lower the constants")
+                if self.question.stopped and self.question.stopped():
+                    raise _Undecided("stopped")
+                rows.append(row)
         except CapacityExceeded as error:
             raise _Undecided(str(error)) from None
+        return rows
 
     def _owners(self, before: Seen) -> int:
         """How many owners the next level needs: as many as before, or so many times doubled that
@@ -358,7 +369,8 @@ class SparkSearch:
             deadlock = finding.invariant == DEADLOCK
             result.violated = "deadlock" if deadlock else self._named(finding.invariant)
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
-            add_trace(result, rows if deadlock else [*rows, bytes.fromhex(finding.row)])
+            path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
+            add_trace(result, path, self.question.initial_text(self.model, path[0]))
 
     def _named(self, number: int) -> str:
         return [*self.question.names, GOAL][number]

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from protocol_lab.challenges import Challenge
@@ -13,13 +14,17 @@ from protocol_lab.stepping.scenarios import Scenario, play, read_scenario, scena
 from protocol_lab.stepping.steps import initial_texts
 from protocol_lab.stepping.walk import Walk
 
+OFFERED = 100
+"""How many initial states are listed for choice."""
+
 
 @dataclass
 class Session:
     """A walk with its scenario or challenge; kept whole when another one begins.
 
     `watched` names the invariants whose violations count, None: the default ones. `hints` are the
-    texts of the challenge's hints that were taken.
+    texts of the challenge's hints that were taken. `starts` are the initial states to choose from,
+    if there are several, and `more_starts` tells whether there are others, to be written.
     """
 
     walk: Walk
@@ -29,12 +34,14 @@ class Session:
     hints: list[str] = field(default_factory=list)
     shipped: list[dict[str, str]] = field(init=False)
     starts: list[str] = field(init=False)
+    more_starts: bool = field(init=False)
 
     def __post_init__(self) -> None:
         model = self.walk.model
         shipped = shipped_scenarios(model.spec.name)
         self.shipped = [{"name": each.name, "title": each.title} for each in shipped]
-        self.starts = initial_texts(model)
+        first = list(islice(initial_texts(model), OFFERED + 1))
+        self.starts, self.more_starts = first[:OFFERED], len(first) > OFFERED
 
     @property
     def title(self) -> str:
@@ -76,7 +83,7 @@ def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
         case Walk():
             return of, []
         case Model():
-            return Walk.begin(of, next(iter(initial_texts(of)), None)), []
+            return Walk.begin(of, next(initial_texts(of), None)), []
         case Result():
             return Walk.along(of), [of.violated] if of.violated in of.invariants else []
         case Challenge():

@@ -137,6 +137,7 @@ class Stepper(anywidget.AnyWidget):
             "scenario": session.scenario and _about(session.scenario),
             "scenarios": session.shipped,
             "starts": session.starts,
+            "more_starts": session.more_starts,
             "challenge": session.challenge and self._challenge(),
             "earlier": self._earlier and self._earlier.title,
             "situations": _situations(walk.model),

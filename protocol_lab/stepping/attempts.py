@@ -4,11 +4,12 @@ This is the slow twin of the compiled explorer over the very same functions. The
 and the tests use it as the oracle.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from protocol_lab.declaring.parameters import values
+from protocol_lab.declaring.parameters import Domain, values
 from protocol_lab.declaring.spec import TAKEN, Action, Model
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import CapacityExceeded, LabError
@@ -78,11 +79,22 @@ def successors(model: Model, row: bytes) -> Iterator[Attempt]:
             yield each
 
 
-def initial(model: Model) -> Iterator[Attempt]:
-    """Every initial state, with the choices that give it."""
+Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
+"""The values to be tried of a parameter of this name, with this domain, in this scope."""
+
+
+def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """Whatever a parameter can be."""
+    return values(domain, scope)
+
+
+def initial(
+    model: Model, inits: list[Action] | None = None, offered: Offered = every_value
+) -> Iterator[Attempt]:
+    """Every initial state, with the choices that give it: one at a time, as there may be many."""
     zero = bytes(model.layout.size)
-    for init in model.spec.inits:
-        for args in choices(model, zero, init):
+    for init in model.spec.inits if inits is None else inits:
+        for args in choices(model, zero, init, offered):
             each = attempt(model, zero, init, args)
             if each.over_capacity:
                 raise CapacityExceeded(each.reason)
@@ -90,7 +102,14 @@ def initial(model: Model) -> Iterator[Attempt]:
                 yield each
 
 
-def choices(model: Model, row: bytes, action: Action) -> Iterator[dict[str, Any]]:
+def is_only_start(model: Model) -> bool:
+    """Is there no choice of an initial state?"""
+    return len(list(islice(initial(model), 2))) == 1
+
+
+def choices(
+    model: Model, row: bytes, action: Action, offered: Offered = every_value
+) -> Iterator[dict[str, Any]]:
     """Every combination of parameter values; members of containers are read from `row` itself."""
     scope = {"s": view(model.layout, row), "c": model.constants}
 
@@ -98,7 +117,7 @@ def choices(model: Model, row: bytes, action: Action) -> Iterator[dict[str, Any]
         if not names:
             yield chosen
             return
-        for value in values(action.domains[names[0]], {**scope, **chosen}):
+        for value in offered(names[0], action.domains[names[0]], {**scope, **chosen}):
             yield from extend(names[1:], {**chosen, names[0]: value})
 
     yield from extend(list(action.domains), {})

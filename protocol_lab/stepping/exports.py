@@ -25,7 +25,7 @@ from protocol_lab.stepping.events import (
 )
 from protocol_lab.stepping.links import link_text
 from protocol_lab.stepping.scenarios import bound_model, scenario_text
-from protocol_lab.stepping.steps import Step, as_json, initial_text
+from protocol_lab.stepping.steps import Step, as_json
 from protocol_lab.stepping.walk import Walk
 
 
@@ -36,7 +36,7 @@ def to_python(walk: Walk) -> str:
     """
     spec = walk.model.spec
     constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
-    start = initial_text(walk.model, walk.start.row)
+    start = walk.init
     if spec.name in catalog.spec_names():
         loading = ["from protocol_lab.catalog import load"]
         model = f"load({spec.name!r}).bind({constants})"
@@ -66,7 +66,7 @@ def to_json(walk: Walk) -> str:
         {
             "spec": walk.model.spec.name,
             "constants": show(walk.model.constants),
-            "initial": initial_text(walk.model, walk.start.row),
+            "initial": walk.init,
             "caption": walk.start.caption,
             "loop_from": walk.moment.loops_to,
             "steps": [

@@ -28,7 +28,7 @@ from protocol_lab.declaring.constants import show_text
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.steps import find_step, initial_text
+from protocol_lab.stepping.steps import find_step
 from protocol_lab.stepping.walk import Moment, Walk
 
 _SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
@@ -253,7 +253,7 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
     if walk.moment.loops_to is not None:
         claims.insert(0, f"!loops_to {walk.moment.loops_to}")
     header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
-    start = initial_text(walk.model, walk.start.row) or ("init()" if walk.start.caption else None)
+    start = walk.init or ("init()" if walk.start.caption else None)
     steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
     if start:
         steps.insert(0, _captioned(start, walk.start.caption))

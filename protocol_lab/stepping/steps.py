@@ -9,17 +9,36 @@ that could be meant. `find_step` reads such a line for a given state.
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 from protocol_lab.declaring import nodes
 from protocol_lab.declaring.layout import Named
-from protocol_lab.declaring.parameters import Domain, Member, Sequences, Subset, values
+from protocol_lab.declaring.parameters import (
+    Domain,
+    Member,
+    Sequences,
+    Subset,
+    is_sequence_of,
+    values,
+)
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.views import StructView, plain, view
 from protocol_lab.errors import LabError
-from protocol_lab.stepping.attempts import Attempt, attempt, choices, initial, successors
+from protocol_lab.stepping.attempts import (
+    Attempt,
+    Offered,
+    attempt,
+    choices,
+    initial,
+    is_only_start,
+    successors,
+)
+
+SHOWN = 4
+"""How many choices are named where a line leaves several open."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +141,7 @@ def find_step(model: Model, row: bytes, text: str) -> Attempt:
         if argument not in action.domains:
             known = ", ".join(action.domains) or "no parameters"
             raise LabError(f"{name} has no parameter {argument!r}; it has {known}.")
-    matching = [args for args in choices(model, row, action) if _all_match(action, args, wanted)]
+    matching = list(choices(model, row, action, _as_written(wanted)))
     return attempt(model, row, action, _single(matching, text, model, row, action))
 
 
@@ -131,25 +150,22 @@ def _single(matching: list[dict], text: str, model: Model, row: bytes, action: A
         return matching[0]
     if not matching:
         raise LabError(f"{text}: there is no such choice in this state.")
-    shown = "; ".join(step_of(model, row, action, args).text for args in matching[:4])
+    shown = "; ".join(step_of(model, row, action, args).text for args in matching[:SHOWN])
     raise LabError(f"{text} is ambiguous; say which of {len(matching)}: {shown}.")
 
 
 def find_initial(model: Model, text: str | None) -> Attempt:
     """The initial state that a line `init(...)` chooses; None for the only one."""
-    starts = list(initial(model))
-    if text is not None:
-        _, wanted = parse(text)
-        starts = [
-            each
-            for each in starts
-            if set(wanted) <= set(each.args) and _all_match(each.action, each.args, wanted)
-        ]
+    wanted = {} if text is None else parse(text)[1]
+    inits = [each for each in model.spec.inits if wanted.keys() <= each.domains.keys()]
+    starts = list(islice(initial(model, inits, _as_written(wanted)), SHOWN + 1))
     if len(starts) == 1:
         return starts[0]
     if not starts:
         raise LabError(f"{text or 'init()'}: there is no such initial state.")
-    raise LabError(f"There are {len(starts)} initial states: choose one with a line init(...).")
+    shown = "; ".join(_init_text(model, each) for each in starts[:SHOWN])
+    more = ", and more" if len(starts) > SHOWN else ""
+    raise LabError(f"There are several initial states: say which, of {shown}{more}.")
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -173,8 +189,18 @@ def _value(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def _all_match(action: Action, args: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    return all(_matches(action.domains[key], args[key], value) for key, value in wanted.items())
+def _as_written(wanted: dict[str, Any]) -> Offered:
+    """Of the parameters that were written only the values that are meant, of others all."""
+
+    def offered(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+        if name not in wanted:
+            return values(domain, scope)
+        value = wanted[name]
+        if isinstance(domain, Sequences):
+            return iter([tuple(value)] if is_sequence_of(domain, value, scope) else [])
+        return (each for each in values(domain, scope) if _matches(domain, each, value))
+
+    return offered
 
 
 def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
@@ -185,8 +211,6 @@ def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
         return isinstance(wanted, dict) and all(
             _is_same(own.get(key), each) for key, each in wanted.items()
         )
-    if isinstance(value, tuple):
-        return _is_same(list(value), wanted)
     if isinstance(wanted, list | tuple | set):
         return nodes.as_mask(set(wanted)) == value
     return value == wanted
@@ -208,18 +232,24 @@ def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
     return steps
 
 
-def initial_texts(model: Model) -> list[str]:
-    """The line init(...) of every initial state; none if there is only one."""
-    starts = list(initial(model))
-    zero = bytes(model.layout.size)
-    texts = [step_of(model, zero, each.action, each.args).text for each in starts]
-    return texts if len(starts) > 1 else []
+def initial_texts(model: Model) -> Iterator[str]:
+    """The line init(...) of every initial state, one at a time; none if there is only one."""
+    if not is_only_start(model):
+        yield from (_init_text(model, each) for each in initial(model))
 
 
 def initial_text(model: Model, row: bytes) -> str | None:
     """The line init(...) that chooses this initial state; None if it is the only one, or none."""
-    starts = list(initial(model))
-    chosen = next((each for each in starts if each.row == row), None)
-    if chosen is None or len(starts) == 1:
+    if is_only_start(model):
         return None
-    return step_of(model, bytes(model.layout.size), chosen.action, chosen.args).text
+    found = (_init_text(model, each) for each in initial(model) if each.row == row)
+    return next(found, None)
+
+
+def start_text(model: Model, start: Attempt) -> str | None:
+    """The line init(...) that makes this choice of an initial state; None if there is only one."""
+    return None if is_only_start(model) else _init_text(model, start)
+
+
+def _init_text(model: Model, start: Attempt) -> str:
+    return step_of(model, bytes(model.layout.size), start.action, start.args).text

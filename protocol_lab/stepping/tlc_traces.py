@@ -18,7 +18,7 @@ from protocol_lab.declaring.spec import Action, Model, Spec
 from protocol_lab.declaring.views import plain, view
 from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, initial
-from protocol_lab.stepping.steps import initial_text
+from protocol_lab.stepping.steps import start_text
 from protocol_lab.stepping.tlc_output import PrintedState, PrintedTrace, Value, parse_output
 from protocol_lab.stepping.tlc_values import Names, Places, same_name, variables_of
 from protocol_lab.stepping.walk import Walk
@@ -317,7 +317,7 @@ def _failure(
 
 def _walk(trace: PrintedTrace, replay: _Replay) -> Walk:
     start, *path = replay.path
-    walk = Walk.begin(replay.model, initial_text(replay.model, start.row))
+    walk = Walk.begin(replay.model, start_text(replay.model, start))
     for each in path:
         walk.take(each)
     for printed, moment, each in zip(trace.states, walk.path, replay.path, strict=True):

@@ -10,7 +10,7 @@ from protocol_lab.declaring.views import view
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, evaluate_step
-from protocol_lab.stepping.steps import Step, find_initial, find_step, initial_text, step_of
+from protocol_lab.stepping.steps import Step, find_initial, find_step, start_text, step_of
 
 
 @dataclass(eq=False, repr=False)
@@ -75,14 +75,16 @@ class Walk:
     start: Moment
     branches: dict[str, Moment] = field(default_factory=dict)
     branch: str = "main"
+    init: str | None = None  # the line init(...) that chooses the start; None if it is the only one
     _standings: dict[Moment, list[Standing]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def begin(cls, model: Model, init: str | None = None) -> "Walk":
         """A walk from the initial state; `init` chooses one of several. Raises LabError."""
         expect_model(model)
-        start = Moment(find_initial(model, init).row)
-        walk = cls(model, start, {"main": start})
+        found = find_initial(model, init)
+        start = Moment(found.row)
+        walk = cls(model, start, {"main": start}, init=start_text(model, found))
         walk.moment = start
         return walk
 
@@ -94,7 +96,7 @@ class Walk:
         """
         if not result.trace_rows:
             raise LabError("This exploration found no trace to walk along.")
-        walk = cls.begin(result.model, initial_text(result.model, result.trace_rows[0]))
+        walk = cls.begin(result.model, result.initial)
         for step in result.trace:
             walk.take(step.text)
         if result.loop_from is not None:

@@ -90,9 +90,12 @@ function drawLoad(view, send) {
   return h("div", { class: "ls-columns" }, others, pasted);
 }
 
-/** A new walk; where there are several initial states, from the chosen one. */
+/** A new walk; where there are several initial states, from the chosen one, or the written one. */
 function drawRestart(view, send) {
-  const choice = h("select", { "data-key": "start" }, view.starts.map((each) => h("option", {}, each)));
+  const offered = view.starts.map((each) => h("option", {}, each));
+  const choice = view.more_starts
+    ? h("input", { "data-key": "start", size: 40, value: view.starts[0] })
+    : h("select", { "data-key": "start" }, offered);
   return form(
     () => send({ command: "restart", start: view.starts.length ? choice.value : null }),
     view.starts.length ? h("label", {}, "Initial state ", choice) : null,
