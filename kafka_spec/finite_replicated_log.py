@@ -24,7 +24,7 @@ class Constants(NamedTuple):
 
     replicas: Annotated[int, Limits(0, 7, "replicas, each with a log", classes=(3, 7))] = 2
     log_records: Annotated[int, Limits(0, 99, "different records to append")] = 2
-    log_size: Annotated[int, Limits(1, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
+    log_size: Annotated[int, Limits(0, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
 
 
 Replica = Node("replicas")

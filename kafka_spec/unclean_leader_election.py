@@ -81,7 +81,7 @@ class Constants(NamedTuple):
     replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition", classes=(3, 7))] = 3
     unstable_replica: Annotated[int, Limits(1, "replicas", "the one that leads first and dies")] = 1
     min_isr: Annotated[
-        int, Limits(1, "replicas", "members that the ISR needs to commit (min.insync.replicas)")
+        int, Limits(0, 99, "members that the ISR needs to commit (min.insync.replicas)")
     ] = 2
     producers: Annotated[
         int, Limits(0, 7, "producers, each with one message in flight at most", classes=(7,))
@@ -99,10 +99,10 @@ class Constants(NamedTuple):
         int, flag("start with one committed message, as the original does, or with empty logs")
     ] = 1
     max_leader_epoch: Annotated[
-        int, Limits(1, 99, "constraint: look no further in later epochs", may_be_none=True)
+        int, Limits(0, 99, "constraint: look no further in later epochs", may_be_none=True)
     ] = 3
     max_log_length: Annotated[
-        int, Limits(1, 59, "constraint: look no further with longer logs", may_be_none=True)
+        int, Limits(0, 59, "constraint: look no further with longer logs", may_be_none=True)
     ] = 3
     log_slots: Annotated[
         int, Limits(1, 60, "storage: messages that fit into a log", classes=(12, 60))

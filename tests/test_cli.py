@@ -131,7 +131,7 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", "kafka"], "There is no spec 'kafka'"),
         (["check", *SMALL, "--set", "brokers=2"], "no constant 'brokers'"),
         (["check", *SMALL, "--set", "replicas"], "write NAME=VALUE"),
-        (["check", *SMALL, "--set", "replicas=99"], "use 1 to 7"),
+        (["check", *SMALL, "--set", "replicas=99"], "use 0 to 7"),
         (["check", *SMALL, "--invariant", "strong"], "no invariant 'strong'"),
         (["check", *SMALL, "--invariant", "weak_isr", "--no-invariants"], "exclude each other"),
         (["check", *SMALL, "--constraint", "s.hw <"], "is no Python expression"),

@@ -29,6 +29,8 @@ SPECS = [
 ]
 # Compiling takes some seconds a spec; these stand for the others in a quick run.
 QUICK = ("kafka.kip_320", "kafka.finite_replicated_log", "kafka.id_sequence")
+TWO = {"replicas": 2, "max_records": 2, "max_leader_epoch": 1}
+SHORT = {"max_leader_epoch": 2, "max_log_length": 2}
 
 
 def compiled(*cases):
@@ -86,6 +88,26 @@ def test_engines_agree(name, constants):
     model = bind(name, **constants)
     agree(model, invariants=[], progress=False)
     agree(model, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "constants", "counted"),
+    [
+        ("kafka.truncate_to_high_watermark", {"replicas": 0}, (1, 1, 1)),
+        ("kafka.truncate_to_high_watermark", {**TWO, "log_size": 0}, (85, 161, 6)),
+        ("kafka.kip_320_first_try", {**TWO, "log_size": 0}, (85, 161, 6)),
+        ("kafka.kip_320", {**TWO, "log_size": 0}, (65, 97, 6)),
+        ("kafka.finite_replicated_log", {"log_size": 0}, (1, 1, 1)),
+        (UNCLEAN, {**SHORT, "min_isr": 0, "producers": 1}, (1839, 9596, 15)),
+        (UNCLEAN, {**SHORT, "min_isr": 4}, (4737, 26391, 15)),
+        (UNCLEAN, {**SHORT, "max_leader_epoch": 0}, (0, 1, 1)),
+    ],
+)
+def test_sizes_and_limits_that_leave_nothing_to_do_are_counted_as_by_tlc(name, constants, counted):
+    """The figures are TLC's for the originals: distinct, generated, depth."""
+    result = explore(bind(name, **constants), invariants=[], progress=False)
+    assert (result.distinct, result.generated, result.depth) == counted
+    assert result.verdict == "holds"
 
 
 def test_type_ok_of_async_isr_as_the_original_has_it_is_false_at_once():

@@ -64,7 +64,8 @@ class Result:
 
     @property
     def depth(self) -> int:
-        return len(self.per_depth)
+        """1 also where every initial state is outside the constraint, as TLC has it."""
+        return len(self.per_depth) or min(1, self.generated)
 
     @property
     def verdict(self) -> str:
