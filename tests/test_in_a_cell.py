@@ -2,7 +2,7 @@
 
 import sys
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -34,7 +34,7 @@ def cell_line(monkeypatch):
         lines.append(content["text/plain"])
         return Handle()
 
-    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(progress, "get_ipython", lambda: SimpleNamespace(kernel=None))
     monkeypatch.setattr(progress, "display", display)
     monkeypatch.setattr(progress, "_DELAY", 0.01)
     return lines
@@ -52,6 +52,15 @@ def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys
     assert any("k states" in line and "frontier 7" in line for line in cell_line)
     assert cell_line[-1] == ""
     assert capsys.readouterr().err == ""  # JupyterLab shows that as a red line
+
+
+def test_outside_a_kernel_nothing_is_displayed(capsys, monkeypatch):
+    """Not even where something has imported ipykernel: the output may be read by a program."""
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    with ProgressBar("kafka.some") as bar:
+        bar.compiling("some_action", 2, 7)
+    assert capsys.readouterr().out == ""
 
 
 def test_what_is_quick_shows_no_line(cell_line, monkeypatch):

@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any
 
 import numpy as np
+from IPython import get_ipython
 from IPython.display import display
 from tqdm import tqdm
 
@@ -24,7 +25,7 @@ class ProgressBar:
     """
 
     def __init__(self, name: str, shown: bool = True, total: int | None = None):
-        in_notebook = "ipykernel" in sys.modules
+        in_notebook = hasattr(get_ipython(), "kernel")  # and not in IPython's own terminal
         watched = sys.stderr.isatty() or in_notebook
         self._name, self._compiling, self._began = name, False, time.perf_counter()
         self._bar = (_CellLine if in_notebook else tqdm)(
