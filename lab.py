@@ -387,7 +387,6 @@ def open_notebooks(options):
         "--log-level=WARN",
         "--ServerApp.root_dir=" + str(HERE),
         "--LabApp.default_url=/lab/tree/" + START,
-        "--LabApp.news_url=None",  # no question about Jupyter's news before the picture
     ]
     if not has_display() and "--no-browser" not in options:
         command.append("--no-browser")
