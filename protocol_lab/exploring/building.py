@@ -127,7 +127,7 @@ class Builder:
             "size_of": compiling.inner(size),
             "keep": compiling.inner(loops.keep),
             **{each: getattr(records, each) for each in ("as_number", "copy_state")},
-            **{each: value for each, value in vars(loops).items() if each.isupper()},
+            **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
             **called,
             **{each: self.compiler.compiled(function) for each, function in functions.items()},
