@@ -15,6 +15,13 @@ class LabError(Exception):
         return [str(self)]
 
 
+class SpecError(LabError):
+    """A function of a spec, or a condition, failed: a mistake in it, and never a verdict.
+
+    The message names the function, the file and the line. The command line exits with 4.
+    """
+
+
 class CapacityExceeded(Exception):
     """A step does not fit into the declared storage: neither a refusal nor a state.
 
