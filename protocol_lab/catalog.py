@@ -1,52 +1,114 @@
 """Finds specs by name: "kafka.kip_320" is the `spec` of the module kafka_spec.kip_320.
 
-Every top-level package called *_spec belongs to the catalog; nothing is listed by hand.
+Every top-level package called *_spec belongs to the catalog; nothing is listed by hand. A module
+that can't be loaded leaves the others as they are: `broken_modules` says what is wrong with it.
 """
 
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
 from protocol_lab.declaring.spec import Spec
-from protocol_lab.errors import LabError, unknown
+from protocol_lab.errors import LabError, SpecError, unknown
 
 _versions: dict[str, dict[Path, float]] = {}
 
 
 def spec_names() -> list[str]:
-    """The names of all specs, by package and in alphabetical order."""
-    names = []
+    """The names of all specs that can be loaded, by package and in alphabetical order."""
+    return _looked_through()[0]
+
+
+def broken_modules() -> list[SpecError]:
+    """One sentence for every module of the catalog that can't be loaded, with file and line."""
+    return _looked_through()[1]
+
+
+def _looked_through() -> tuple[list[str], list[SpecError]]:
+    names, broken = [], []
     for package in _packages():
-        for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            loaded = importlib.import_module(f"{package}.{module.name}")
-            found = vars(loaded).get("spec")
-            if isinstance(found, Spec):
-                names.append(found.name)
-    return sorted(names)
+        try:
+            folders = _imported(package).__path__
+        except SpecError as error:
+            broken.append(error)
+            continue
+        for module in pkgutil.iter_modules(folders):
+            name = f"{package.removesuffix('_spec')}.{module.name}"
+            try:
+                if _spec_in(name) is not None:
+                    names.append(name)
+            except SpecError as error:
+                broken.append(error)
+    return sorted(names), broken
 
 
 def load(name: str) -> Spec:
     """The spec of this name, read again if a file of its package was edited since.
 
-    Raises LabError with the known names if there is none.
+    Raises LabError with the known names if there is none, and SpecError if its module fails.
     """
-    package, _, module = name.partition(".")
-    full = f"{package}_spec.{module}"
-    if f"{package}_spec" not in _packages() or not _module_exists(full):
+    package = f"{name.partition('.')[0]}_spec"
+    if not re.fullmatch(r"\w+\.\w+", name) or package not in _packages():
         raise unknown("spec", name, spec_names())
-    _forget_if_edited(f"{package}_spec")
-    try:
-        found = vars(importlib.import_module(full)).get("spec")
-    except Exception as error:
-        raise LabError(
-            f"{full.replace('.', '/')}.py can't be loaded: {type(error).__name__}: {error}."
-        ) from error
-    if not isinstance(found, Spec):
+    _forget_if_edited(package)
+    found = _spec_in(name) if _module_exists(_module_of(name)) else None
+    if found is None:
         raise unknown("spec", name, spec_names())
     return found
+
+
+def _module_of(name: str) -> str:
+    package, _, module = name.partition(".")
+    return f"{package}_spec.{module}"
+
+
+def _spec_in(name: str) -> Spec | None:
+    """The spec of a module of the catalog, if it has one. Raises SpecError."""
+    full = _module_of(name)
+    found = vars(_imported(full)).get("spec")
+    if not isinstance(found, Spec):
+        return None
+    if found.name != name:
+        raise SpecError(
+            f"{_path_of(full)} calls its spec {found.name!r}: write Spec({name!r}, ...), so that it"
+            " is found by its name."
+        )
+    return found
+
+
+def _imported(full: str) -> ModuleType:
+    """A module or package of the catalog. Raises SpecError, with file and line, if it fails."""
+    try:
+        return importlib.import_module(full)
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(getattr(error, "msg", error)).split()).rstrip(".")
+        kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
+        raise SpecError(
+            f"{_path_of(full)} can't be loaded: {kind}{said} ({_place(error, full)})."
+        ) from error
+
+
+def _path_of(full: str) -> str:
+    """A module as a path from the folder of its package, for messages."""
+    return f"{full.replace('.', '/')}.py"
+
+
+def _place(error: BaseException, full: str) -> str:
+    """The file and line of a package where importing one of its modules failed."""
+    package = full.partition(".")[0]
+    places = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+    for file, line in reversed(places):
+        parts = Path(file).parts
+        if package in parts:
+            return f"{'/'.join(parts[parts.index(package) :])}, line {line}"
+    return _path_of(full)
 
 
 def package_folder(name: str) -> Path:
@@ -59,7 +121,7 @@ def package_title(name: str) -> str:
     """How a package's protocol is spelled: its TITLE, or its name with a capital."""
     try:
         package = importlib.import_module(f"{name}_spec")
-    except ModuleNotFoundError:
+    except Exception:  # there is none, or it is broken, which `load` says
         return name.capitalize()
     return getattr(package, "TITLE", name.capitalize())
 
@@ -75,7 +137,7 @@ def _module_exists(full: str) -> bool:
 
 
 def _forget_if_edited(package: str) -> None:
-    folder = Path(next(iter(importlib.import_module(package).__path__)))
+    folder = Path(next(iter(_imported(package).__path__)))
     present = {path: path.stat().st_mtime for path in folder.rglob("*.py")}
     if _versions.setdefault(package, present) != present:
         _versions[package] = present

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.catalog import load, spec_names
+from protocol_lab.catalog import broken_modules, load, spec_names
 from protocol_lab.declaring.constants import as_text, limits_of, show
 from protocol_lab.declaring.parts import is_there
 from protocol_lab.declaring.spec import Model, Spec
@@ -29,6 +29,8 @@ from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
 BAD_INPUT = 3
+FAILED = 4
+"""The exit code where a spec's own code failed."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -242,9 +244,16 @@ def _write(path: str, text: str) -> None:
 
 def _specs(options: argparse.Namespace) -> int:
     described = [describe(load(name)) for name in spec_names()]
+    broken = [str(each) for each in broken_modules()]
     if options.json:
-        print(json.dumps({"specs": described}))
-        return 0
+        print(json.dumps({"specs": described, "broken": broken}))
+    else:
+        _print_specs(described)
+    print(*broken, sep="\n", end="\n" if broken else "", file=sys.stderr)
+    return FAILED if broken else 0
+
+
+def _print_specs(described: list[dict[str, Any]]) -> None:
     for each in described:
         print(f"{each['name']}  {each['meaning'].splitlines()[0]}")
         for name, constant in each["constants"].items():
@@ -259,7 +268,6 @@ def _specs(options: argparse.Namespace) -> int:
             print(f"    invariant {invariant['name']}{mark}")
         for temporal in each["properties"]:
             print(f"    property {temporal['name']}  {temporal['formula']}")
-    return 0
 
 
 def describe(spec: Spec) -> dict[str, Any]:

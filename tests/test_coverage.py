@@ -10,7 +10,7 @@ from protocol_lab.exploring.coverage import coverage
 from protocol_lab.exploring.explore import explore
 from protocol_lab.stepping.attempts import attempts
 from tests import request_reply
-from tests.toy_specs import counter
+from tests.toy_specs import counter, letters
 
 
 def explored(**options):
@@ -27,6 +27,32 @@ def test_actions_that_were_never_taken_are_named_with_the_guard_that_stopped_the
     assert "refusals counted in all 10 states" in text
     assert 'crash: never taken; no attempt got past "the server has crashed often enough"' in text
     assert "      10 times: the server has crashed often enough" in text
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_every_search_says_what_was_never_taken_and_reached(engine):
+    model = letters.bind(servers=2, values=1, starts=1)
+    result = explore(model, engine=engine, invariants=[], progress=False)
+    told = str(result)
+    assert "  reached: a_letter_arrives\n  never reached: pigs_fly" in told
+    assert "never taken" not in told
+    nothing = explore(
+        letters.bind(values=0, starts=1), engine=engine, invariants=[], progress=False
+    )
+    assert "  never taken: broadcast, receive, forget" in str(nothing)
+    said = nothing.to_json()
+    assert said["never_taken"] == ["broadcast", "receive", "forget"]
+    assert (said["reached"], said["never_reached"]) == ([], ["a_letter_arrives", "pigs_fly"])
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_a_search_that_did_not_see_all_does_not_say_never(engine):
+    model = letters.bind(servers=2, values=1, starts=1)
+    result = explore(model, engine=engine, invariants=[], max_states=1, progress=False)
+    told = str(result)
+    assert "  not reached so far: a_letter_arrives, pigs_fly\n" in told
+    assert "  not taken so far: broadcast, receive, forget" in told
+    assert "never" not in told
 
 
 def test_refusals_are_counted_as_the_attempts_tell_them():

@@ -193,6 +193,19 @@ def test_an_action_keeps_its_place_when_it_is_replaced(cells):
     assert [each.name for each in cells.spec.actions] == ["go", "other"]
 
 
+def test_two_functions_of_one_name_in_a_cell_are_a_mistake(cells):
+    """Also in one that is run again; one function in it is replaced as ever."""
+    for source in (HEAD, SPEC, INIT, FINE):
+        cells.run(source)
+    twins = GO + GO.replace("3", "5")
+    for _ in range(2):
+        with pytest.raises(LabError, match=r"two functions of the name 'go', in .* lines 2 and 9"):
+            exec(compile(twins, "<one cell>", "exec"), cells.scope)
+    for _ in range(2):
+        exec(compile(GO, "<another cell>", "exec"), cells.scope)
+    assert [each.name for each in cells.spec.actions] == ["go"]
+
+
 def test_edited_constants_and_fields_count_without_the_cells_after_them(cells):
     tried(cells, HEAD, SPEC, INIT, GO)
     longer = HEAD.replace("    n: Int8", "    n: Int8\n    more: Int8")

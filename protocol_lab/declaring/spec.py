@@ -19,12 +19,13 @@ is true or false:
 What is registered with where="a_constant" is there only where that is not 0 (see `parts`).
 The same function objects serve the stepper, the explorers and the simulator. Who registers another
 function of a name replaces the one before, in its place: so a notebook's cell can be edited and
-run again.
+run again. Two functions of one name in one file, or in one cell, are a mistake.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from protocol_lab.declaring import constants as constants_module
@@ -288,9 +289,27 @@ class Spec:
                 )
         for k, each in enumerate(registered):
             if each.name == added.name:
+                self._refuse_twins(each.function, added.function)
                 registered[k] = added
                 return
         registered.append(added)
+
+    def _refuse_twins(self, first: Callable, second: Callable) -> None:
+        """Raise LabError for two functions that one file, or one cell, defines under one name.
+
+        A cell that is run again has another file name, or defines the function in the same line.
+        """
+        places = [
+            (each.__module__, each.__qualname__, each.__code__.co_filename)
+            for each in (first, second)
+        ]
+        lines = [each.__code__.co_firstlineno for each in (first, second)]
+        if places[0] == places[1] and lines[0] != lines[1]:
+            raise LabError(
+                f"{self.name} has two functions of the name {second.__name__!r}, in"
+                f" {Path(places[0][2]).name} at lines {lines[0]} and {lines[1]}: give one of them"
+                " another name."
+            )
 
     def bind(self, **values: Any) -> "Model":
         """This spec with constants: what can be stepped and explored. Raises LabError."""

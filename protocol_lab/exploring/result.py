@@ -68,6 +68,18 @@ class Result:
         return len(self.per_depth) or min(1, self.generated)
 
     @property
+    def never_taken(self) -> list[str]:
+        """The actions that no transition of the search has taken; "never" only if exhaustive."""
+        taken = self.per_action
+        return [each.name for each in self.model.spec.actions if not taken.get(each.name)]
+
+    @property
+    def reached(self) -> list[str]:
+        """The sometimes properties that some state of the search has."""
+        declared = [each.name for each in self.model.spec.sometimes_properties]
+        return [name for name in declared if self.distinct and name not in self.never_reached]
+
+    @property
     def verdict(self) -> str:
         """holds only after everything reachable was seen; violated; else undecided."""
         if self.violated:
@@ -104,7 +116,9 @@ class Result:
             "initial": self.initial,
             "trace": None if self.trace is None else [step.to_json() for step in self.trace],
             "trace_states": None if self.trace is None else len(self.trace) + 1,
+            "reached": self.reached,
             "never_reached": self.never_reached,
+            "never_taken": self.never_taken,
             "per_action": self.per_action,
             "per_depth": self.per_depth,
             "collision_probability": self.collision_probability,
@@ -146,13 +160,36 @@ def summary(result: Result) -> str:
         lines += [
             f"  {name}: {count:,} states break it" for name, count in result.violating.items()
         ]
-    if result.never_reached and result.exhaustive:
-        lines.append(f"  never reached: {', '.join(result.never_reached)}")
+    lines += reach_lines(result)
     if result.trace is not None:
         lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
         if result.initial:
             lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
     return "\n".join(lines)
+
+
+_NAMED = 8
+"""So many names are listed in a line of the summary; the JSON fields have all."""
+
+
+def reach_lines(result: Result) -> list[str]:
+    """Which sometimes properties were reached or not, and which actions were never taken.
+
+    No lines for a search that saw no state. Where it did not see all, "never" is not said.
+    """
+    if not result.distinct:
+        return []
+    yet = ("never reached", "never taken")
+    if not result.exhaustive:
+        yet = ("not reached so far", "not taken so far")
+    told = [("reached", result.reached), (yet[0], result.never_reached)]
+    told.append((yet[1], result.never_taken))
+    return [f"  {what}: {_listed(names)}" for what, names in told if names]
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _renaming(result: Result) -> str:

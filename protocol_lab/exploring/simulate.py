@@ -68,6 +68,11 @@ class Simulation(Result):
         """The actions that no walk took."""
         return [name for name, count in self.per_action.items() if not count and name != "init"]
 
+    @property
+    def reached(self) -> list[str]:
+        """None: walks do not judge sometimes properties."""
+        return []
+
     def to_json(self) -> dict[str, Any]:
         """The fields of `simulate --json`."""
         estimate = self.estimate

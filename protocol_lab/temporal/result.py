@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.exploring.result import HOLDS, VIOLATED, Result
+from protocol_lab.exploring.result import HOLDS, VIOLATED, Result, reach_lines
 from protocol_lab.temporal.claims import DECLARED
 from protocol_lab.temporal.judging import NEVER, Standing
 
@@ -89,6 +89,7 @@ def summary(result: TemporalResult) -> str:
         f" {result.compile_seconds:.2f} s compiling;"
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
+    lines += reach_lines(result)
     if result.trace is not None:
         lines += _trace_lines(result)
         lines += _fair_lines(result)
