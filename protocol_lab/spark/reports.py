@@ -56,7 +56,8 @@ class Report:
     sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
     violating: by number in the question's names, the new states that break the invariant, or the
     generated steps that do. reached: a bit for each sometimes property. over: a state in hex whose
-    successors could not be computed. spent: seconds by what they were spent on.
+    successors could not be computed. spent: seconds by what they were spent on. files: what was
+    written, see `level_files.Files`.
     """
 
     new: int = 0
@@ -68,6 +69,7 @@ class Report:
     finding: Finding | None = None
     over: str | None = None
     spent: dict[str, float] = field(default_factory=dict)
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @staticmethod
     def of(content: dict[str, Any]) -> "Report":
@@ -88,6 +90,7 @@ class Report:
         self.violating = sums(self.violating, other.violating)
         self.reached |= other.reached
         self.over = self.over or other.over
+        self.files |= other.files
         for name, seconds in other.spent.items():
             self.spent[name] = self.spent.get(name, 0.0) + seconds
         self.found(other.finding)
