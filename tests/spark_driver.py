@@ -5,8 +5,9 @@ environment that executors inherit.
 
 Searches the named CASES, their larger levels by Spark, with run folders in FOLDER, and
 prints one JSON object: what the executors could import before anything was shipped, and the
-results. MASTER is a Spark master or, for Spark Connect, an sc:// address. Two words stand for
+results. MASTER is a Spark master or, for Spark Connect, an sc:// address. Some words stand for
 mischief in the next case, while its second level by Spark is made: `kill-executor` kills one,
+`kill-expanding` and `kill-settling` one when a part of the tasks of that stage is done,
 `kill-driver` ends this process, like a power failure.
 """
 
@@ -96,7 +97,11 @@ def main(master: str, folder: str, names: list[str]) -> None:
             asked.progress = _after_one_level(mischief)
         below = DRIVER_BELOW.get(name, 100)
         place = Path(folder) / name
-        search = SparkSearch(model, asked, session, place, driver_below=below, partitions=2)
+        # Mischief in a stage needs one with many tasks, to be in the middle of it.
+        partitions = 2 if mischief not in (_kill_expanding, _kill_settling) else 8
+        search = SparkSearch(
+            model, asked, session, place, driver_below=below, partitions=partitions
+        )
         result = search.run()
         results[name] = {each: getattr(result, each) for each in COUNTS} | {
             "reason": result.undecided_reason,
@@ -161,8 +166,8 @@ def _after_one_level(act):
     return progress
 
 
-def _kill_an_executor() -> None:
-    time.sleep(0.2)
+def _kill_an_executor(after: float = 0.2) -> None:
+    time.sleep(after)
     for process in psutil.process_iter(["cmdline"]):
         with contextlib.suppress(psutil.Error):
             words = process.info["cmdline"] or []
@@ -175,12 +180,40 @@ def _kill_an_executor() -> None:
     print("nothing to kill", file=sys.stderr)
 
 
+def _kill_in_stage(last: bool) -> None:
+    """Wait until a part of the tasks of a job's first or last stage is done, and kill one."""
+    from pyspark import SparkContext
+
+    tracker = SparkContext._active_spark_context.statusTracker()
+    while True:
+        for job in tracker.getActiveJobsIds():
+            stages = sorted(getattr(tracker.getJobInfo(job), "stageIds", []))
+            stage = tracker.getStageInfo(stages[-1] if last else stages[0]) if stages else None
+            if len(stages) == 2 and stage and 0 < stage.numCompletedTasks < stage.numTasks:
+                print(f"{stage.numCompletedTasks} of {stage.numTasks} done", file=sys.stderr)
+                return _kill_an_executor(0)
+        time.sleep(0.002)
+
+
+def _kill_expanding() -> None:
+    _kill_in_stage(last=False)
+
+
+def _kill_settling() -> None:
+    _kill_in_stage(last=True)
+
+
 def _kill_the_driver() -> None:
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-_MISCHIEF = {"kill-executor": _kill_an_executor, "kill-driver": _kill_the_driver}
+_MISCHIEF = {
+    "kill-executor": _kill_an_executor,
+    "kill-expanding": _kill_expanding,
+    "kill-settling": _kill_settling,
+    "kill-driver": _kill_the_driver,
+}
 
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2], sys.argv[3:])

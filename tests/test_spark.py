@@ -388,7 +388,7 @@ def lost_runs(folder, level):
 
 
 def damaged_run(folder, level):
-    run = next((folder / "seen").glob("00008-*.npy"))
+    run = next((folder / "seen").glob("00008-*.run"))
     content = bytearray(run.read_bytes())
     content[-1] ^= 1
     run.write_bytes(content)

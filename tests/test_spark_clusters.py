@@ -22,7 +22,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from protocol_lab.exploring.building import cache_folder
+from protocol_lab.cache_folder import cache_folder
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.result import Result
 from protocol_lab.runtime import find_java
@@ -76,7 +76,7 @@ def environment(tmp_path) -> dict[str, str]:
         "SPARK_WORKER_DIR": str(tmp_path / "work"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_TESTED_HERE": str(tmp_path),
-        "PROTOCOL_LAB_CACHE": str(cache_folder().parent),
+        "PROTOCOL_LAB_CACHE": str(cache_folder("kernels").parent),
     }
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.graph import BROKEN, BROKEN_STEP, Graph, as_words, find
+from protocol_lab.exploring.kernel_cache import kernel
 
 ENDLESS, MISSING = -1, -2
 """Instead of a distance: no violation can be reached; the state is not in the map."""
@@ -77,14 +77,14 @@ def _reversed(graph: Graph, watch: Callable[[], None]) -> tuple[np.ndarray, np.n
     return begins, sources
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_targets(targets, counts) -> None:
     """Add to counts[k + 1] how often k occurs."""
     for k in range(targets.shape[0]):
         counts[targets[k] + 1] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fill_sources(first, last, begins, degrees, targets, ends, sources) -> None:
     """Write the states [first, last) into the lists of their successors, which end at ends[k]."""
     for source in range(first, last):
@@ -94,7 +94,7 @@ def fill_sources(first, last, begins, degrees, targets, ends, sources) -> None:
             ends[target] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def step_back(part, begins, sources, steps, distance, queue, filled) -> int:
     """Enter the states before those of `part`, which have no distance yet, into the queue."""
     for k in range(part.shape[0]):

@@ -1,21 +1,18 @@
-"""Compiling generated code, and keeping it on the disk.
+"""Compiling generated code, or loading what was compiled before.
 
-What is generated is written into a cache folder named by a hash of everything that it depends on,
-and compiled there. A second start loads the machine code; what calls an edited function has another
-hash and is compiled anew.
+What is generated has a hash of everything that it depends on, and under it the machine code is kept
+(`kernel_cache`). A second start loads it; what calls an edited function has another hash and is
+compiled anew.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
-from platformdirs import user_cache_dir
 
 from protocol_lab.declaring.nodes import size
 from protocol_lab.declaring.parts import left_out
@@ -23,6 +20,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling, integers, loops, pieces, records
 from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.kernel_cache import kernel
 
 compilations: list[str] = []
 """What this process compiled rather than loaded; a test counts it."""
@@ -34,17 +32,20 @@ _lock = threading.Lock()
 """A search in the background and a learner's own may both want a piece; one compiles at a time."""
 
 _ENTRANCES = {
-    "piece": {"signature_or_function": loops.PIECE, "no_cpython_wrapper": True},
-    "identify": {
-        "signature_or_function": types.void(
+    "piece": (loops.PIECE, {"no_cpython_wrapper": True}),
+    "identify": (
+        types.void(
             *(types.uint64[:, ::1], types.int64, types.uint8[::1]),
             *[types.int64[::1]] * 5,
             *(types.uint64[:, ::1], types.uint64[::1]),
-        )
-    },
+        ),
+        {},
+    ),
 }
 """How generated functions are called: their types, and whether Python calls them, too."""
 
+_GENERATED = "<generated>"
+"""The file that generated code is said to be in."""
 
 Watch = Callable[[str, int, int], None]
 """Is told, before each piece: its name, its number from 0, and how many there are."""
@@ -98,7 +99,7 @@ class Builder:
         """The compiled version of a generated function of a kind of `_ENTRANCES`.
 
         functions: the plain functions that it calls; called: other things. Raises LabError if it
-        can't be compiled, or not be kept.
+        can't be compiled.
         """
         with _lock:
             key = self.compiler.hash_of(list(functions.values()), source)
@@ -117,8 +118,6 @@ class Builder:
         source: str,
         called: dict[str, Any],
     ) -> Any:
-        path = cache_folder() / key / f"{kind}.py"
-        _write_once(path, source)
         scope: dict[str, Any] = {
             "__name__": __name__,
             "Constants": self.model.spec.constants,
@@ -133,12 +132,11 @@ class Builder:
             **called,
             **{each: self.compiler.compiled(function) for each, function in functions.items()},
         }
-        exec(compile(source, str(path), "exec"), scope)
+        exec(compile(source, _GENERATED, "exec"), scope)
         scope[kind].__qualname__ = f"{kind}_{key}"
+        signature, options = _ENTRANCES[kind]
         try:
-            built = njit(nogil=True, cache=True, no_cfunc_wrapper=True, **_ENTRANCES[kind])(
-                scope[kind]
-            )
+            built = kernel(signature, stamp=key, no_cfunc_wrapper=True, **options)(scope[kind])
         except (NumbaError, UnsupportedBytecodeError) as error:
             raise LabError(
                 f"{self.model.spec.name} can't be compiled: {_cause(error)}. Write it with"
@@ -155,27 +153,8 @@ def _cause(error: Exception) -> str:
     told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
     ours = ("there is no field", "can't be stored", "can be assigned")
     causes = [line for line in told if any(each in line for each in ours)]
-    generated = str(cache_folder())
-    place = next((line for line in told if line.startswith("File ") and generated not in line), "")
+    places = [line for line in told if line.startswith("File ") and _GENERATED not in line]
+    place = next(iter(places), "")
     line_number = place.partition("line ")[2].rstrip(":")
     where = f" (line {line_number})" if line_number.isdigit() else ""
     return (causes or told)[0].rstrip(".") + where
-
-
-def cache_folder() -> Path:
-    """Where compiled code is kept: $PROTOCOL_LAB_CACHE, or the user's cache folder."""
-    return Path(os.environ.get("PROTOCOL_LAB_CACHE") or user_cache_dir("protocol-lab")) / "kernels"
-
-
-def _write_once(path: Path, source: str) -> None:
-    try:
-        if not path.exists():  # its time stamp is part of Numba's cache index: never rewritten
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(source)
-            part.replace(path)
-    except OSError as error:
-        raise LabError(
-            f"Compiled code can't be kept in {path.parent} ({error.strerror}): free some space or"
-            " set PROTOCOL_LAB_CACHE to a folder that can be written."
-        ) from None

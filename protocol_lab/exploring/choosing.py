@@ -17,7 +17,8 @@ same seed: a walk does not depend on the others, nor on the machine.
 """
 
 import numpy as np
-from numba import njit
+
+from protocol_lab.exploring.kernel_cache import kernel
 
 BIASES = ("steps", "actions", "rare", "swarm")
 """steps: every step that can be taken is as likely as any other. actions: first one of the enabled
@@ -34,7 +35,7 @@ _LIKINGS = 5
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def next_random(chance, k) -> int:
     """The next 64 bits of stream k (SplitMix64)."""
     chance[k] += np.uint64(0x9E3779B97F4A7C15)
@@ -44,7 +45,7 @@ def next_random(chance, k) -> int:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def streams(seed, numbers) -> np.ndarray:
     """Where the streams of random numbers of these walks begin."""
     found, own = np.empty(numbers.shape[0], np.uint64), np.empty(1, np.uint64)
@@ -55,7 +56,7 @@ def streams(seed, numbers) -> np.ndarray:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def draw(chance, among) -> np.ndarray:
     """One of `among` for every stream."""
     found = np.empty(chance.shape[0], np.int64)
@@ -64,13 +65,13 @@ def draw(chance, among) -> np.ndarray:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fraction(chance, k) -> float:
     """The next number of stream k, in [0, 1)."""
     return (next_random(chance, k) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pick(
     rows, out, parent_of, action_of, written, begin, end, chance, taste, bias, taken, after, alive,
     picked,
@@ -106,7 +107,7 @@ def pick(
         first = last
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[int, int]:
     """The stretch of one action among the successors [first, last), drawn by its weight."""
     total, k = 0.0, first
@@ -125,7 +126,7 @@ def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[in
     return begin, end
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> int:
     """One of the successors [first, last) that differ from the walker's state; -1 if none does.
 
@@ -152,7 +153,7 @@ def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> i
     return chosen
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def leads_on(rows, out, walker, k) -> bool:
     """Does successor k differ from where the walker stands?"""
     for word in range(out.shape[1]):
@@ -161,7 +162,7 @@ def leads_on(rows, out, walker, k) -> bool:
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def liking_of(taste, walker, action) -> int:
     """64 bits that say how the walker likes an action, always the same ones."""
     own = np.empty(1, np.uint64)
@@ -169,7 +170,7 @@ def liking_of(taste, walker, action) -> int:
     return next_random(own, 0)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def place(point, liking, count) -> int:
     """One of 0..count-1, by a point in [0, 1): evenly, or with a liking for the first or last.
 

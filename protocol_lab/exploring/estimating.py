@@ -21,7 +21,8 @@ are too many, and everything is multiplied by 2**level.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from protocol_lab.exploring.kernel_cache import kernel
 
 KEPT = 1 << 17
 """States that are counted one by one; beyond it every second one is, and so on."""
@@ -103,7 +104,7 @@ def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def slot_of(keys, key, level) -> int:
     """Where a fingerprint stands in the hash table, or would; its sampled bits tell nothing."""
     mask = np.int64(keys.shape[0] - 1)
@@ -113,7 +114,7 @@ def slot_of(keys, key, level) -> int:
     return slot
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[int, int]:
     """Count walks [begin, ...) in, or up to one in which more than `kept` states are stored.
 
@@ -138,7 +139,7 @@ def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[
     return visits.shape[0], stored
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
     """Keep what is counted at this level; returns how many states that are."""
     sample, stored = (np.uint64(1) << np.uint64(level)) - np.uint64(1), 0

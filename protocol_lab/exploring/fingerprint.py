@@ -6,14 +6,16 @@ It mixes the row's 8-byte words one by one with multiplications and a rotation, 
 can be undone, so that no word is lost on the way; 0 is kept free to mean "empty" in hash tables.
 `VERSION` changes with the function and is written into whatever is stored by fingerprint.
 
-The table's loops stand in this file because Numba's disk cache sees edits in their own file only.
+The table's loops stand in this file because the kernel cache sees edits in their own file only.
 What others call too, `fingerprint_words` and `slot_of`, is not to change.
 """
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from protocol_lab.exploring.kernel_cache import kernel
 
 VERSION = 1
 
@@ -24,7 +26,7 @@ _START, _WORD, _STEP = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642
 _MASK = 2**64 - 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fingerprint_words(words: np.ndarray, row: int) -> int:
     """The fingerprint of row `row` of a uint64 array (rows, words per row)."""
     mixed = np.uint64(_START)
@@ -37,7 +39,7 @@ def fingerprint_words(words: np.ndarray, row: int) -> int:
     return mixed if mixed != np.uint64(0) else np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fingerprints(words: np.ndarray) -> np.ndarray:
     """The fingerprints (uint64) of all rows of a uint64 array."""
     found = np.empty(words.shape[0], np.uint64)
@@ -86,7 +88,7 @@ def prefetch(typing_context, array, index):
 _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def slot_of(table: np.ndarray, wanted: int) -> int:
     """Where a fingerprint stands in a hash table of them, or would.
 
@@ -99,13 +101,11 @@ def slot_of(table: np.ndarray, wanted: int) -> int:
     return slot
 
 
-@njit(
+@kernel(
     types.UniTuple(types.int64, 2)(
         _PRINTS, _WORDS, _PRINTS, types.int64, types.uint8[::1], types.int64, _WORDS, types.int64,
         _NUMBERS, _NUMBERS, types.uint8[::1],
     ),
-    nogil=True,
-    cache=True,
 )  # fmt: skip
 def insert(table, rows, prints, count, inside, limit, store, stored, parents, parent_of, verdicts):
     """Enter generated rows into the table of fingerprints and keep the new ones.
@@ -137,7 +137,7 @@ def insert(table, rows, prints, count, inside, limit, store, stored, parents, pa
     return count, stored
 
 
-@njit(types.void(_PRINTS, _PRINTS), nogil=True, cache=True)
+@kernel(types.void(_PRINTS, _PRINTS))
 def refill(larger, table):
     """Enter the fingerprints of a table into an empty, larger one."""
     for k in range(table.shape[0]):

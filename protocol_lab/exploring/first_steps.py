@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.exploring.graph import BROKEN, BROKEN_STEP, CHUNK, CUT, Graph, GraphFull
+from protocol_lab.exploring.kernel_cache import kernel
 
 _SPREAD = 1 << 14
 """States whose labels travel on between two looks whether to stop."""
@@ -143,7 +143,7 @@ class _Search:
             self.ahead = np.concatenate([self.ahead, np.empty(size - len(self.ahead), np.int32)])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def spread(
     part, begins, degrees, targets, flags, active, seen, arriving, ahead_of, hit, cut, ahead, filled
 ) -> tuple[int, int]:

@@ -9,12 +9,12 @@ invariant is noted at the state before it, like a transition that breaks a step 
 """
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.expanding import check_all, expand_some
 from protocol_lab.exploring.fingerprint import fingerprints, slot_of
+from protocol_lab.exploring.kernel_cache import kernel
 from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.stepping.attempts import attempts
 
@@ -258,7 +258,7 @@ def _grown(array: np.ndarray, size: int, fill: int | None = None) -> np.ndarray:
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def insert(prints, rows, inside, table, where, store, stored, targets) -> int:
     """Keep new rows in store[stored:]; targets[k] becomes the position of row k, -1 outside.
 
@@ -280,7 +280,7 @@ def insert(prints, rows, inside, table, where, store, stored, targets) -> int:
     return stored
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def connect(found, parent_of, positions, begin, end, targets, used, begins, degrees) -> int:
     """Write the steps of positions[begin:end], found[k] being a successor of parent_of[k].
 
@@ -304,7 +304,7 @@ def connect(found, parent_of, positions, begin, end, targets, used, begins, degr
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def refilled(table, where) -> tuple[np.ndarray, np.ndarray]:
     """The hash table, four times as large."""
     larger = np.zeros(4 * table.shape[0], np.uint64)
@@ -316,7 +316,7 @@ def refilled(table, where) -> tuple[np.ndarray, np.ndarray]:
     return larger, positions
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def find(prints, table, where) -> np.ndarray:
     """The positions of these fingerprints in a hash table; -1 for one that is not there."""
     found = np.empty(prints.shape[0], np.int32)

@@ -5,7 +5,7 @@ A piece is one action with the loops over its parameters, or one property. All h
 action is compiled alone, and nothing that calls it. `work` is the address of a table of addresses
 and sizes, in the order of the names below.
 
-The loops stand in one file with what they call because Numba's disk cache sees edits in their own
+The loops stand in one file with what they call because the kernel cache sees edits in their own
 file only. They release the GIL.
 """
 
@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from protocol_lab.exploring.kernel_cache import kernel
 
 (ROWS, BEFORE, CONSTANTS, VALUES, OUT, PARENT_OF, ACTION_OF, WEIGHT_OF, KEY_OF, KEYS, ROOM) = range(
     11
@@ -92,7 +94,7 @@ def keep(work, source, written, action, weight):
     return written + 1 if written + 1 < number_at(work, ROOM) else -1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def expand(
     rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of, progress, key_of,
     pieces,
@@ -124,7 +126,7 @@ def expand(
     return end, written
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def check(
     rows, count, wanted, constants, values, enabled, found, before, parent_of, pieces
 ) -> None:

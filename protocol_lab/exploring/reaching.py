@@ -1,6 +1,6 @@
 """All the plain functions that a function reaches, and a hash that says when one was edited.
 
-Numba's own disk cache does not see an edit in a called function. So `source_hash` covers every
+The kernel cache does not see an edit in a called function by itself. So `source_hash` covers every
 function that can be reached and every constant that they read.
 """
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.exploring.kernel_cache import kernel
 
 _STORE_BYTES = 32 << 20
 """Candidates that a task collects before it hands them to their owners."""
@@ -93,13 +94,11 @@ class Candidates:
 _ROWS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
 
 
-@njit(
+@kernel(
     types.int64(
         _NUMBERS, _ROWS, _PRINTS, types.uint8[::1], _PRINTS, _NUMBERS, _ROWS, _PRINTS, _PRINTS,
         _NUMBERS, types.int64,
     ),
-    nogil=True,
-    cache=True,
 )  # fmt: skip
 def _keep(places, rows, prints, inside, parent_of, action_of, store, known, parents, actions, used):
     """Enter generated rows, one for each of `prints`, into the store; how many it holds then.
@@ -129,7 +128,7 @@ def _keep(places, rows, prints, inside, parent_of, action_of, store, known, pare
     return used
 
 
-@njit(types.void(_NUMBERS, _PRINTS, types.int64), nogil=True, cache=True)
+@kernel(types.void(_NUMBERS, _PRINTS, types.int64))
 def _find_places(places, known, used):
     """Fill the empty slots of a larger table."""
     mask = np.int64(places.shape[0] - 1)

@@ -18,6 +18,9 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     # There is nothing to adapt: the number of owners is fixed, and planning in stages costs time.
     "spark.sql.adaptive.enabled": "false",
+    # A task that is run again gives the same candidates, and a report with other times. Spark would
+    # take that for an indeterminate result, and give up the job of a lost executor.
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
 }
 
 

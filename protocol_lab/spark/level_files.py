@@ -1,19 +1,20 @@
 """The Parquet files of a level: states in blobs, written by whoever settled them.
 
-A file for each owner, or one for all that the driver has settled. On their way through Spark's own
-Parquet writer states took twice the processor's time of everything else. Checksums of pages are
-written, and verified at each reading.
+Each owner writes files of its own, and the driver writes others with all that it has settled. On
+their way through Spark's own Parquet writer states took twice the processor's time of everything
+else. A file is read whole or not at all: whoever writes it reports its checksum, the level's record
+keeps it, and nothing in the file is looked at before it was verified.
 """
 
+import hashlib
 import itertools
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
@@ -36,42 +37,48 @@ from there (int16, -1 for an initial state)."""
 BLOB_BYTES = 1 << 20
 """States are cut into blobs of about this size: a task never holds a whole level."""
 
-_BLOBS_IN_GROUP = 8
-"""Blobs in a row group, which is read by one task."""
-
-_BLOBS_READ = 8
-"""Blobs that are read at a time."""
+_BLOBS_IN_FILE = 8
+"""Blobs in a file, which is read by one task, and read whole."""
 
 
-Piece = tuple[str, int, int]
-"""What a level can be read in: (file, row group, its bytes)."""
+class Piece(NamedTuple):
+    """What a level can be read in: a file, its bytes, and its checksum (SHA-256, in hex)."""
+
+    file: str
+    size: int
+    checksum: str
 
 
-def write_part(level: Path, owned: Iterable[tuple[int, "Block"]], owner: int | None = None) -> None:
-    """Write states of a level, given with their owners, to a file of one owner's or the driver's.
+Files = dict[str, tuple[int, str]]
+"""Files of a level by name: their bytes and checksums."""
 
-    It has its name only when it is whole. Where there are no states there is no file.
+
+def write_part(
+    level: Path, owned: Iterable[tuple[int, "Block"]], owner: int | None = None
+) -> Files:
+    """Write states of a level, given with their owners, to files of one owner's or the driver's.
+
+    A file has its name only when it is whole. Where there are no states there is no file.
     """
-    file = _part(level, owner)
-    part = file.with_suffix(f".{uuid.uuid4().hex}.part")
+    written: Files = {}
     blobs = (blob for each, block in owned for blob in _blobs(each, block))
-    some = list(itertools.islice(blobs, _BLOBS_IN_GROUP))
-    if not some:
-        return
-    try:
-        with pq.ParquetWriter(
-            part, LEVEL, use_dictionary=False, write_page_checksum=True
-        ) as writer:
-            while some:
-                writer.write_table(pa.Table.from_pylist(some, schema=LEVEL))
-                some = list(itertools.islice(blobs, _BLOBS_IN_GROUP))
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    while some := list(itertools.islice(blobs, _BLOBS_IN_FILE)):
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist(some, schema=LEVEL), content, use_dictionary=False)
+        content = content.getvalue()
+        file = level / f"part-{_of(owner)}-{len(written):05}.parquet"
+        part = file.with_suffix(f".{uuid.uuid4().hex}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+        written[file.name] = content.size, hashlib.sha256(content).hexdigest()
+    return written
 
 
-def _part(level: Path, owner: int | None) -> Path:
-    return level / f"part-{'driver' if owner is None else f'{owner:05}'}.parquet"
+def _of(owner: int | None) -> str:
+    return "driver" if owner is None else f"{owner:05}"
 
 
 def _blobs(owner: int, states: "Block") -> Iterator[dict[str, Any]]:
@@ -89,46 +96,48 @@ def _blobs(owner: int, states: "Block") -> Iterator[dict[str, Any]]:
         }
 
 
-def pieces_of(level: Path, owner: int | None = None) -> list[Piece]:
-    """The row groups of a level's files; of those with states of one owner if it is given."""
-    files = sorted(level.glob("*.parquet"))
-    if owner is not None:
-        files = [file for file in (_part(level, owner), _part(level, None)) if file.exists()]
-    found = []
-    for file in files:
-        meta = pq.read_metadata(file)
-        for group in range(meta.num_row_groups):
-            found.append((str(file), group, meta.row_group(group).total_byte_size))
-    return found
+def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[Piece]:
+    """The files of a level; those that may have states of one owner if it is given."""
+    return [
+        Piece(str(level / name), *known)
+        for name, known in sorted(files.items())
+        if owner is None or name.split("-")[1] in (_of(owner), _of(None))
+    ]
 
 
 def read_piece(piece: Piece, state_bytes: int) -> Iterator["Block"]:
-    """The states of one row group, a few blobs at a time.
-
-    Raises LabError if the file is damaged.
-    """
-    file, group, _ = piece
+    """The states of one file. Raises LabError if it is damaged."""
     try:
-        with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
-            for batch in parquet.iter_batches(_BLOBS_READ, row_groups=[group]):
-                yield from _blocks(batch, state_bytes)
-    except (OSError, ValueError) as error:
-        raise LabError(
-            f"{file} is damaged ({error}): run the search again with the same folder, and it goes"
-            " on after the level before."
-        ) from None
+        content = Path(piece.file).read_bytes()
+    except OSError as error:
+        raise _damaged(piece, error.strerror) from None
+    if hashlib.sha256(content).hexdigest() != piece.checksum:
+        raise _damaged(piece, "its checksum is another one")
+    yield from _blocks(pq.ParquetFile(pa.BufferReader(content)).read(), state_bytes)
 
 
-def _blocks(batch: pa.RecordBatch, state_bytes: int) -> Iterator["Block"]:
-    count = pc.sum(batch["count"]).as_py()
-    if not count:
-        return
-    rows = buffer_of(batch["rows"], np.uint64).reshape(-1, state_bytes // 8)
-    prints, parents = (buffer_of(batch[name], np.uint64) for name in ("fingerprints", "parents"))
-    actions = buffer_of(batch["actions"], np.int16)
-    if not len(rows) == len(prints) == len(parents) == len(actions) == count:
-        raise ValueError("a blob is cut short")
-    yield Block(batch["depth"][0].as_py(), rows, prints, parents, actions)
+def is_whole(piece: Piece) -> bool:
+    """Does the file hold what was written?"""
+    try:
+        with open(piece.file, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == piece.checksum
+    except OSError:
+        return False
+
+
+def _damaged(piece: Piece, why: str) -> LabError:
+    return LabError(
+        f"{piece.file} is damaged ({why}): run the search again with the same folder, and it goes"
+        " on after the level before."
+    )
+
+
+def _blocks(table: pa.Table, state_bytes: int) -> Iterator["Block"]:
+    for batch in table.to_batches():
+        rows = buffer_of(batch["rows"], np.uint64).reshape(-1, state_bytes // 8)
+        arrays = [buffer_of(batch[name], np.uint64) for name in ("fingerprints", "parents")]
+        actions = buffer_of(batch["actions"], np.int16)
+        yield Block(batch["depth"][0].as_py(), rows, *arrays, actions)
 
 
 class Block:

@@ -73,7 +73,7 @@ class LevelMaker:
                     yield owner, block
                 report.add(own)
 
-        write_part(level, watch.timed("settle", settled()))
+        report.files = write_part(level, watch.timed("settle", settled()))
         report.spent = watch.taken()
         return report
 
@@ -104,8 +104,8 @@ def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:
     """The pieces of a level as at most so many shares, about equally large."""
     plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
     sizes = [0] * len(plan)
-    for piece in sorted(pieces, key=lambda piece: -piece[2]):
+    for piece in sorted(pieces, key=lambda piece: -piece.size):
         smallest = sizes.index(min(sizes))
         plan[smallest].append(piece)
-        sizes[smallest] += piece[2]
+        sizes[smallest] += piece.size
     return plan

@@ -57,7 +57,7 @@ class Report:
     violating: by number in the question's names, the new states that break the invariant, or the
     generated steps that do. reached: a bit for each sometimes property. over: a state in hex of
     which something could not be computed: its successors, its properties or theirs. spent: seconds
-    by what they were spent on.
+    by what they were spent on. files: what was written, see `level_files.Files`.
     """
 
     new: int = 0
@@ -69,6 +69,7 @@ class Report:
     finding: Finding | None = None
     over: str | None = None
     spent: dict[str, float] = field(default_factory=dict)
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @staticmethod
     def of(content: dict[str, Any]) -> "Report":
@@ -89,6 +90,7 @@ class Report:
         self.violating = sums(self.violating, other.violating)
         self.reached |= other.reached
         self.over = min(filter(None, [self.over, other.over]), default=None)
+        self.files |= other.files
         for name, seconds in other.spent.items():
             self.spent[name] = self.spent.get(name, 0.0) + seconds
         self.found(other.finding)

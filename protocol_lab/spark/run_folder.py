@@ -2,15 +2,19 @@
 
     manifest.json                   which search this is; never continued with another one
     level-00007-1c4f0a22/*.parquet  the new states of depth 7, see `level_files`
-    level-00007.json                its counts, and its files with their sizes; written last
+    level-00007.json                its counts, and its files with their checksums; written last
     seen/                           fingerprints (see `seen`)
     lock                            held by the search that is at work here
+
+Everything carries a checksum. A record names the manifest's and that of the record before it: so
+what is damaged, or comes from another search, is never counted.
 
 Each attempt at a level writes into a folder of its own, which the level's record names. So what a
 killed driver, or tasks that outlive it, leave behind is never taken for a level, nor mixed into
 one. The folder must be visible under the same path to the driver and to every executor.
 """
 
+import hashlib
 import json
 import shutil
 import uuid
@@ -22,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.level_files import Block, Piece, pieces_of, read_piece
+from protocol_lab.spark.level_files import Block, Piece, is_whole, pieces_of, read_piece
 from protocol_lab.spark.seen import Seen
 
 try:
@@ -37,6 +41,7 @@ class RunFolder:
     def __init__(self, path: str | Path, state_bytes: int):
         self.path, self.state_bytes = Path(path), state_bytes
         self.records: list[dict[str, Any]] = []
+        self._search = ""  # the manifest's checksum
 
     # --- Which search is it? ----------------------------------------------------------------
 
@@ -54,10 +59,13 @@ class RunFolder:
                     raise LabError(f"{self.path} is not empty and holds no search: name another.")
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known, lock = json.loads(manifest.read_text()), (self.path / "lock").open("w")
-        except (OSError, ValueError) as error:
+            known, lock = _read_json(manifest), (self.path / "lock").open("w")
+        except OSError as error:
+            raise self._refusal(error) from None
+        except ValueError:
             raise LabError(
-                f"The run folder {self.path} can't be used ({error}): name another."
+                f"{manifest} is damaged, or of another version of this program: name another"
+                " folder, or delete it to start afresh."
             ) from None
         with lock:
             for name, value in identity.items():
@@ -71,7 +79,11 @@ class RunFolder:
                 raise LabError(
                     f"Another search is at work in {self.path}: wait for it, or name another."
                 )
+            self._search = known[_CHECKSUM]
             yield
+
+    def _refusal(self, error: OSError) -> LabError:
+        return LabError(f"The run folder {self.path} can't be used ({error}): name another.")
 
     # --- Levels -----------------------------------------------------------------------------
 
@@ -90,32 +102,42 @@ class RunFolder:
 
     def complete(self, level: Path, seen: Seen, record: dict[str, Any]) -> None:
         """Declare a level complete, and drop the runs of fingerprints that are not needed now."""
-        files = {file.name: file.stat().st_size for file in sorted(level.glob("*.parquet"))}
         superfluous = self.seen().files() - seen.files()
         record |= {
             "partitions": seen.partitions,
             "base": seen.base,
             "folder": level.name,
-            "files": files,
+            "search": self._search,
+            "before": self._last_checksum(),
         }
-        self._keep(record)
-        self.records.append(record)
+        self.records.append(self._kept(record))
         for file in superfluous:
             file.unlink(missing_ok=True)
 
     def _record(self, depth: int) -> Path:
         return self.path / f"level-{depth:05}.json"
 
-    def _keep(self, record: dict[str, Any]) -> None:
-        _write_json(self._record(record["depth"]), record)
+    def _kept(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record as it was written."""
+        return _write_json(self._record(record["depth"]), record)
+
+    def _last_checksum(self) -> str:
+        return self.records[-1][_CHECKSUM] if self.records else ""
 
     def resume(self) -> None:
         """Find the complete levels, ready to be continued after the last.
 
         Everything is read once. A level whose files no longer hold what its record says is not
         complete, and neither is any after it; what belongs to no complete level is removed. Runs
-        of fingerprints are made again where they are gone or damaged.
+        of fingerprints are made again where they are gone or damaged. Raises LabError if something
+        in the folder can't be read or replaced.
         """
+        try:
+            self._resume()
+        except OSError as error:
+            raise self._refusal(error) from None
+
+    def _resume(self) -> None:
         self.records = []
         while (record := self._checked_record(len(self.records) + 1)) is not None:
             self.records.append(record)
@@ -123,7 +145,12 @@ class RunFolder:
         kept |= {self._record(record["depth"]).name for record in self.records}
         for path in self.path.glob("level-*"):
             if path.name not in kept:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                is_folder = path.is_dir() and not path.is_symlink()
+                shutil.rmtree(path) if is_folder else path.unlink()
+        seen = self.path / "seen"
+        if not seen.is_dir():
+            seen.unlink(missing_ok=True)
+            seen.mkdir()
         if not self.records:
             return
         check = sum(record["report"]["check"] for record in self.records) % 2**64
@@ -131,33 +158,33 @@ class RunFolder:
             rebuilt = self.seen().rebuilt()
             depths = range(1, len(self.records) + 1)
             rebuilt.rebuild(block.fingerprints for each in depths for block in self.read(each))
-            self.records[-1]["base"] = rebuilt.base
-            self._keep(self.records[-1])
+            self.records[-1] = self._kept(self.records[-1] | {"base": rebuilt.base})
         self.seen().sweep()
 
     def _checked_record(self, depth: int) -> dict[str, Any] | None:
+        """The record of a level if it and all files of the level are whole, and of this search."""
         try:
-            record = json.loads(self._record(depth).read_text())
-            folder = self.path / record["folder"]
-            files = {file.name: file.stat().st_size for file in folder.glob("*.parquet")}
-            held = check = 0
-            for piece in pieces_of(folder):
-                for block in read_piece(piece, self.state_bytes):
-                    held += len(block)
-                    check += int(block.fingerprints.sum(dtype=np.uint64))
-            whole = (files, held, check % 2**64)
-            said = (record["files"], record["new"], record["report"]["check"])
-            return record if whole == said else None
-        except (OSError, ValueError, LookupError, LabError):
+            record = _read_json(self._record(depth))
+        except (OSError, ValueError):
             return None
+        bound = (record.get("depth"), record.get("search"), record.get("before"))
+        if bound != (depth, self._search, self._last_checksum()):
+            return None
+        return record if all(map(is_whole, self._pieces(record))) else None
 
     def level(self, depth: int) -> Path:
         """The folder with the Parquet files of a complete level."""
-        return self.path / self.records[depth - 1]["folder"]
+        return self._level(self.records[depth - 1])
 
-    def pieces(self, depth: int) -> list[Piece]:
-        """What a complete level can be read in."""
-        return pieces_of(self.level(depth))
+    def _level(self, record: dict[str, Any]) -> Path:
+        return self.path / record["folder"]
+
+    def pieces(self, depth: int, owner: int | None = None) -> list[Piece]:
+        """What a complete level, or an owner's part of it, can be read in."""
+        return self._pieces(self.records[depth - 1], owner)
+
+    def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[Piece]:
+        return pieces_of(self._level(record), record["report"]["files"], owner)
 
     def read(self, depth: int) -> Iterator[Block]:
         """The states of a complete level, a few blobs at a time."""
@@ -167,7 +194,7 @@ class RunFolder:
     def find(self, depth: int, fingerprint: int) -> tuple[bytes, int]:
         """The stored state of this depth and fingerprint, and its parent's fingerprint."""
         owner = owner_of(fingerprint, self.records[depth - 1]["partitions"])
-        for piece in pieces_of(self.level(depth), owner):
+        for piece in self.pieces(depth, owner):
             for block in read_piece(piece, self.state_bytes):
                 at = np.flatnonzero(block.fingerprints == np.uint64(fingerprint))
                 if len(at):
@@ -200,10 +227,37 @@ def _locked(lock: IO) -> bool:
     return True
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
+_CHECKSUM = "sha256"
+"""The entry of a JSON file that holds the checksum of all others."""
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """Write it with its checksum, whole or not at all; the content as it is read back."""
+    content = json.loads(json.dumps(content))
+    content[_CHECKSUM] = _checksum(content)
     part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-    part.write_text(json.dumps(content, indent=1) + "\n")
-    part.replace(path)
+    try:
+        part.write_text(json.dumps(content, indent=1) + "\n")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return content
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What `_write_json` has written. Raises OSError or ValueError if it is gone or damaged."""
+    try:
+        content = json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(content, dict) or content.get(_CHECKSUM) != _checksum(content):
+        raise ValueError("its checksum is another one")
+    return content
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    others = {name: value for name, value in content.items() if name != _CHECKSUM}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
 
 
 def _difference(name: str, there: Any, here: Any) -> str:

@@ -12,6 +12,7 @@ is in `tasks`, how a level is made in `making`, the files are in `run_folder`, d
 
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -46,7 +47,7 @@ from protocol_lab.spark.tables import (
     states_schema,
 )
 from protocol_lab.spark.tasks import Tasks
-from protocol_lab.spark.troubles import cause
+from protocol_lab.spark.troubles import cause, is_a_loss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,6 +64,9 @@ OWNER_FINGERPRINTS = 1 << 22
 """What one owner should have of a level, and have seen in all: beyond it there are more owners."""
 
 _MOST_OWNERS = 1 << 14
+
+_ATTEMPTS = 3
+"""How often a level's job is run while executors get lost."""
 
 
 class SparkSearch:
@@ -231,7 +235,7 @@ class SparkSearch:
             elif where == "driver":
                 report = self._maker.by_driver(level, before, after)
             else:
-                report = self._maker.by_spark(level, before, after, self._watch)
+                level, report = self._by_spark(level, before, after)
             if report.over and (not report.finding or self.question.to_the_end):
                 row = bytes.fromhex(report.over)
                 raise _Undecided(str(explain(self.model, row, self.question)))
@@ -254,6 +258,23 @@ class SparkSearch:
         self._take_in(record)
         if error is not None and not self._stopped_at_violation():
             raise _Undecided(str(error))
+
+    def _by_spark(self, level: Path, before: Seen, after: Seen) -> tuple[Path, Report]:
+        """The next level by Spark, and the folder that it is in.
+
+        Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
+        repeated, _ATTEMPTS times in all, each time into an empty folder.
+        """
+        left = _ATTEMPTS
+        while True:
+            left -= 1
+            try:
+                return level, self._maker.by_spark(level, before, after, self._watch)
+            except JobFailed as failure:
+                if not left or not is_a_loss(str(failure.__cause__)):
+                    raise
+            shutil.rmtree(level, ignore_errors=True)
+            level = self.folder.new_level(after.depth)
 
     def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
         """The states to begin with, up to one that can't be computed, and what is wrong with that.

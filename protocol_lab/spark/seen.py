@@ -1,6 +1,6 @@
 """The fingerprints that a search on Spark has seen: sorted runs on disk, divided among owners.
 
-    seen/00007-0004-00002.npy   a run that ends with depth 7: of 4 owners, what owner 2 has in it
+    seen/00007-0004-00002.run   a run that ends with depth 7: of 4 owners, what owner 2 has in it
 
 A fingerprint belongs to the owner `fingerprint mod P`, who alone says whether it is new. P is a
 power of two and may grow from level to level: owner k of 4 becomes the owners k and k + 4 of 8.
@@ -10,14 +10,20 @@ run of depth d holds the depths d - (d & -d) + 1 to d. So a level reads and writ
 log2(d) + 1 runs, each fingerprint is rewritten at most log2(depth) times, and no file is ever
 changed. At the level where P grows each new owner takes its part out of all runs and keeps it as
 one, the base; from there depths are counted anew.
+
+A file begins with a checksum of its name and its fingerprints, which a process verifies when it
+first reads the file.
 """
 
+import hashlib
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from protocol_lab.errors import LabError
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class Seen:
 
     def file(self, run: int, owner: int) -> Path:
         """The file of one owner's part of a run."""
-        return self.folder / f"{run:05}-{self.partitions:04}-{owner:05}.npy"
+        return self.folder / f"{run:05}-{self.partitions:04}-{owner:05}.run"
 
     def files(self) -> set[Path]:
         """All files that hold it."""
@@ -60,10 +66,11 @@ class Seen:
         """What an owner of so many has seen, as (run, sorted fingerprints).
 
         The fingerprints are left on disk, unless there are more owners now than at that time.
+        Raises LabError if a file is damaged.
         """
         runs = []
         for run in self.runs():
-            prints = _mapped(self.file(run, owner % self.partitions))
+            prints = mapped(self.file(run, owner % self.partitions))
             if partitions != self.partitions:
                 prints = prints[prints & np.uint64(partitions - 1) == owner]
             runs.append((run, prints))
@@ -81,19 +88,23 @@ class Seen:
         file = self.file(self.depth, owner)
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(f".{uuid.uuid4().hex}.part")
-        with part.open("wb") as stream:
-            np.save(stream, prints)
-        part.replace(file)
+        try:
+            with part.open("wb") as stream:
+                stream.write(_checksum(file, prints))
+                stream.write(prints.data)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
 
     def holds(self, count: int, check: int) -> bool:
         """Are the runs there, with so many fingerprints of this sum (modulo 2^64)?"""
         held = total = 0
         try:
             for file in self.files():
-                prints = _mapped(file)
+                prints = mapped(file)
                 held += len(prints)
                 total += int(prints.sum(dtype=np.uint64))
-        except (OSError, ValueError):
+        except LabError:
             return False
         return (held, total % 2**64) == (count, check)
 
@@ -129,9 +140,37 @@ def runs_up_to(depth: int) -> list[int]:
     return found
 
 
-_HEADER_BYTES = 128  # of an .npy file that holds one plain array
+_verified: dict[Path, tuple[int, ...]] = {}
+"""The files that this process has verified, as they were then."""
+
+_CHECKSUM_BYTES = 32
 
 
-def _mapped(file: Path) -> np.ndarray:
-    empty = file.stat().st_size <= _HEADER_BYTES  # can't be mapped into memory
-    return np.load(file, mmap_mode=None if empty else "r")
+def mapped(file: Path) -> np.ndarray:
+    """The fingerprints of a run, left on disk. Raises LabError if the file is not there or
+    damaged."""
+    try:
+        known = file.stat()
+        count = (known.st_size - _CHECKSUM_BYTES) // 8
+        prints = np.empty(0, np.uint64)
+        if count > 0:  # nothing can't be mapped
+            prints = np.memmap(file, np.uint64, "r", _CHECKSUM_BYTES, count)
+        version = (known.st_mtime_ns, known.st_size, known.st_ino)
+        if _verified.get(file) != version:
+            with file.open("rb") as stream:
+                said = stream.read(_CHECKSUM_BYTES)
+            if said != _checksum(file, prints) or known.st_size != _CHECKSUM_BYTES + prints.nbytes:
+                raise ValueError("its checksum is another one")
+            _verified[file] = version
+    except (OSError, ValueError) as error:
+        raise LabError(
+            f"{file} is damaged ({error}): run the search again with the same folder, and it is"
+            " made again."
+        ) from None
+    return prints
+
+
+def _checksum(file: Path, prints: np.ndarray) -> bytes:
+    digest = hashlib.sha256(file.name.encode())
+    digest.update(prints.data)
+    return digest.digest()

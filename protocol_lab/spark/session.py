@@ -87,7 +87,7 @@ def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
 @contextmanager
 def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
     """A session with other settings, which are put back in the end."""
-    before = {name: session.conf.get(name) for name in settings}
+    before = {name: session.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         session.conf.set(name, value)
     try:
@@ -95,7 +95,7 @@ def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]
     finally:
         with suppress(Exception):  # Spark may be gone
             for name, value in before.items():
-                session.conf.set(name, value)
+                session.conf.unset(name) if value is None else session.conf.set(name, value)
 
 
 def address(path: Path) -> str:

@@ -2,9 +2,9 @@
 
 Every package that a search needs (this kit, the spec's own, a learner's module) is packed into an
 archive that is named by a hash of its files, and handed to the session as an artifact, once. A
-worker unpacks it beside its compiled kernels, so that a second session finds both there, and
-imports from that folder before any other. It is so in local mode as on a cluster: one way, which
-every search tries out.
+worker unpacks it beside the archive, where it is gone with the session, and imports from that
+folder before any other. It is so in local mode as on a cluster: one way, which every search tries
+out.
 """
 
 import atexit
@@ -68,15 +68,8 @@ def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
         import tempfile
         import zipfile
 
-        from platformdirs import user_cache_dir
-
-        def writable(folder: str) -> bool:
-            try:
-                os.makedirs(folder, exist_ok=True)
-            except OSError:
-                return False
-            return os.access(folder, os.W_OK)
-
+        if chosen:
+            os.environ["PROTOCOL_LAB_CACHE"] = chosen
         names = {name: name.rpartition("-")[0] for name in archives}
         found = {name: [each for each in sys.path if each.endswith(name[:-4])] for name in names}
         for name, places in found.items():
@@ -85,12 +78,7 @@ def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
             archive = next(
                 path for each in sys.path if os.path.isfile(path := os.path.join(each, name))
             )
-            own = os.path.join(os.path.dirname(archive), "protocol-lab")
-            home = next(
-                filter(writable, filter(None, [chosen, user_cache_dir("protocol-lab"), own]))
-            )
-            os.environ["PROTOCOL_LAB_CACHE"] = home
-            place = os.path.join(home, "code", name[:-4])
+            place = os.path.join(os.path.dirname(archive), "protocol-lab-code", name[:-4])
             if not os.path.isdir(place):
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 part = tempfile.mkdtemp(dir=os.path.dirname(place))

@@ -148,7 +148,7 @@ def settle_owner(
     report = Report()
     received = watch.timed("receive", parcels())
     new = watch.timed("settle", tasks.settle(before, after, owner, received, report))
-    write_part(level, ((owner, block) for block in new), owner)
+    report.files = write_part(level, ((owner, block) for block in new), owner)
     report.spent = watch.taken()
     yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
 

@@ -2,7 +2,15 @@
 
 import re
 
-_FULL = re.compile(r"No space left on device|File too large|Disk quota exceeded", re.I)
+_FULL = re.compile(
+    r"No space left on device|File too large|Disk quota exceeded|\d+ requested and \d+ written",
+    re.I,
+)
+
+_LOST = re.compile(
+    r"ExecutorLostFailure|FetchFailed|indeterminate output|ExecutorDeadException"
+    r"|Python worker (exited unexpectedly|failed to connect back)|heartbeat timed out"
+)
 
 _KNOWN = (
     (_FULL, "the disk is full: free some space"),
@@ -39,6 +47,12 @@ _KNOWN = (
 
 _IN_PYTHON = re.compile(r"^(?:[\w.]+\.)?(\w*(?:Error|Exception|Interrupt)): (.*)")
 _IN_JAVA = re.compile(r"(?:[\w$]+\.)*[\w$]*(?:Exception|Error): (?!.*(?:Exception|Error): )(.*)")
+
+
+def is_a_loss(text: str) -> bool:
+    """Has an executor, or a Python worker, been lost? Then the job may well succeed if it is run
+    once more."""
+    return bool(_LOST.search(text)) and not _FULL.search(text)
 
 
 def cause(text: str) -> str:

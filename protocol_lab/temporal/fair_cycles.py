@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from protocol_lab.exploring.kernel_cache import kernel
 from protocol_lab.temporal.conditions import Conditions
 from protocol_lab.temporal.steps import StepGraph
 
@@ -88,7 +88,7 @@ def _components(
     return members, component
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def steps_within(members, compact, begins, targets) -> tuple[np.ndarray, np.ndarray]:
     """The steps between these states, by their numbers among them: (pointers, targets).
 
@@ -112,7 +112,7 @@ def steps_within(members, compact, begins, targets) -> tuple[np.ndarray, np.ndar
     return pointers, inner[:used].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def judge_components(
     members, bounds, component, begins, targets, labels, condition_begins, condition_numbers,
     strong, required, active, sets, found,

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.declaring.temporal import (
     ALWAYS_EVENTUALLY,
@@ -26,6 +25,7 @@ from protocol_lab.declaring.temporal import (
     EVENTUALLY_ALWAYS,
     LEADS_TO,
 )
+from protocol_lab.exploring.kernel_cache import kernel
 from protocol_lab.temporal.conditions import Conditions
 from protocol_lab.temporal.fair_cycles import fair_sets
 from protocol_lab.temporal.steps import StepGraph
@@ -221,7 +221,7 @@ class _Loops:
 UNREACHED, A_START = -2, -1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
     """Search breadth first within the region from every start, which costs its own depth.
 
@@ -255,7 +255,7 @@ def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarr
     return before, order[:filled]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def search(
     here, sets, begins, targets, labels, condition_begins, condition_numbers, strong, wanted, must,
     entry, visited, turn, origin,

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from protocol_lab.declaring.parameters import domains_of
 from protocol_lab.declaring.spec import Action, Model
@@ -24,6 +23,7 @@ from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.expanding import expand_some
 from protocol_lab.exploring.fingerprint import fingerprints, slot_of
 from protocol_lab.exploring.graph import find
+from protocol_lab.exploring.kernel_cache import kernel
 from protocol_lab.exploring.search import Question, explain
 
 UNKNOWN = -1
@@ -190,7 +190,7 @@ def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def enter(prints, first, table, where) -> None:
     """Enter the positions first, first + 1, ... of these fingerprints into a hash table."""
     for k in range(prints.shape[0]):
@@ -199,7 +199,7 @@ def enter(prints, first, table, where) -> None:
         where[slot] = first + k
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def name(action_of, key_of, widths, known, used, labels, done) -> tuple[int, int]:
     """Number candidates from `done` on by what stands in known[:used], which grows.
 
@@ -228,7 +228,7 @@ def name(action_of, key_of, widths, known, used, labels, done) -> tuple[int, int
     return labels.shape[0], used
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def connect(found, label_of, foreign, parent_of, begin, end, begins, targets, labels, used) -> int:
     """Write the steps of the states [begin, end): candidate k leads from parent_of[k] to found[k].
 

@@ -1,0 +1,109 @@
+"""Damages the run folder of a search on Spark, and looks at what the resumed search says.
+
+    python -m tests.end_to_end.level_records [--flips 400] [--seed 1]
+
+One bit of one file is flipped, in files of every kind in turn, and the search is resumed. It has to
+end with the counts of a search that nothing happened to, or to be refused in one sentence. Prints
+what was tried and what failed. No Spark is needed: the driver makes all levels.
+"""
+
+import argparse
+import itertools
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.search import Question
+from protocol_lab.spark.search import SparkSearch
+from tests.toy_specs import letters
+
+INTERRUPTED_AT = 5
+PARTITIONS = 2
+COUNTS = ("verdict", "distinct", "generated", "per_depth", "per_action", "never_reached")
+KINDS = ("manifest.json", "level-*.json", "level-*/*.parquet", "seen/*.run", "lock")
+REFUSED = "refused"
+
+
+def model() -> Model:
+    """The model that is searched."""
+    return letters.bind(servers=2, starts=1)
+
+
+def search(folder: Path, interrupted_at: int | None = None) -> dict:
+    """The counts of a search in this folder, begun or resumed."""
+
+    def progress(result, frontier, seconds) -> None:
+        if result.depth == interrupted_at:
+            raise KeyboardInterrupt
+
+    asked = Question(*model().choose(None), progress=progress)
+    options = {"driver_below": 10**9, "partitions": PARTITIONS}
+    found = SparkSearch(model(), asked, "no session", folder, **options).run()
+    return {name: getattr(found, name) for name in COUNTS}
+
+
+def after(begun: Path, harm: Callable[[Path], object]) -> dict | str:
+    """What a search says that is resumed in a harmed copy of its folder: its counts, or REFUSED.
+
+    Whatever else it raises, and a refusal that is longer than a sentence, is raised here.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "run"
+        shutil.copytree(begun, folder, symlinks=True)
+        harm(folder)
+        try:
+            return search(folder)
+        except LabError as refusal:
+            said = str(refusal)
+    assert "\n" not in said
+    assert said.endswith(".")
+    return REFUSED
+
+
+def flips(folder: Path, seed: int) -> Iterator[tuple[str, int]]:
+    """Files of every kind in turn, by their paths in the folder, and a bit of each."""
+    chance = random.Random(seed)
+    for kind in itertools.cycle(KINDS):
+        file = chance.choice(sorted(folder.glob(kind)))
+        if file.stat().st_size:
+            yield str(file.relative_to(folder)), chance.randrange(8 * file.stat().st_size)
+
+
+def flip(file: Path, bit: int) -> None:
+    """Turn one bit of a file round."""
+    content = bytearray(file.read_bytes())
+    content[bit // 8] ^= 1 << bit % 8
+    file.write_bytes(content)
+
+
+def main() -> None:
+    """Flip as many bits as asked for, one at a time, and print what became of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--flips", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    outcomes = Counter()
+    with tempfile.TemporaryDirectory() as place:
+        expected = search(Path(place) / "whole")
+        begun = Path(place) / "begun"
+        search(begun, INTERRUPTED_AT)
+        for name, bit in itertools.islice(flips(begun, options.seed), options.flips):
+            try:
+                said = after(begun, lambda folder, name=name, bit=bit: flip(folder / name, bit))
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+            outcome = "the same counts" if said == expected else said
+            if outcome not in ("the same counts", REFUSED):
+                print(f"FAILED {name} bit {bit}: {outcome}")
+                outcome = "failed"
+            outcomes[outcome] += 1
+    print(f"{options.flips} tried: " + ", ".join(f"{n} {each}" for each, n in outcomes.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""The kernel cache: whatever happens to its files costs a compilation, and nothing else."""
+
+import os
+import pickle
+import resource
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from protocol_lab import cache_folder as cache_folder_module
+from protocol_lab.cache_folder import cache_folder
+from protocol_lab.exploring import building, kernel_cache
+from protocol_lab.exploring.explore import explore
+from tests.toy_specs import counter
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch) -> Path:
+    """An empty cache, in a process that has loaded and said nothing yet."""
+    monkeypatch.setattr(cache_folder_module, "_said", set())
+    monkeypatch.setattr(building, "loaded", {})
+    kernel_cache._sweep_once.cache_clear()
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path / "deep" / "cache"))
+    return tmp_path / "deep" / "cache"
+
+
+@pytest.fixture
+def own_place(tmp_path, monkeypatch) -> Path:
+    """The user's own cache folder, which is used where the chosen one can't be."""
+    monkeypatch.setattr(cache_folder_module, "user_cache_dir", lambda _: str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+def searched() -> tuple[int, list[str]]:
+    """Search a small model as a new process would: its states, and what was compiled for it."""
+    building.loaded.clear()
+    before = len(building.compilations)
+    found = explore(counter.bind(limit=5), progress=False)
+    return found.distinct, building.compilations[before:]
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.kernel"))
+
+
+def empty(content: bytes) -> bytes:
+    return b""
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def zeroed(content: bytes) -> bytes:
+    return bytes(len(content))
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
+
+
+def longer(content: bytes) -> bytes:
+    return content + b"\0"
+
+
+def without_checksum(content: bytes) -> bytes:
+    return pickle.dumps(print)
+
+
+DAMAGES = [empty, cut, zeroed, flipped, longer, without_checksum]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(home, capsys, damage):
+    distinct, compiled = searched()
+    assert compiled
+    files = files_in(home)
+    for file in files:
+        file.write_bytes(damage(file.read_bytes()))
+    assert searched() == (distinct, compiled)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "is damaged: it is compiled again." in said
+    assert files_in(home) == files
+    assert searched() == (distinct, [])
+    assert capsys.readouterr().err == ""
+
+
+def test_every_single_bit_counts(tmp_path):
+    file = tmp_path / "some.kernel"
+    kernel_cache.write(file, b"machine code")
+    content = file.read_bytes()
+    assert kernel_cache.read(file) == b"machine code"
+    for bit in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        assert kernel_cache.read(file) is None
+        assert not file.exists()
+
+
+def test_a_file_of_another_kernel_is_not_loaded(home):
+    distinct, compiled = searched()
+    for file in files_in(home):
+        other = file.with_name("other.kernel")
+        kernel_cache.write(other, kernel_cache.read(file))
+        other.replace(file)
+    assert searched() == (distinct, compiled)
+
+
+def test_what_has_no_right_checksum_is_never_unpickled(home, tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "harmed",)
+
+    distinct, _ = searched()
+    for file in files_in(home):
+        file.write_bytes(pickle.dumps(Harm()))
+    assert searched()[0] == distinct
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_whole_files_of_another_version_are_compiled_again(home, capsys):
+    distinct, compiled = searched()
+    for file in files_in(home):
+        kernel_cache.write(file, pickle.dumps("of another version"))
+    assert searched() == (distinct, compiled)
+    assert searched() == (distinct, [])
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_search(home, capsys):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
+    try:
+        distinct, compiled = searched()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "Compiled code can't be kept in" in said
+    assert list(home.rglob("*.*")) == []
+    assert searched() == (distinct, compiled)
+
+
+def test_folders_are_made_for_the_user_alone(home):
+    for folder in (cache_folder("kernels"), home, home.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("inside", ["", "kernels"])
+def test_a_folder_that_others_can_write_is_not_used(home, own_place, capsys, inside):
+    home.mkdir(mode=0o700, parents=True)
+    (home / inside).mkdir(exist_ok=True)
+    (home / inside).chmod(0o777)
+    assert cache_folder("kernels") == own_place / "kernels"
+    assert cache_folder("kernels") == own_place / "kernels"
+    said = capsys.readouterr().err
+    assert said == (
+        f"The cache folder {home} is not used (others can write to it; chmod go-w would change"
+        f" that); {own_place} is used instead.\n"
+    )
+
+
+def test_an_own_folder_that_others_could_write_is_made_anew(own_place, monkeypatch):
+    monkeypatch.delenv("PROTOCOL_LAB_CACHE")
+    planted = own_place / "kernels" / "planted.kernel"
+    planted.parent.mkdir(parents=True)
+    planted.touch()
+    planted.parent.chmod(0o775)
+    own_place.chmod(0o755)
+    assert cache_folder("kernels") == own_place / "kernels"
+    assert not planted.exists()
+
+
+def test_where_nothing_is_the_users_nothing_is_kept(home, own_place, capsys, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert cache_folder("kernels") is None
+    distinct, compiled = searched()
+    assert searched() == (distinct, compiled)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "it belongs to another user" in said
+    assert "every start compiles again" in said
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(home, own_place, capsys):
+    home.parent.mkdir()
+    home.touch(mode=0o600)
+    assert cache_folder("kernels") == own_place / "kernels"
+    assert f"{home} is not used" in capsys.readouterr().err
+
+
+def test_what_is_not_used_goes(tmp_path, monkeypatch):
+    now = time.time()
+    ages = {"new.kernel": 1, "old.kernel": 61, "used.kernel": 59, "cut.part": 1, "at_work.part": 0}
+    for name, days in ages.items():
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (now - days * 86_400,) * 2)
+    kernel_cache.sweep(tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "new.kernel",
+        "used.kernel",
+        "at_work.part",
+    }
+    monkeypatch.setattr(kernel_cache, "KEPT_BYTES", 150)
+    kernel_cache.sweep(tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {"new.kernel", "at_work.part"}
+
+
+def test_a_use_is_noted(tmp_path):
+    file = tmp_path / "some.kernel"
+    kernel_cache.write(file, b"machine code")
+    os.utime(file, (0, 0))
+    kernel_cache.read(file)
+    assert time.time() - file.stat().st_mtime < 1_000
+
+
+def test_no_compiled_function_is_kept_elsewhere():
+    for path in (ROOT / "protocol_lab").rglob("*.py"):
+        assert "cache=True" not in path.read_text(), f"{path}: use kernel_cache.kernel"

@@ -1,0 +1,246 @@
+"""A resumed search counts only what is whole in its run folder. No Spark is needed for that."""
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.native import NativeSearch
+from protocol_lab.exploring.search import Question
+from protocol_lab.spark.run_folder import _write_json
+from protocol_lab.spark.search import SparkSearch
+from protocol_lab.spark.seen import Seen, mapped
+from tests.end_to_end.level_records import (
+    COUNTS,
+    INTERRUPTED_AT,
+    REFUSED,
+    after,
+    flip,
+    flips,
+    model,
+    search,
+)
+from tests.toy_specs import letters
+
+DEEPER = INTERRUPTED_AT - 1
+"""A level that was complete before the last one."""
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory) -> Path:
+    """The folder of a search that was interrupted."""
+    folder = tmp_path_factory.mktemp("begun") / "run"
+    search(folder, INTERRUPTED_AT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict:
+    asked = Question(*model().choose(None))
+    found = NativeSearch(model(), asked).run()
+    return {name: getattr(found, name) for name in COUNTS}
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory) -> Path:
+    """The folder of another search of the same spec."""
+    folder = tmp_path_factory.mktemp("other") / "run"
+    different: Model = letters.bind(servers=2, starts=2)
+    asked = Question(*different.choose(None))
+    SparkSearch(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
+    return folder
+
+
+def test_a_search_goes_on_as_if_nothing_had_happened(begun, expected):
+    assert after(begun, lambda folder: None) == expected
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_no_flipped_bit_changes_a_count(begun, expected, number):
+    name, bit = next(itertools.islice(flips(begun, seed=7), number, None))
+    said = after(begun, lambda folder: flip(folder / name, bit))
+    assert said in (expected, REFUSED), f"{name}, bit {bit}"
+    assert said == expected or name == "manifest.json"
+
+
+# --- Damage by hand ------------------------------------------------------------------------------
+
+
+def level_folder(folder: Path, depth: int = DEEPER) -> Path:
+    return next(each for each in folder.glob(f"level-{depth:05}-*") if each.is_dir())
+
+
+def part_of(folder: Path) -> Path:
+    return sorted(level_folder(folder).glob("*.parquet"))[0]
+
+
+def run_of(folder: Path) -> Path:
+    return sorted((folder / "seen").iterdir())[0]
+
+
+def record_of(folder: Path, depth: int = DEEPER) -> Path:
+    return folder / f"level-{depth:05}.json"
+
+
+def changed(file: Path, change) -> None:
+    """Change what a JSON file says, as a person would, who does not see to its checksum."""
+    content = json.loads(file.read_text())
+    content = change(content) or content
+    file.write_text(json.dumps(content))
+
+
+def replaced_by_a_folder(file: Path) -> None:
+    file.unlink()
+    (file / "inside").mkdir(parents=True)
+
+
+def replaced_by_a_file(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("a file")
+
+
+def swapped(one: Path, two: Path) -> None:
+    contents = one.read_bytes(), two.read_bytes()
+    two.write_bytes(contents[0])
+    one.write_bytes(contents[1])
+
+
+def resorted(file: Path) -> None:
+    """The same fingerprints in another order: their number and sum are the same."""
+    prints = mapped(file).copy()
+    file.write_bytes(file.read_bytes()[:32] + prints[::-1].tobytes())
+
+
+REPAIRED = {
+    "depth": lambda f: changed(record_of(f), lambda r: r.update(depth=3)),
+    "counts": lambda f: changed(record_of(f), lambda r: r.update(new=r["new"] + 1)),
+    "report": lambda f: changed(record_of(f), lambda r: r["report"].update(per_action=[1])),
+    "no folder named": lambda f: changed(record_of(f), lambda r: r.pop("folder") and None),
+    "folder is a number": lambda f: changed(record_of(f), lambda r: r.update(folder=3)),
+    "other folder named": lambda f: changed(
+        record_of(f), lambda r: r.update(folder=level_folder(f, 2).name)
+    ),
+    "partitions": lambda f: changed(record_of(f, 5), lambda r: r.update(partitions=4)),
+    "base": lambda f: changed(record_of(f, 5), lambda r: r.update(base=4)),
+    "record is a list": lambda f: changed(record_of(f), lambda r: [r]),
+    "record is null": lambda f: record_of(f).write_text("null"),
+    "record is empty": lambda f: record_of(f).write_text(""),
+    "record is not text": lambda f: record_of(f).write_bytes(bytes(range(256))),
+    "record is nested": lambda f: record_of(f).write_text("[" * 100_000),
+    "record is gone": lambda f: record_of(f).unlink(),
+    "record is a folder": lambda f: replaced_by_a_folder(record_of(f)),
+    "records are swapped": lambda f: swapped(record_of(f, 2), record_of(f, 3)),
+    "file is gone": lambda f: part_of(f).unlink(),
+    "file is empty": lambda f: part_of(f).write_bytes(b""),
+    "file is cut": lambda f: part_of(f).write_bytes(part_of(f).read_bytes()[:-10]),
+    "file is longer": lambda f: part_of(f).write_bytes(part_of(f).read_bytes() + b"more"),
+    "file is zeroed": lambda f: part_of(f).write_bytes(bytes(part_of(f).stat().st_size)),
+    "file is a folder": lambda f: replaced_by_a_folder(part_of(f)),
+    "file of another level": lambda f: shutil.copy(
+        sorted(level_folder(f, 2).glob("*.parquet"))[0], part_of(f)
+    ),
+    "one file more": lambda f: shutil.copy(part_of(f), part_of(f).with_name("part-more.parquet")),
+    "level is gone": lambda f: shutil.rmtree(level_folder(f)),
+    "level is a file": lambda f: replaced_by_a_file(level_folder(f)),
+    "levels are files": lambda f: [replaced_by_a_file(level_folder(f, d)) for d in range(1, 6)],
+    "level is a link": lambda f: (
+        level_folder(f).rename(f / "moved") and (f / "level-00009-linked").symlink_to(f / "moved")
+    ),
+    "runs are gone": lambda f: shutil.rmtree(f / "seen"),
+    "runs are a file": lambda f: replaced_by_a_file(f / "seen"),
+    "run is gone": lambda f: run_of(f).unlink(),
+    "run is empty": lambda f: run_of(f).write_bytes(b""),
+    "run is cut": lambda f: run_of(f).write_bytes(run_of(f).read_bytes()[:-8]),
+    "run is longer": lambda f: run_of(f).write_bytes(run_of(f).read_bytes() + bytes(8)),
+    "run is resorted": lambda f: resorted(run_of(f)),
+    "runs are swapped": lambda f: swapped(*sorted((f / "seen").iterdir())[:2]),
+    "one run more": lambda f: shutil.copy(run_of(f), f / "seen" / "00009-0002-00000.run"),
+    "lock is gone": lambda f: (f / "lock").unlink(),
+}
+
+REFUSALS = {
+    "manifest is gone": lambda f: (f / "manifest.json").unlink(),
+    "manifest is empty": lambda f: (f / "manifest.json").write_text(""),
+    "manifest is a list": lambda f: changed(f / "manifest.json", lambda m: [m]),
+    "manifest is nested": lambda f: (f / "manifest.json").write_text("[" * 100_000),
+    "manifest is a folder": lambda f: replaced_by_a_folder(f / "manifest.json"),
+    "manifest names another spec": lambda f: changed(
+        f / "manifest.json", lambda m: m.update(spec="another")
+    ),
+    "lock is a folder": lambda f: replaced_by_a_folder(f / "lock"),
+    "run is a folder": lambda f: replaced_by_a_folder(run_of(f)),
+}
+
+
+@pytest.mark.parametrize("harm", REPAIRED)
+def test_what_is_damaged_by_hand_is_made_again(begun, expected, harm):
+    assert after(begun, REPAIRED[harm]) == expected
+
+
+@pytest.mark.parametrize("harm", REFUSALS)
+def test_what_can_not_be_made_again_is_refused_in_one_sentence(begun, harm):
+    assert after(begun, REFUSALS[harm]) == REFUSED
+
+
+@pytest.mark.parametrize("what", ["record", "records", "level", "runs", "manifest"])
+def test_what_comes_from_another_search_is_not_counted(begun, other, expected, what):
+    def harm(folder: Path) -> None:
+        if what == "record":
+            shutil.copy(record_of(other), record_of(folder))
+        elif what == "records":
+            for each in [*folder.glob("level-*.json")]:
+                each.unlink()
+            for each in other.glob("level-*"):
+                copy = shutil.copytree if each.is_dir() else shutil.copy
+                copy(each, folder / each.name)
+        elif what == "level":
+            shutil.rmtree(level_folder(folder))
+            shutil.copytree(level_folder(other), folder / level_folder(other).name)
+        elif what == "runs":
+            for each in (folder / "seen").iterdir():
+                shutil.copy(run_of(other), each)
+        else:
+            shutil.copy(other / "manifest.json", folder / "manifest.json")
+
+    assert after(begun, harm) == (REFUSED if what == "manifest" else expected)
+
+
+# --- Damage while the search runs ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["level-*/*.parquet", "seen/*.run"])
+def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, kind):
+    folder = tmp_path / "run"
+
+    def progress(result, frontier, seconds) -> None:
+        if result.depth == INTERRUPTED_AT:
+            for file in folder.glob(kind):
+                flip(file, 8 * (file.stat().st_size - 1))
+
+    asked = Question(*model().choose(None), progress=progress)
+    options = {"driver_below": 10**9, "partitions": 2}
+    with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
+        SparkSearch(model(), asked, "no session", folder, **options).run()
+    assert search(folder) == expected
+
+
+def test_a_run_is_as_it_was_written(tmp_path):
+    random = np.random.default_rng(1)
+    for count in (0, 1, 1_000):
+        prints = np.sort(random.integers(1, 2**63, count).astype(np.uint64))
+        seen = Seen(tmp_path, 1, 1)
+        seen.add(0, prints, [])
+        assert (mapped(seen.file(1, 0)) == prints).all()
+        assert seen.holds(count, int(prints.sum(dtype=np.uint64)))
+
+
+def test_a_json_file_is_as_it_was_written(tmp_path):
+    content = {"a": (1, 2.5, None), "b": {"c": 2**64 - 1}}
+    written = _write_json(tmp_path / "file.json", content)
+    assert json.loads((tmp_path / "file.json").read_text()) == written
+    assert written["a"] == [1, 2.5, None]
