@@ -474,7 +474,7 @@ def test_bad_input_of_cells_is_one_sentence():
 
 def test_a_scenario_file_can_be_replayed_by_its_path(tmp_path):
     path = tmp_path / "talk.txt"
-    path.write_text(TALK)
+    path.write_text(TALK, encoding="utf-8")
     assert scenario(str(path)).title == replay(str(path)).view["scenario"]["title"]
 
 

@@ -171,7 +171,7 @@ def _write_once(path: Path, source: str) -> None:
         if not path.exists():  # its time stamp is part of Numba's cache index: never rewritten
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(source)
+            part.write_text(source, encoding="utf-8")
             part.replace(path)
     except OSError as error:
         raise LabError(

@@ -41,8 +41,11 @@ _OWN = {
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text() for each in (nodes, records, bags, loops, pieces, rewriting)),
-    Path(__file__).read_text(),
+    *(
+        Path(each.__file__).read_text(encoding="utf-8")
+        for each in (nodes, records, bags, loops, pieces, rewriting)
+    ),
+    Path(__file__).read_text(encoding="utf-8"),
 )
 """What machine code also depends on."""
 

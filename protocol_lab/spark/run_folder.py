@@ -54,7 +54,8 @@ class RunFolder:
                     raise LabError(f"{self.path} is not empty and holds no search: name another.")
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known, lock = json.loads(manifest.read_text()), (self.path / "lock").open("w")
+            known = json.loads(manifest.read_text(encoding="utf-8"))
+            lock = (self.path / "lock").open("wb")
         except (OSError, ValueError) as error:
             raise LabError(
                 f"The run folder {self.path} can't be used ({error}): name another."
@@ -137,7 +138,7 @@ class RunFolder:
 
     def _checked_record(self, depth: int) -> dict[str, Any] | None:
         try:
-            record = json.loads(self._record(depth).read_text())
+            record = json.loads(self._record(depth).read_text(encoding="utf-8"))
             folder = self.path / record["folder"]
             files = {file.name: file.stat().st_size for file in folder.glob("*.parquet")}
             held = check = 0
@@ -202,7 +203,7 @@ def _locked(lock: IO) -> bool:
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-    part.write_text(json.dumps(content, indent=1) + "\n")
+    part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     part.replace(path)
 
 

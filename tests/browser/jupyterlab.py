@@ -69,9 +69,9 @@ def jupyterlab(home: Path) -> Iterator[tuple[str, Path]]:
     for name, values in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values))
+        path.write_text(json.dumps(values), encoding="utf-8")
     port = _free_port()
-    with (home / "server.log").open("w") as log:
+    with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
             [
                 *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
@@ -103,7 +103,7 @@ def open_notebook(
 ) -> Notebook:
     """Open a copy of a notebook file, or new code cells, in a page of its own; the kernel is up."""
     address, folder = server
-    (folder / f"{name}.ipynb").write_text(_notebook_text(what))
+    (folder / f"{name}.ipynb").write_text(_notebook_text(what), encoding="utf-8")
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": height})
     notebook = Notebook(page, screenshots, name)
@@ -141,7 +141,7 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
             return
         except OSError:
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
 
 
 _KERNEL_IS_READY = """() => {
@@ -157,4 +157,4 @@ def _notebook_text(what: str | Path | list[str]) -> str:
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
         return nbformat.writes(notebook)
-    return Path(what).read_text()
+    return Path(what).read_text(encoding="utf-8")

@@ -204,7 +204,7 @@ def test_export_by_text_clipboard_and_file(talk):
     with talk.page.expect_download() as download:
         key(stepper, "export-save").click()
     assert download.value.suggested_filename == "unclean_leader_election.mmd"
-    assert download.value.path().read_text() == copied
+    assert download.value.path().read_text(encoding="utf-8") == copied
 
 
 def test_a_pasted_scenario_is_played_and_a_wrong_one_named(fresh):
@@ -368,7 +368,7 @@ def test_the_learner_takes_over_with_a_button(talk):
 
 def test_a_counterexample_of_tlc_and_a_link_are_walked_along(fresh):
     stepper = fresh.stepper()
-    printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text()
+    printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
     key(stepper, "load").click()
     key(stepper, "load-text").fill(printed)
     key(stepper, "paste-do").click()
