@@ -16,6 +16,7 @@ import pytest
 
 import lab
 from protocol_lab import runtime
+from tests.patience import PATIENCE
 
 KIT = Path(lab.__file__).parent
 NOTEBOOK = "notebooks/00_start_here.ipynb"
@@ -79,7 +80,7 @@ def run_lab(kit, *words, **environment):
         capture_output=True,
         text=True,
         cwd=kit,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

@@ -27,13 +27,13 @@ from protocol_lab.exploring.building import cache_folder
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.result import Result
 from protocol_lab.runtime import find_java
+from tests.patience import PATIENCE
 from tests.spark_driver import CASES, COUNTS, model_of, question_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ROOT = Path(__file__).parent.parent
 SPARK = Path(pyspark.__file__).parent
-PATIENCE = 600
 
 
 @cache

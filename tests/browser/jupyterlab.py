@@ -18,12 +18,13 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import BrowserContext, Locator, Page
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
-START_SECONDS, RUN_SECONDS = 60, 180
 
 
 class Notebook:
@@ -37,7 +38,7 @@ class Notebook:
     def run_all(self) -> None:
         """Run all cells, and wait until the kernel has run them."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function(_ALL_CELLS_RAN, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(_ALL_CELLS_RAN, timeout=PATIENCE * 1000)
 
     def output(self, cell: int) -> Locator:
         """The outputs of a cell, counted from 0."""
@@ -108,8 +109,8 @@ def open_notebook(
     page.set_viewport_size({"width": width, "height": height})
     notebook = Notebook(page, screenshots, name)
     page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
-    page.wait_for_function(_KERNEL_IS_READY, timeout=START_SECONDS * 1000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE * 1000)
+    page.wait_for_function(_KERNEL_IS_READY, timeout=PATIENCE * 1000)
     return notebook
 
 
@@ -134,7 +135,7 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and server.poll() is None:
         try:
             urllib.request.urlopen(f"{address}/api/status", timeout=5)
