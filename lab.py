@@ -174,7 +174,7 @@ def one_at_a_time():
     if fcntl is None:
         yield
         return
-    with (HERE / "pyproject.toml").open() as lock:
+    with (HERE / "pyproject.toml").open("rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -219,8 +219,10 @@ def write_stamp(stamp):
 def stamp_key(version):
     """Changes with what is installed, the Python it is for, and the folder it is in."""
     parts = [version, str(HERE)]  # an environment that was moved no longer finds the kit
-    parts += [(HERE / name).read_text("utf-8") for name in ("requirements.txt", "pyproject.toml")]
-    return hashlib.sha256("\n".join(parts).encode("utf-8")).hexdigest()
+    parts += [
+        (HERE / name).read_text(encoding="utf-8") for name in ("requirements.txt", "pyproject.toml")
+    ]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def venv_python():

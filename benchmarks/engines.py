@@ -65,7 +65,7 @@ def machine() -> str:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo") as lines:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
             return next(line.split(":")[1].strip() for line in lines if "model name" in line)
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()

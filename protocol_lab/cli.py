@@ -13,6 +13,7 @@ one JSON object; messages go to standard error.
 """
 
 import argparse
+import io
 import json
 import sys
 from pathlib import Path
@@ -36,6 +37,7 @@ FAILED = 4
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     words = sys.argv[1:] if words is None else words
+    _print_whatever_the_terminal_can()
     try:
         options = _parser().parse_args(words)
         return options.command(options)
@@ -51,6 +53,15 @@ def main(words: list[str] | None = None) -> int:
             print(json.dumps({"error": "interrupted"}))
         print("interrupted", file=sys.stderr)
         return EXIT_CODES[UNDECIDED]
+
+
+def _print_whatever_the_terminal_can() -> None:
+    """Write a sign that standard output's encoding lacks (✗ in Latin-1) as its code, \\u2717.
+
+    Standard error does so from the start.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -237,7 +248,7 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text)
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise LabError(f"{path} can't be written ({error.strerror}); give another file.") from None
 

@@ -94,9 +94,12 @@ def _has_vector_module(java: Path) -> bool:
 
 def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run([java, *arguments], capture_output=True, text=True, timeout=60)
+        answer = subprocess.run([java, *arguments], capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return subprocess.CompletedProcess([java], 1, "", "")
+    # A folder's name may be no text in this machine's encoding, as everywhere with paths.
+    said = (os.fsdecode(each) for each in (answer.stdout, answer.stderr))
+    return subprocess.CompletedProcess([java], answer.returncode, *said)
 
 
 def _wrapped(java: Path) -> Path:
@@ -111,12 +114,12 @@ for argument do
 done
 exec {shlex.quote(str(java))} "$@"
 """
-    home = cache_folder(f"java-{hashlib.sha256(script.encode()).hexdigest()[:12]}")
+    home = cache_folder(f"java-{hashlib.sha256(os.fsencode(script)).hexdigest()[:12]}")
     try:
         if home is None:
             raise OSError(0, "there is no folder for it")
         wrapper = home / "bin" / "java"
-        if not os.access(wrapper, os.X_OK) or wrapper.read_bytes() != script.encode():
+        if not os.access(wrapper, os.X_OK) or wrapper.read_bytes() != os.fsencode(script):
             _write_program(wrapper, script)
     except OSError as error:
         raise LabError(
@@ -129,8 +132,8 @@ exec {shlex.quote(str(java))} "$@"
 def _write_program(path: Path, text: str) -> None:
     """Write it whole or not at all, since several kernels may start Spark at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        file.write(text)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(os.fsencode(text))
     os.chmod(file.name, 0o755)
     os.replace(file.name, path)
 

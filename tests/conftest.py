@@ -1,6 +1,12 @@
-"""What pytest must know before it collects: where assertions are, and which files take longest."""
+"""What pytest must know before it collects: where assertions are, which files take longest, and
+the Graphviz programs that draw.
+"""
+
+import os
 
 import pytest
+
+from tests.graphviz_drawing import installed_dots
 
 # They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")
@@ -21,3 +27,13 @@ def pytest_collection_modifyitems(items):
     """Begin with what takes longest: else all processes but one are idle in the end."""
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
+
+
+DOTS = installed_dots()
+
+
+@pytest.fixture(params=DOTS)
+def dot(request, tmp_path, monkeypatch) -> None:
+    """Each Graphviz that is here draws once: the packaged one, and the machine's if it has one."""
+    (tmp_path / "dot").symlink_to(DOTS[request.param])
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)

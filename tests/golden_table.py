@@ -209,7 +209,7 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
 
 def golden_rows(file: str) -> list[Golden]:
     """All runs in tests/golden/FILE.json."""
-    rows = json.loads((FOLDER / f"{file}.json").read_text())
+    rows = json.loads((FOLDER / f"{file}.json").read_text(encoding="utf-8"))
     return [Golden(file, number, figures) for number, figures in enumerate(rows)]
 
 
@@ -221,7 +221,7 @@ def full_records(file: str) -> list[dict[str, Any]]:
     records = [
         record
         for path in sorted(REFERENCE.glob(f"golden_*{file}*.json"))
-        for record in json.loads(path.read_text())
+        for record in json.loads(path.read_text(encoding="utf-8"))
     ]
     own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
     asked = (_uniform(each) for each in records if each["spec"] in own and _is_asked(each))
@@ -277,4 +277,6 @@ def compact(records: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    (FOLDER / f"{sys.argv[1]}.json").write_text(compact(full_records(sys.argv[1])))
+    (FOLDER / f"{sys.argv[1]}.json").write_text(
+        compact(full_records(sys.argv[1])), encoding="utf-8"
+    )

@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence_and_exit_code_3(capsys, words, sentence):
 )
 def test_a_malformed_scenario_names_the_line(capsys, tmp_path, text, sentence):
     file = tmp_path / "scenario.txt"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     code, _, err = run(capsys, "replay", str(file))
     assert code == 3
     assert re.search(sentence, err), err

@@ -28,8 +28,10 @@ from protocol_lab.drawing.state_graph import reachable, state_graph
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.stepping import attempts as stepping
 from protocol_lab.stepping.steps import find_initial, find_step
+from tests.graphviz_drawing import contents
 
 SVG = "{http://www.w3.org/2000/svg}"
+TEXT = f"{SVG}text"
 
 WALKS = [
     ("kafka.truncate_to_high_watermark", {}),
@@ -428,23 +430,72 @@ def test_a_film_strip_wants_one_caption_a_picture():
 # --- State graphs ------------------------------------------------------------------------------
 
 
-def nodes_of(svg):
-    return [
-        each for each in ElementTree.fromstring(svg).iter(f"{SVG}g") if each.get("class") == "node"
-    ]
+def nodes_of(root):
+    return [each for each in root.iter(f"{SVG}g") if each.get("class") == "node"]
 
 
+@pytest.mark.usefixtures("dot")
 def test_the_49_states_are_drawn_whole():
     model = load("kafka.finite_replicated_log").bind()
     graph = reachable(model)
     assert len(graph.rows) == 49
     assert max(graph.depths) == 4
     svg = state_graph(model, label=logs_label)
-    assert len(nodes_of(svg)) == 49
+    assert len(nodes_of(ElementTree.fromstring(svg))) == 49
     written = texts(svg)
     assert {"start", "1 step", "4 steps", "append", "truncate_to", "1 2", "–"} <= set(written)
     assert "49 states" in described(svg)
     assert not any(each.get("id") for each in ElementTree.fromstring(svg).iter())
+
+
+@pytest.mark.usefixtures("dot")
+def test_what_a_state_graph_shows_is_compared_and_not_where():
+    """The kept outputs of the notebooks are compared with those of a run by these contents."""
+    drawn = state_graph(load("kafka.finite_replicated_log").bind(), label=logs_label)
+    shown = contents(drawn)
+
+    def after(change):
+        root = ElementTree.fromstring(drawn)
+        change(root)
+        return contents(ElementTree.tostring(root, encoding="unicode"))
+
+    def moved(far, states):
+        def move(root):
+            for text in (text for node in nodes_of(root)[states] for text in node.iter(TEXT)):
+                text.set("x", str(float(text.get("x")) + far))
+
+        return move
+
+    def renamed(old, new):
+        def rename(root):
+            found = next(each for each in root.iter() if each.text == old)
+            found.text = new
+
+        return rename
+
+    def restyled(kind, **style):
+        def restyle(root):
+            next(root.iter(f"{SVG}{kind}")).attrib.update(style)
+
+        return restyle
+
+    def without_a_step(root):
+        [graph] = (each for each in root.iter(f"{SVG}g") if each.get("class") == "graph")
+        graph.remove(next(each for each in graph if each.get("class") == "edge"))
+
+    assert after(moved(1.4, slice(None))) == shown
+    assert after(restyled("path", d="M0,0")) == shown
+    for change in (
+        moved(60, slice(10)),
+        renamed("append", "appends"),
+        renamed("4 steps", "5 steps"),
+        renamed("1 2", "1 3"),
+        renamed("3->7", "4->7"),
+        restyled("path", stroke="red"),
+        restyled("polygon", points="0,0 1,1"),
+        without_a_step,
+    ):
+        assert after(change) != shown
 
 
 def test_a_graph_that_is_too_large_says_what_to_do():
@@ -455,6 +506,7 @@ def test_a_graph_that_is_too_large_says_what_to_do():
         state_graph(model, depth=6)
 
 
+@pytest.mark.usefixtures("dot")
 def test_the_states_around_one_with_broken_invariants_marked():
     model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
     rows = play(model, KIP_101_LOSS)
@@ -464,7 +516,7 @@ def test_the_states_around_one_with_broken_invariants_marked():
     assert "start" in written
     assert "…" in written, "states that lead further"
     assert "become_follower_truncate_kip_101" in written
-    assert len(nodes_of(svg)) == 1 + len(
+    assert len(nodes_of(ElementTree.fromstring(svg))) == 1 + len(
         {each.row for each in stepping.attempts(model, rows[-2]) if each.taken} - {rows[-2]}
     )
 

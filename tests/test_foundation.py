@@ -440,17 +440,22 @@ def test_a_call_through_a_module_is_asked_to_be_imported_by_name():
 def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
     folder = tmp_path / "edited_spec"
     folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    source = (Path(__file__).parent / "toy_specs.py").read_text().partition("class Counter")
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    toys = (Path(__file__).parent / "toy_specs.py").read_text(encoding="utf-8")
+    source = toys.partition("class Counter")
     module = source[0].split("Server = Node")[0] + source[1] + source[2]
     module = module.replace("counter = Spec(", "spec = counter = Spec(")
-    (folder / "counting.py").write_text(module.replace("toy.counter", "edited.counting"))
+    (folder / "counting.py").write_text(
+        module.replace("toy.counter", "edited.counting"), encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     assert explore(load("edited.counting").bind(limit=5)).distinct == 6
-    text = (folder / "counting.py").read_text()
-    (folder / "counting.py").write_text(text.replace("s.n += c.step", "s.n += c.step + 1"))
+    text = (folder / "counting.py").read_text(encoding="utf-8")
+    (folder / "counting.py").write_text(
+        text.replace("s.n += c.step", "s.n += c.step + 1"), encoding="utf-8"
+    )
     assert explore(load("edited.counting").bind(limit=5)).distinct == 4
-    (folder / "counting.py").write_text("import no_such_module")
+    (folder / "counting.py").write_text("import no_such_module", encoding="utf-8")
     with pytest.raises(LabError, match=r"counting.py can't be loaded: ModuleNotFoundError"):
         load("edited.counting")
 

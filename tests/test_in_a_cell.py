@@ -16,6 +16,7 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.simulate import simulate
 from protocol_lab.notebook import check_property, lasso, scenario, show, source
 from protocol_lab.stepping.walk import Walk
+from tests.patience import PATIENCE
 
 LOGS = load("kafka.finite_replicated_log").bind()
 
@@ -64,7 +65,7 @@ def test_outside_a_kernel_nothing_is_displayed(capsys, monkeypatch):
 
 
 def test_what_is_quick_shows_no_line(cell_line, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", 5.0)
+    monkeypatch.setattr(progress, "_DELAY", PATIENCE)
     with ProgressBar("kafka.some") as bar:
         bar.compiling("some_action", 2, 7)
         bar.update(Result(LOGS, "native", [], per_depth=[1]), 7, 1.0)

@@ -40,8 +40,8 @@ from tests.golden_table import SPECS, golden_rows
 from tests.request_reply import spec as request_reply
 
 TRACES = Path(__file__).parent / "tlc_traces"
-KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text()
-LOG_TRACE = (TRACES / "finite_replicated_log_diverge.txt").read_text()
+KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
+LOG_TRACE = (TRACES / "finite_replicated_log_diverge.txt").read_text(encoding="utf-8")
 TALK = "talk_46_56_found_scenario"
 
 
@@ -74,7 +74,7 @@ def talk() -> Walk:
 
 @pytest.mark.parametrize("path", sorted(TRACES.glob("*.txt")), ids=lambda path: path.stem)
 def test_what_tlc_printed_becomes_a_walk(path):
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     walk = read_tlc_trace(text)
     assert path.stem.startswith(walk.model.spec.name.partition(".")[2])
     assert walk.moment.depth == len(re.findall(r"^(?:State )?\d+: <", text, re.M)) or 1
@@ -89,7 +89,9 @@ def test_what_tlc_printed_becomes_a_walk(path):
 
 
 def test_every_kafka_spec_has_a_trace_and_the_golden_ones_are_as_long():
-    walks = [read_tlc_trace(path.read_text()) for path in sorted(TRACES.glob("*.txt"))]
+    walks = [
+        read_tlc_trace(path.read_text(encoding="utf-8")) for path in sorted(TRACES.glob("*.txt"))
+    ]
     known = {walk.model.spec.name for walk in walks}
     assert known >= {name for name in spec_names() if name.startswith("kafka.")}
     lengths = {
@@ -119,7 +121,10 @@ def test_every_original_is_declared():
 
 
 def test_all_three_ways_of_printing_are_one_walk():
-    walks = [read_tlc_trace(path.read_text()) for path in sorted(TRACES.glob("truncate*"))]
+    walks = [
+        read_tlc_trace(path.read_text(encoding="utf-8"))
+        for path in sorted(TRACES.glob("truncate*"))
+    ]
     assert len(walks) == 3
     assert along(walks[0]) == along(walks[1]) == along(walks[2])
 
@@ -144,7 +149,7 @@ def test_quoted_text_with_words_around_it_is_read(mark):
 def test_constants_are_inferred():
     """Sizes from the values; the leader from who may not leave the ISR; bounds from the steps."""
     path = TRACES / "async_isr_isr_grows.txt"
-    assert read_tlc_trace(path.read_text()).model.constants.leader == 2
+    assert read_tlc_trace(path.read_text(encoding="utf-8")).model.constants.leader == 2
     assert show(read_tlc_trace(LOG_TRACE).model.constants) == {
         "replicas": 2,
         "log_records": 3,
@@ -167,12 +172,12 @@ def test_the_names_of_nodes_do_not_matter():
     assert [step.action for step in others.steps] == [step.action for step in walk.steps]
     path = TRACES / "unclean_leader_election_committed_messages_never_lost.txt"
     model = load("kafka.unclean_leader_election").bind(unstable_replica=1)
-    assert read_tlc_trace(path.read_text(), model).moment.depth == 16
+    assert read_tlc_trace(path.read_text(encoding="utf-8"), model).moment.depth == 16
 
 
 def test_a_permutation_is_found_where_the_alphabet_misleads():
     """In this model replica 2 leads for ever; the names are in the wrong order for that."""
-    text = (TRACES / "async_isr_isr_grows.txt").read_text()
+    text = (TRACES / "async_isr_isr_grows.txt").read_text(encoding="utf-8")
     renamed = text.replace("b2", "zulu")
     model = load("kafka.async_isr").bind(leader=2)
     assert read_tlc_trace(renamed, model).moment.depth == 5

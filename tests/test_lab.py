@@ -16,6 +16,7 @@ import pytest
 
 import lab
 from protocol_lab import runtime
+from tests.patience import PATIENCE
 
 KIT = Path(lab.__file__).parent
 NOTEBOOK = "notebooks/00_start_here.ipynb"
@@ -29,7 +30,7 @@ def kit(tmp_path, monkeypatch):
     for name in ("lab.py", "pyproject.toml", "requirements.txt"):
         shutil.copy(KIT / name, folder)
     for name in (NOTEBOOK, "notebooks/kafka/01_loss.ipynb"):
-        (folder / name).write_text(f"{name} as it came")
+        (folder / name).write_text(f"{name} as it came", encoding="utf-8")
     monkeypatch.setattr(lab, "HERE", folder)
     monkeypatch.setattr(lab, "VENV", folder / ".venv")
     # A folder above may be in git, and CI=true would ask for a browser.
@@ -66,7 +67,7 @@ def ready_kit(kit):
         [lab.venv_python(), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         text=True,
     )
-    Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"))
+    Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     lab.write_stamp({"key": lab.stamp_key(lab.environment_version()), "tests": True})
     return kit
 
@@ -79,7 +80,7 @@ def run_lab(kit, *words, **environment):
         capture_output=True,
         text=True,
         cwd=kit,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 
@@ -102,8 +103,8 @@ def test_the_range_is_the_packages_own():
     oldest, newest = lab.supported_pythons()
     for minor in range(oldest, newest + 1):
         lab.check_python((3, minor, 0))
-    declared = tomllib.loads((KIT / "pyproject.toml").read_text())["project"]["requires-python"]
-    assert declared == f">=3.{oldest},<3.{newest + 1}"
+    settings = tomllib.loads((KIT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["project"]["requires-python"] == f">=3.{oldest},<3.{newest + 1}"
 
 
 def test_it_points_to_a_good_python_that_is_there(monkeypatch):
@@ -126,7 +127,7 @@ def test_the_second_start_installs_nothing_and_says_nothing(installs, capsys):
 @pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
 def test_changed_requirements_are_installed_into_the_same_environment(installs, kit, name):
     lab.set_up()
-    with (kit / name).open("a") as file:
+    with (kit / name).open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     lab.set_up()
     assert installs == ["new environment", "install", "install"]
@@ -137,7 +138,7 @@ def test_what_the_tests_need_is_installed_when_asked_for_and_then_stays(installs
     lab.set_up(with_tests=True)
     lab.set_up()
     assert installs == ["new environment", "install", "install with tests"]
-    (kit / "requirements.txt").write_text("")
+    (kit / "requirements.txt").write_text("", encoding="utf-8")
     lab.set_up()
     assert installs[3:] == ["install with tests"]
 
@@ -158,7 +159,7 @@ def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
         raise KeyboardInterrupt
 
     lab.set_up()
-    (kit / "requirements.txt").write_text("")
+    (kit / "requirements.txt").write_text("", encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(lab, "install", interrupted)
         assert lab.main([]) == 130
@@ -250,7 +251,8 @@ def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit
     package = ready_kit / "protocol_lab"
     package.mkdir()
     (package / "__main__.py").write_text(
-        "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n"
+        "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n",
+        encoding="utf-8",
     )
     answer = run_lab(ready_kit, "check", "kafka.kip_320", "--json")
     assert json.loads(answer.stdout) == ["check", "kafka.kip_320", "--json"]
@@ -266,7 +268,8 @@ def tests_of_each_kind(ready_kit):
         "@pytest.mark.slow\n"
         "def test_slow(): pass\n"
         "@pytest.mark.browser\n"
-        "def test_browser(): import os; assert os.environ['CHROMIUM']\n"
+        "def test_browser(): import os; assert os.environ['CHROMIUM']\n",
+        encoding="utf-8",
     )
     return ready_kit
 
@@ -298,7 +301,9 @@ def test_a_required_chromium_that_is_missing_is_a_failure(kit, how):
 
 
 def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
-    (tests_of_each_kind / "tests" / "test_wrong.py").write_text("def test_wrong(): assert 0\n")
+    (tests_of_each_kind / "tests" / "test_wrong.py").write_text(
+        "def test_wrong(): assert 0\n", encoding="utf-8"
+    )
     assert run_lab(tests_of_each_kind, "test").returncode == 1
 
 
@@ -320,11 +325,11 @@ def delivered(request, kit):
 
 @pytest.mark.parametrize("name", ["00_start_here", "00_start_here.ipynb", NOTEBOOK])
 def test_reset_brings_a_notebook_back_and_keeps_the_learners_copy(delivered, name, capsys):
-    (delivered / NOTEBOOK).write_text("an hour's work")
+    (delivered / NOTEBOOK).write_text("an hour's work", encoding="utf-8")
     assert lab.main(["reset", name]) == 0
-    assert (delivered / NOTEBOOK).read_text() == f"{NOTEBOOK} as it came"
+    assert (delivered / NOTEBOOK).read_text(encoding="utf-8") == f"{NOTEBOOK} as it came"
     (copy,) = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
-    assert copy.read_text() == "an hour's work"
+    assert copy.read_text(encoding="utf-8") == "an hour's work"
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert copy.name in said
@@ -332,10 +337,10 @@ def test_reset_brings_a_notebook_back_and_keeps_the_learners_copy(delivered, nam
 
 def test_two_resets_in_the_same_second_keep_both_copies(delivered):
     for work in ("first", "second"):
-        (delivered / NOTEBOOK).write_text(work)
+        (delivered / NOTEBOOK).write_text(work, encoding="utf-8")
         assert lab.main(["reset", "00_start_here"]) == 0
     copies = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
-    assert sorted(copy.read_text() for copy in copies) == ["first", "second"]
+    assert sorted(copy.read_text(encoding="utf-8") for copy in copies) == ["first", "second"]
 
 
 def test_reset_brings_a_deleted_notebook_back(delivered):
@@ -360,7 +365,7 @@ def test_reset_of_a_wrong_name_lists_the_notebooks(delivered, words, capsys):
 
 def test_the_originals_outlive_a_new_environment_and_later_edits(kit):
     lab.keep_pristine_notebooks()
-    (kit / NOTEBOOK).write_text("edited")
+    (kit / NOTEBOOK).write_text("edited", encoding="utf-8")
     lab.empty_environment()
     lab.keep_pristine_notebooks()
     assert lab.original_notebook(NOTEBOOK) == f"{NOTEBOOK} as it came".encode()

@@ -259,11 +259,13 @@ def test_what_the_fixes_cost():
 def test_what_is_inferred_from_tlcs_traces():
     """Constants that no trace prints: here of one without a producer, and of one with two keys."""
     folder = Path(__file__).parent / "tlc_traces"
-    there = read_tlc_trace((folder / "compaction_leak_all_messages_there.txt").read_text())
+    there = read_tlc_trace(
+        (folder / "compaction_leak_all_messages_there.txt").read_text(encoding="utf-8")
+    )
     constants = there.model.constants
     assert (constants.message_sent_limit, constants.model_producer) == (1, 0)
     assert there.path[0].row == find_initial(there.model, "init(keys=[0], values=[0])").row
-    unseen = read_tlc_trace((folder / "compaction_unseen.txt").read_text())
+    unseen = read_tlc_trace((folder / "compaction_unseen.txt").read_text(encoding="utf-8"))
     assert unseen.model.constants.retain_null_key
     state = plain(view(unseen.model.layout, unseen.path[5].row))
     assert state["phase_one_result"] == {"read_position": 3, "latest_for_key": [0, 0, 3]}

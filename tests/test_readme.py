@@ -12,7 +12,7 @@ from protocol_lab.stepping.scenarios import read_scenario
 from protocol_lab.temporal.check import check_property
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def rows_below(header: str) -> list[list[str]]:

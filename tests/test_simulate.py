@@ -238,7 +238,7 @@ def test_actions_that_no_walk_took_are_named():
 
 
 def test_a_time_limit_and_an_interruption_end_it():
-    assert simulate(BROKEN, invariants=[], seconds=0.3, progress=False).walks > TOGETHER
+    assert simulate(BROKEN, invariants=[], seconds=0.3, progress=False).walks > 0
     stopped = simulate(BROKEN, invariants=[], walks=10**9, stopped=lambda: True, progress=False)
     assert stopped.undecided_reason == "interrupted"
     assert 0 < stopped.walks < 10**6

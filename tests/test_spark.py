@@ -380,7 +380,7 @@ def lost_file(folder, level):
 
 def cut_record(folder, level):
     record = folder / "level-00008.json"
-    record.write_text(record.read_text()[:-20])
+    record.write_text(record.read_text(encoding="utf-8")[:-20], encoding="utf-8")
 
 
 def lost_runs(folder, level):
@@ -424,7 +424,7 @@ def test_an_interrupted_search_goes_on_from_its_last_complete_level(session, tmp
     asked = question(model, progress=lambda result, *_: seen.append(result.depth))
     again = on_spark(model, asked, session, **options)
     same(again.result, NativeSearch(model, question(model)).run())
-    made_again = json.loads((folder / "level-00009.json").read_text())
+    made_again = json.loads((folder / "level-00009.json").read_text(encoding="utf-8"))
     assert made_again["new"] == again.result.per_depth[8]
     assert len(list(folder.glob("level-*/"))) == len(again.result.levels)
 
@@ -779,12 +779,12 @@ def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
 def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "spec_of_a_learner.py"
-    file.write_text(CELL)
+    file.write_text(CELL, encoding="utf-8")
     spec = importlib.import_module("spec_of_a_learner").spec
     recipe = recipe_of(spec.bind())
     assert recipe.spec == ("spec_of_a_learner", "spec")
     assert set(recipe.packages) == {"protocol_lab", "spec_of_a_learner"}
-    file.write_text(CELL.replace("+ by > room(c)", "+ by + 1 > room(c)"))
+    file.write_text(CELL.replace("+ by > room(c)", "+ by + 1 > room(c)"), encoding="utf-8")
     monkeypatch.delitem(sys.modules, "spec_of_a_learner")
     with pytest.raises(LabError, match="edited after it was loaded"):
         model_from(recipe)

@@ -8,6 +8,7 @@ their own (`spark_driver`), so that nothing of this one gets into what they pass
 import contextlib
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
@@ -26,13 +27,13 @@ from protocol_lab.cache_folder import cache_folder
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.result import Result
 from protocol_lab.runtime import find_java
+from tests.patience import PATIENCE
 from tests.spark_driver import CASES, COUNTS, model_of, question_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ROOT = Path(__file__).parent.parent
 SPARK = Path(pyspark.__file__).parent
-PATIENCE = 600
 
 
 @cache
@@ -63,8 +64,9 @@ def environment(tmp_path) -> dict[str, str]:
     """For executors: Java, a Python without the kit, and no PYTHONPATH."""
     python = tmp_path / "python-without-the-kit"
     # -S: no site module, so no .pth file that would link a folder of sources into the packages.
+    packages, program = shlex.quote(sysconfig.get_path("purelib")), shlex.quote(sys.executable)
     python.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{sysconfig.get_path("purelib")}" exec "{sys.executable}" -S "$@"\n'
+        f'#!/bin/sh\nPYTHONPATH={packages} exec {program} -S "$@"\n', encoding="utf-8"
     )
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -116,7 +118,9 @@ def started(words: list[str], environment: dict[str, str], folder: Path) -> Iter
 def wait_until(condition, log: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, log.read_text(errors="replace")[-3000:]
+        assert time.monotonic() < deadline, log.read_text(errors="replace", encoding="utf-8")[
+            -3000:
+        ]
         time.sleep(0.2)
 
 
@@ -157,7 +161,7 @@ def standalone(environment, tmp_path) -> Iterator[str]:
         wait_until(lambda: listens(port), log)
         for _ in range(2):
             programs.enter_context(started(worker, quick, logs))
-        wait_until(lambda: log.read_text().count("Registering worker") == 2, log)
+        wait_until(lambda: log.read_text(encoding="utf-8").count("Registering worker") == 2, log)
         yield address
 
 

@@ -25,6 +25,7 @@ from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.stepping.links import read_link
 from protocol_lab.stepping.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.stepping.walk import Walk
+from tests.patience import PATIENCE
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
 TALK = """\
@@ -69,7 +70,7 @@ def ask(stepper, command, **message):
     return stepper.view
 
 
-def wait_until(condition, seconds=120):
+def wait_until(condition, seconds=PATIENCE):
     """Wait for what the background computes; the machine may be busy."""
     end = time.monotonic() + seconds
     while not condition():
@@ -474,7 +475,7 @@ def test_bad_input_of_cells_is_one_sentence():
 
 def test_a_scenario_file_can_be_replayed_by_its_path(tmp_path):
     path = tmp_path / "talk.txt"
-    path.write_text(TALK)
+    path.write_text(TALK, encoding="utf-8")
     assert scenario(str(path)).title == replay(str(path)).view["scenario"]["title"]
 
 

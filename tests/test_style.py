@@ -45,7 +45,38 @@ def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
     """The modules that all protocols share."""
     paths = [path for path in tracked(".py") if path.is_relative_to(ROOT / "protocol_lab")]
     assert len(paths) > 20
-    return [(path, ast.parse(path.read_text())) for path in paths]
+    return [(path, parsed(path)) for path in paths]
+
+
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_text_files_are_opened_with_their_encoding():
+    """Else they are read and written in that of the machine, which need not be UTF-8."""
+    lacking = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
+        for path in tracked(".py")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and _opens_text(node) and not _names_encoding(node)
+    ]
+    assert lacking == []
+
+
+def _opens_text(call: ast.Call) -> bool:
+    if ast.unparse(call.func) == "Image.open":
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    values = [*call.args, *(each.value for each in call.keywords if each.arg == "mode")]
+    modes = [each.value for each in values if isinstance(each, ast.Constant)]
+    return name in ("read_text", "write_text") or (
+        name == "open" and not any(re.fullmatch("[rwax]b[+]?", str(mode)) for mode in modes)
+    )
+
+
+def _names_encoding(call: ast.Call) -> bool:
+    return any(each.arg == "encoding" for each in call.keywords)
 
 
 def test_public_functions_have_docstrings_and_say_what_they_return():
@@ -84,6 +115,6 @@ _PROTOCOLS = re.compile(r"\b(kafka|bookkeeper|pulsar|kraft)", re.IGNORECASE)
 def test_nothing_unfinished_and_no_path_of_a_machine():
     unfinished = "|".join(["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"])
     for path in tracked(".py", ".md", ".ipynb", ".txt", ".toml", ".js", ".css"):
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         assert not re.search(rf"\b({unfinished})\b", text), path
         assert not re.search(r"/(home|root|work|Users)/\w", text), path

@@ -278,6 +278,7 @@ def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     assert Walk.along(result).loop_from == 1
 
 
+@pytest.mark.usefixtures("dot")
 def test_a_loop_is_drawn():
     spec = two_in_turn()
     spec.weakly_fair(a, b)

@@ -342,6 +342,7 @@ def graph_nodes(svg):
     return [each for each in root.iter(f"{SVG}g") if each.get("class") == "node"]
 
 
+@pytest.mark.usefixtures("dot")
 def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
     walk = along(request_reply.bind(), *LOST_REPLY[:2])
     svg = around(walk.model, walk.row, 1, visited=[each.row for each in walk.path])
@@ -353,6 +354,7 @@ def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
     assert len(graph_nodes(svg)) == 1 + len({each.row for each in walk.attempts() if each.taken})
 
 
+@pytest.mark.usefixtures("dot")
 def test_states_that_were_visited_are_marked_with_their_numbers():
     swap = "swap_preferred_leader(replica={})"
     walk = along(load("kafka.unclean_leader_election").bind(), swap.format(2), swap.format(3))
@@ -382,6 +384,7 @@ def test_a_graph_that_nobody_wants_any_more_is_given_up():
     assert around(model, random_walk(model, 5).row, stopped=lambda: next(asked)) is None
 
 
+@pytest.mark.usefixtures("dot")
 @pytest.mark.parametrize("name", ["kafka.unclean_leader_election", "kafka.async_isr"])
 def test_graphviz_draws_the_surroundings_of_every_state_of_a_walk(name):
     walk = random_walk(load(name).bind(), 6, seed=2)

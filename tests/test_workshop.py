@@ -10,7 +10,7 @@ from protocol_lab.challenges import challenges_of
 from tests.notebook_outputs import FOLDER, read
 from tests.spec_checks import packages
 
-TEXT = (FOLDER / "workshop.md").read_text()
+TEXT = (FOLDER / "workshop.md").read_text(encoding="utf-8")
 NOTEBOOK = re.compile(r"`((?:\w+/)?\d\d_\w+)`")
 
 
@@ -97,7 +97,9 @@ def test_every_exercise_and_challenge_exists():
 
 
 def test_the_keys_are_those_that_the_stepper_lists():
-    drawers = (Path(protocol_lab.stepper.__file__).parent / "js" / "drawers.js").read_text()
+    drawers = (Path(protocol_lab.stepper.__file__).parent / "js" / "drawers.js").read_text(
+        encoding="utf-8"
+    )
     listed = drawers.partition("KEY_MEANINGS = [")[2].partition("];")[0]
     known = " ".join(re.findall(r'\["([^"]+)", "', listed)) + listed
     keys = [key for keys, _ in rows("Stepping in front of people") for key in keys.split("`")[1::2]]

@@ -47,8 +47,8 @@ _COMPILED_WITH = (arithmetic, nodes, records, bags, integers, loops, pieces, rew
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text() for each in _COMPILED_WITH),
-    Path(__file__).read_text(),
+    *(Path(each.__file__).read_text(encoding="utf-8") for each in _COMPILED_WITH),
+    Path(__file__).read_text(encoding="utf-8"),
 )
 """What machine code also depends on."""
 

@@ -59,7 +59,7 @@ class RunFolder:
                     raise LabError(f"{self.path} is not empty and holds no search: name another.")
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known, lock = _read_json(manifest), (self.path / "lock").open("w")
+            known, lock = _read_json(manifest), (self.path / "lock").open("wb")
         except OSError as error:
             raise self._refusal(error) from None
         except ValueError:
@@ -237,7 +237,7 @@ def _write_json(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     content[_CHECKSUM] = _checksum(content)
     part = path.with_suffix(f".{uuid.uuid4().hex}.part")
     try:
-        part.write_text(json.dumps(content, indent=1) + "\n")
+        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

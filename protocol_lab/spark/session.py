@@ -104,7 +104,7 @@ def address(path: Path) -> str:
 
 
 def _settings(folder: Path, ui: bool) -> dict[str, str]:
-    (folder / "log4j2.properties").write_text(_LOGGING)
+    (folder / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
     gibibytes = psutil.virtual_memory().total / 2**30
     return {
         "spark.master": "local[*]",
@@ -136,6 +136,6 @@ def _prepare_environment() -> None:
 
 def _cause(log: Path, error: Exception) -> str:
     """Why it did not start: the log's last line that speaks of an error, if it has one."""
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    lines = log.read_text(errors="replace", encoding="utf-8").splitlines() if log.exists() else []
     telling = [line for line in lines if "rror" in line or "xception" in line]
     return cause("\n".join([*telling[-1:], str(error)]))

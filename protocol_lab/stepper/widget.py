@@ -52,7 +52,7 @@ _PARTS = (
 
 def _style() -> str:
     """The style sheet, with the colours of the pictures from their one place, `palette`."""
-    own = (_HERE / "stepper.css").read_text()
+    own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     dark = own.replace("--dark-pictures: true;", palette.dark_variables())
     return f"{dark}\n{palette.theme_css('.lab-stepper')}\n"
 
@@ -69,7 +69,7 @@ class Stepper(anywidget.AnyWidget):
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
 
-    _esm = "\n".join((_HERE / "js" / part).read_text() for part in _PARTS)
+    _esm = "\n".join((_HERE / "js" / part).read_text(encoding="utf-8") for part in _PARTS)
     _css = _style()
 
     view = traitlets.Dict().tag(sync=True)

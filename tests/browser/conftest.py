@@ -12,9 +12,8 @@ from playwright.sync_api import expect, sync_playwright
 from lab import find_chromium
 from tests.browser.jupyterlab import jupyterlab, open_notebook
 
-expect.set_options(
-    timeout=60_000
-)  # what is computed in the background takes long on a busy machine
+# What is computed in the background takes long on a busy machine.
+expect.set_options(timeout=180_000)
 
 CHROMIUM_OPTIONS = [
     "--no-sandbox",  # as root, in a container

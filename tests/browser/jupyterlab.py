@@ -18,12 +18,13 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import BrowserContext, Locator, Page
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
-START_SECONDS, RUN_SECONDS = 60, 180
 
 
 class Notebook:
@@ -37,7 +38,7 @@ class Notebook:
     def run_all(self) -> None:
         """Run all cells, and wait until the kernel has run them."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function(_ALL_CELLS_RAN, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(_ALL_CELLS_RAN, timeout=PATIENCE * 1000)
 
     def output(self, cell: int) -> Locator:
         """The outputs of a cell, counted from 0."""
@@ -69,9 +70,9 @@ def jupyterlab(home: Path) -> Iterator[tuple[str, Path]]:
     for name, values in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values))
+        path.write_text(json.dumps(values), encoding="utf-8")
     port = _free_port()
-    with (home / "server.log").open("w") as log:
+    with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
             [
                 *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
@@ -103,13 +104,13 @@ def open_notebook(
 ) -> Notebook:
     """Open a copy of a notebook file, or new code cells, in a page of its own; the kernel is up."""
     address, folder = server
-    (folder / f"{name}.ipynb").write_text(_notebook_text(what))
+    (folder / f"{name}.ipynb").write_text(_notebook_text(what), encoding="utf-8")
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": height})
     notebook = Notebook(page, screenshots, name)
     page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
-    page.wait_for_function(_KERNEL_IS_READY, timeout=START_SECONDS * 1000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE * 1000)
+    page.wait_for_function(_KERNEL_IS_READY, timeout=PATIENCE * 1000)
     return notebook
 
 
@@ -134,14 +135,14 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and server.poll() is None:
         try:
             urllib.request.urlopen(f"{address}/api/status", timeout=5)
             return
         except OSError:
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
 
 
 _KERNEL_IS_READY = """() => {
@@ -157,4 +158,4 @@ def _notebook_text(what: str | Path | list[str]) -> str:
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
         return nbformat.writes(notebook)
-    return Path(what).read_text()
+    return Path(what).read_text(encoding="utf-8")

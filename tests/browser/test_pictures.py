@@ -73,7 +73,7 @@ def rgb(color):
 
 def test_an_animation_shows_one_frame_after_the_other(page, tmp_path):
     path = tmp_path / "film.svg"
-    path.write_text(to_animated_svg(scenario("talk_46_56_found_scenario")))
+    path.write_text(to_animated_svg(scenario("talk_46_56_found_scenario")), encoding="utf-8")
     shown = """() => [...document.documentElement.children].filter(each => each.tagName == "g")
         .flatMap((g, k) => getComputedStyle(g).visibility == "visible" ? [k] : [])"""
     film = """at => document.getAnimations().forEach(each => {

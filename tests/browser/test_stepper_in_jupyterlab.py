@@ -138,7 +138,7 @@ def test_a_scenario_plays_to_the_violation(talk):
     expect(key(stepper, "play")).to_contain_text("pause")
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 46")
     expect(stepper.locator(".ls-broken")).to_contain_text(
-        "committed messages never lost violated: ", timeout=60_000
+        "committed messages never lost violated: "
     )
     expect_depth(stepper, 16)
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 56 offset 1 is lost")
@@ -204,7 +204,7 @@ def test_export_by_text_clipboard_and_file(talk):
     with talk.page.expect_download() as download:
         key(stepper, "export-save").click()
     assert download.value.suggested_filename == "unclean_leader_election.mmd"
-    assert download.value.path().read_text() == copied
+    assert download.value.path().read_text(encoding="utf-8") == copied
 
 
 def test_a_pasted_scenario_is_played_and_a_wrong_one_named(fresh):
@@ -297,7 +297,7 @@ def test_the_distances_fall_along_the_way_and_can_be_hidden(talk):
     stepper = talk.stepper()
     near = stepper.locator(".ls-near")
     moment(stepper, 11).click()
-    expect(near).to_have_text("nearest violation: 5 steps", timeout=60_000)
+    expect(near).to_have_text("nearest violation: 5 steps")
     expect(stepper.locator(".ls-nearer")).to_have_text("replica 3, 1 entry next ▸ → 4")
     stepper.locator(".ls-nearer").click()
     expect(near).to_have_text("nearest violation: 4 steps")
@@ -335,7 +335,7 @@ def test_a_typed_state_is_found_and_lies_ahead(talk):
     key(stepper, "find-typed").fill("s.zk_state.leader == 2")
     key(stepper, "find-do").click()
     finding = stepper.locator(".ls-finding")
-    expect(finding).to_contain_text("nearest such state", timeout=60_000)
+    expect(finding).to_contain_text("nearest such state")
     expect(stepper.locator(".ls-lane.ls-current")).to_have_text("to: s.zk_state.leader == 2")
     expect(stepper.locator(".ls-choice.ls-ahead")).to_be_visible()
     key(stepper, "find-typed").fill("s.nonsense")
@@ -368,11 +368,11 @@ def test_the_learner_takes_over_with_a_button(talk):
 
 def test_a_counterexample_of_tlc_and_a_link_are_walked_along(fresh):
     stepper = fresh.stepper()
-    printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text()
+    printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
     key(stepper, "load").click()
     key(stepper, "load-text").fill(printed)
     key(stepper, "paste-do").click()
-    expect(stepper.locator("h2")).to_have_text("Kafka · KIP-101", timeout=60_000)
+    expect(stepper.locator("h2")).to_have_text("Kafka · KIP-101")
     length = stepper.locator(".ls-timeline").get_attribute("aria-valuenow")
     key(stepper, "export").click()
     key(stepper, "export-format").select_option("link")
@@ -390,7 +390,7 @@ def test_a_challenge_is_met_by_hints_and_replayed_beside_the_shortest(lab):
     cell = "from protocol_lab.notebook import challenge\nchallenge('two_leaders_write')"
     notebook = _open(lab, [cell])
     stepper = notebook.stepper()
-    expect(stepper.locator(".ls-score")).to_contain_text("par is 6", timeout=90_000)
+    expect(stepper.locator(".ls-score")).to_contain_text("par is 6")
     expect(stepper.locator(".ls-near")).to_have_count(0)
     key(stepper, "hint").click()
     expect(stepper.locator(".ls-hints li")).to_have_count(1)
@@ -481,7 +481,7 @@ def test_a_specification_of_messages_is_stepped_and_drawn(lab):
         expect_depth(stepper, depth)
     key(stepper, "tab-sequence").click()
     expect(stepper.locator(".ls-sequence svg")).to_contain_text("client 1")
-    expect(stepper.locator(".ls-near")).to_contain_text("steps", timeout=90_000)
+    expect(stepper.locator(".ls-near")).to_contain_text("steps")
     notebook.shoot("messages", stepper)
 
 
