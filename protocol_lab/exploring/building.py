@@ -57,7 +57,7 @@ class Builder:
         self.model, self.watch = model, watch
         self.seconds = 0.0
         self.compiler = compiling.Compiler(
-            model.layout, model.spec.constants._fields, left_out(model.constants)
+            model.layout, model.spec.constants, left_out(model.constants)
         )
 
     def addresses(self, wanted: list[pieces.Piece]) -> np.ndarray:
@@ -126,7 +126,7 @@ class Builder:
             "sequence": compiling.inner(pieces.sequence),
             "size_of": compiling.inner(size),
             "keep": compiling.inner(loops.keep),
-            **{each: getattr(records, each) for each in ("as_number", "copy_state")},
+            **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
             **called,
@@ -152,7 +152,14 @@ def _cause(error: Exception) -> str:
     """The one line of Numba's long message that says what it does not understand, and where."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
-    ours = ("there is no field", "can't be stored", "can be assigned")
+    ours = (
+        "there is no field",
+        "can't be stored",
+        "can be assigned",
+        "in order",
+        "assigned to",
+        "with a text",
+    )
     causes = [line for line in told if any(each in line for each in ours)]
     generated = str(cache_folder())
     place = next((line for line in told if line.startswith("File ") and generated not in line), "")

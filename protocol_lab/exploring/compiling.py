@@ -15,16 +15,17 @@ import numba
 import numpy as np
 from numba import njit
 
-from protocol_lab.declaring import nodes
+from protocol_lab.declaring import named_values, nodes
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.declaring.named_values import Texts, names_of_constants, names_of_fields
 from protocol_lab.declaring.sources import parse, without_annotations
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import bags, loops, pieces, records, rewriting
+from protocol_lab.exploring import bags, loops, pieces, records, rewriting, slots
+from protocol_lab.exploring.hashing import short_hash
 from protocol_lab.exploring.reaching import (
     fields_read,
     is_plain,
     reachable,
-    short_hash,
     source_hash,
 )
 from protocol_lab.exploring.refused import refuse
@@ -35,13 +36,16 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _OWN = {
     each.__name__: each
     for each in (records.get_item, records.set_field, records.set_item, records.as_number)
-}
+} | {name: getattr(records, name) for name in ("equal", "unequal", "contained")}
 """The functions of `records` that rewritten code calls by their names."""
 
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text() for each in (nodes, records, bags, loops, pieces, rewriting)),
+    *(
+        Path(each.__file__).read_text()
+        for each in (nodes, named_values, records, slots, bags, loops, pieces, rewriting)
+    ),
     Path(__file__).read_text(),
 )
 """What machine code also depends on."""
@@ -58,11 +62,14 @@ class Compiler:
     def __init__(
         self,
         layout: StructLayout,
-        constants: tuple[str, ...],
+        constants: type,
         left_out: frozenset[str] = frozenset(),
     ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
-        self._setting = short_hash(repr(layout), repr(constants), *_VERSIONS)
+        self._named = names_of_fields(layout), names_of_constants(constants)
+        self._setting = short_hash(
+            repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
+        )
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
@@ -84,7 +91,10 @@ class Compiler:
         self._running.add(key)
         tree = without_annotations(parse(function))
         refuse(function, tree)
-        tree, extra, names = rewriting.rewritten(function, tree, self.left_out, self.constructor)
+        texts = Texts(function, tree, *self._named)
+        tree, extra, names = rewriting.rewritten(
+            function, tree, self.left_out, self.constructor, texts
+        )
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
         scope = {
