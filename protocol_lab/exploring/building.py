@@ -159,6 +159,7 @@ def _cause(error: Exception) -> str:
         "in order",
         "assigned to",
         "with a text",
+        "one whole number",
     )
     causes = [line for line in told if any(each in line for each in ours)]
     generated = str(cache_folder())

@@ -238,6 +238,7 @@ def set_item(typing_context, items, index, value):
     if not isinstance(items, Slots):
         raise TypingError("only slots of the state's arrays can be assigned by index")
     items.refuse_store()
+    _expect_number(index)
     if not can_store(items.item, value):
         raise TypingError(f"{value} can't be stored in an array of {items.item}")
 
@@ -253,6 +254,7 @@ def set_item(typing_context, items, index, value):
 def get_item(typing_context, items, index):
     """What `items[index]` becomes where it is read."""
     if isinstance(items, Slots):
+        _expect_number(index)
 
         def read_slot(context, builder, signature, args):
             return load(
@@ -270,6 +272,11 @@ def get_item(typing_context, items, index):
         return context.get_function(operator.getitem, plain)(builder, values)
 
     return plain.return_type(items, index), codegen
+
+
+def _expect_number(index: types.Type) -> None:
+    if not isinstance(index, types.Integer | types.Boolean):
+        raise TypingError("a slot of the state's arrays is read by one whole number")
 
 
 def _checked_slot(context, builder, signature, args) -> Any:

@@ -169,7 +169,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(items, ast.Attribute) and items.attr == "items":
             each = ast.comprehension(ast.Name("_item", ast.Store()), items, [], 0)
             test = _call("equal", ast.Name("_item", ast.Load()), value)
-            return self._as_loop("any", ast.GeneratorExp(test, [each]))
+            return self.visit_Call(_call("any", ast.GeneratorExp(test, [each])))
         return _call("contained", items, value)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
