@@ -16,7 +16,7 @@ from bookkeeper_spec.chain import (
     is_stale,
     resign,
 )
-from protocol_lab import TAKEN, add
+from protocol_lab import TAKEN, add, take
 
 # --- Leadership ------------------------------------------------------------------------------
 
@@ -84,8 +84,11 @@ def fence(s, ledger_id) -> None:
     if not is_on_bookies(s, ledger_id):
         add(s.b_ledgers, BookieLedger(id=ledger_id, entry=NO_ENTRY, fenced=True))
     for k in range(s.b_ledgers.size):
-        if s.b_ledgers.items[k].id == ledger_id:
-            s.b_ledgers.items[k].fenced = True
+        known = s.b_ledgers.items[k]
+        if known.id == ledger_id and not known.fenced:
+            fenced = BookieLedger(id=ledger_id, entry=known.entry, fenced=True)
+            take(s.b_ledgers, known)
+            add(s.b_ledgers, fenced)  # in the same place: the order is by id and entry first
 
 
 def close_last_ledger_success(s: State, c: NamedTuple, client: Client):

@@ -239,8 +239,9 @@ def resend_pending_op(writer, messages, entry, stamp, lost) -> str:
     if were_adds_sent(messages.of[entry - 1], stamp, bookies):
         return "this very request was sent before"
     send_adds(messages.of[entry - 1], op.entry.data, stamp, bookies, lost)
-    op.fragment_id = fragment.id
-    op.ensemble = fragment.ensemble
+    sent = PendingAddOp(entry=op.entry, fragment_id=fragment.id, ensemble=fragment.ensemble)
+    take(ops, op)
+    add(ops, sent)
     return TAKEN
 
 

@@ -172,13 +172,16 @@ def init(s: State, c: Constants):
 
 
 def log_of(s, replica):
-    """The replica's log; that of nobody (NONE) is empty."""
+    """The replica's log."""
     return s.replica_states[replica].local_log
 
 
 def leo(s, replica) -> int:
-    """The log end offset, as the original counts it: how many messages the log holds."""
-    return s.replica_states[replica].local_log.length
+    """The log end offset, as the original counts it: how many messages the log holds.
+
+    That of nobody (NONE) is 0.
+    """
+    return 0 if replica == NONE else s.replica_states[replica].local_log.length
 
 
 def has_no_leader(s) -> bool:

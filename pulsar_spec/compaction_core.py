@@ -288,8 +288,9 @@ def compactor_phase_two_delete_ledger(s: State, c: Constants):
     """The last ledger but one is deleted, if it exists, and the compactor begins anew."""
     if s.compactor_state != COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER:
         return "the compactor is not about to delete a ledger"
-    # Ledger 1 is preceded by slot 0, where nothing ever is.
-    erase(s.compacted_ledgers, max_compacted_ledger_id(s) - 1)
+    old = max_compacted_ledger_id(s) - 1
+    if old > 0:
+        erase(s.compacted_ledgers, old)
     forget_phase_one(s)
     return TAKEN
 

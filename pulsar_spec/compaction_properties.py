@@ -60,7 +60,7 @@ def type_safe(s: State, c: Constants):
 def existing_ledgers(s) -> int:
     """How many compacted ledgers are on disk."""
     return sum(
-        1 for ledger in range(len(s.compacted_ledgers)) if s.compacted_ledgers[ledger].exists
+        1 for ledger in range(1, len(s.compacted_ledgers)) if s.compacted_ledgers[ledger].exists
     )
 
 
@@ -71,6 +71,8 @@ def compacted_ledger_leak(s: State, c: Constants):
 
 def is_in_context(s, message) -> bool:
     """Does the context's ledger have a message of the same key that is not older?"""
+    if s.compacted_topic_context == NONE:
+        return False
     messages = s.compacted_ledgers[s.compacted_topic_context].messages
     for k in range(messages.length):
         if messages.items[k].key == message.key and messages.items[k].id >= message.id:
@@ -89,7 +91,7 @@ def compaction_horizon_correctness(s: State, c: Constants):
 
 def duplicate_null_key_message(s: State, c: Constants):
     """No message without a key is both in the context's ledger and after the horizon."""
-    if not c.retain_null_key:
+    if not c.retain_null_key or s.compacted_topic_context == NONE:
         return HOLDS
     messages = s.compacted_ledgers[s.compacted_topic_context].messages
     for k in range(messages.length):
@@ -132,8 +134,10 @@ def everything_ends(s: State, c: Constants):
 
 def a_message_is_compacted_away(s: State, c: Constants):
     """A consumer is spared a message: the context's ledger has fewer than the horizon counts."""
+    if s.compacted_topic_context == NONE:
+        return "consumers have no compacted ledger"
     context = s.compacted_ledgers[s.compacted_topic_context]
-    if s.compacted_topic_context != NONE and context.messages.length < s.compaction_horizon:
+    if context.messages.length < s.compaction_horizon:
         return HOLDS
     return "the context's ledger has all messages up to the horizon"
 

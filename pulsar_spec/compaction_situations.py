@@ -16,6 +16,8 @@ def a_crash_would_take_consumers_back(s: State, c: Constants) -> bool:
 
 def the_ledger_reaches_beyond_the_horizon(s: State, c: Constants) -> bool:
     """The context's ledger has a message from after the horizon."""
+    if s.compacted_topic_context == NONE:
+        return False
     messages = s.compacted_ledgers[s.compacted_topic_context].messages
     return any(messages.items[k].id > s.compaction_horizon for k in range(messages.length))
 
@@ -27,12 +29,15 @@ def a_ledger_is_left_over(s: State, c: Constants) -> bool:
 
 def a_ledger_is_empty(s: State, c: Constants) -> bool:
     """Consumers read a compacted ledger without a message in it."""
-    context = s.compacted_ledgers[s.compacted_topic_context]
-    return s.compacted_topic_context != NONE and context.messages.length == 0
+    if s.compacted_topic_context == NONE:
+        return False
+    return s.compacted_ledgers[s.compacted_topic_context].messages.length == 0
 
 
 def one_message_stands_for_all(s: State, c: Constants) -> bool:
     """The context's ledger has one message, and the horizon counts three or more."""
+    if s.compacted_topic_context == NONE:
+        return False
     context = s.compacted_ledgers[s.compacted_topic_context]
     return context.messages.length == 1 and s.compaction_horizon >= 3
 

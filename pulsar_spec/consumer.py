@@ -27,6 +27,8 @@ from pulsar_spec.compaction_core import (
 
 def first_in_ledger(s, ledger, position) -> int:
     """The id of the first message from this position on that a compacted ledger has, or 0."""
+    if ledger == NONE:
+        return 0
     messages = s.compacted_ledgers[ledger].messages
     for k in range(messages.length):
         if messages.items[k].id >= position:

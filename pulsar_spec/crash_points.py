@@ -6,6 +6,7 @@ end. What is then on disk and not in use stays there for ever.
 
 import pandas as pd
 
+from protocol_lab.declaring.layout import NONE
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.views import view
 from protocol_lab.exploring.explore import explore
@@ -92,20 +93,26 @@ def _next_compaction(model: Model, row: bytes) -> bytes | None:
 
 def existing(s) -> set[int]:
     """The compacted ledgers on disk."""
-    return {k for k in range(len(s.compacted_ledgers)) if s.compacted_ledgers[k].exists}
+    return {k for k in range(1, len(s.compacted_ledgers)) if s.compacted_ledgers[k].exists}
+
+
+def in_context(s) -> list:
+    """The messages of the context's ledger; none if there is no context."""
+    if s.compacted_topic_context == NONE:
+        return []
+    return list(s.compacted_ledgers[s.compacted_topic_context].messages.items)
 
 
 def served_twice(s) -> set[int]:
     """The ids of messages without a key that are in the context's ledger and after the horizon."""
-    messages = s.compacted_ledgers[s.compacted_topic_context].messages
-    kept = (messages.items[k] for k in range(messages.length))
-    return {each.id for each in kept if each.key == NULL_KEY and each.id > s.compaction_horizon}
+    return {
+        each.id for each in in_context(s) if each.key == NULL_KEY and each.id > s.compaction_horizon
+    }
 
 
 def lost_messages(s) -> set[int]:
     """The ids of each key's latest message, if consumers get it from nowhere."""
-    messages = s.compacted_ledgers[s.compacted_topic_context].messages
-    kept = {messages.items[k].id for k in range(messages.length)}
+    kept = {each.id for each in in_context(s)}
     latest = {}
     for k in range(s.messages.length):
         if s.messages.items[k].key != NULL_KEY:

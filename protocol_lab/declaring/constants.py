@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args, get_type_hints
 
+from protocol_lab.declaring.layout import named_value
 from protocol_lab.errors import LabError
 
 NO_LIMIT = 2**31 - 1
@@ -99,6 +100,8 @@ def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
             raise LabError(f"{spec_name}: {name} has no default; write bind({name}=...).")
     for name, value in bound.items():
         _check(name, value, limits[name], bound)
+        if limits[name].choices:
+            bound[name] = named_value(value, limits[name].choices)
     return constants(**bound)
 
 

@@ -1,7 +1,8 @@
 """Sequences and bags inside a state: plain functions, compiled with the actions that call them.
 
 A sequence has `length` and `items`; a bag has `size` and `items` in sorted order, which makes
-equal bags equal bytes. Slots beyond the end are zero. A full container raises CapacityExceeded:
+equal bags equal bytes. Slots beyond the end are zero. What is in a container is changed by these
+functions; an item of a sequence may also be assigned to. A full container raises CapacityExceeded:
 that is never a refusal, it ends the search as undecided.
 """
 
@@ -16,6 +17,21 @@ def overflow(container) -> None:
     raise CapacityExceeded(container.remedy())
 
 
+def capacity(container) -> int:
+    """How many items a sequence or bag has room for."""
+    return container.capacity()
+
+
+def put_item(container, position, item) -> None:
+    """Store an item, or 0, in any slot of a container: only what keeps it whole may do so."""
+    container.put_item(position, item)
+
+
+def set_count(container, count) -> None:
+    """Store how many items a container has: only what keeps it whole may do so."""
+    container.set_count(count)
+
+
 def erase(items, index) -> None:
     """Set one slot of an array back to zero."""
     items[index] = 0
@@ -23,17 +39,17 @@ def erase(items, index) -> None:
 
 def append(sequence, item) -> None:
     """Add an item at the end of a sequence."""
-    if sequence.length >= len(sequence.items):
+    if sequence.length >= capacity(sequence):
         overflow(sequence)
-    sequence.items[sequence.length] = item
-    sequence.length += 1
+    put_item(sequence, sequence.length, item)
+    set_count(sequence, sequence.length + 1)
 
 
 def truncate(sequence, length) -> None:
     """Keep the first `length` items of a sequence (no effect if it is not longer)."""
     while sequence.length > length:
-        sequence.length -= 1
-        erase(sequence.items, sequence.length)
+        set_count(sequence, sequence.length - 1)
+        put_item(sequence, sequence.length, 0)
 
 
 def find(bag, item) -> int:
@@ -52,13 +68,13 @@ def is_in(bag, item) -> bool:
 
 def add(bag, item) -> None:
     """Put one more such item into the bag."""
-    if bag.size >= len(bag.items):
+    if bag.size >= capacity(bag):
         overflow(bag)
     position = find(bag, item)
     for k in range(bag.size, position, -1):
-        bag.items[k] = bag.items[k - 1]
-    bag.items[position] = item
-    bag.size += 1
+        put_item(bag, k, bag.items[k - 1])
+    put_item(bag, position, item)
+    set_count(bag, bag.size + 1)
 
 
 def add_once(bag, item) -> None:
@@ -72,6 +88,6 @@ def take(bag, item) -> None:
     position = find(bag, item)
     if position < bag.size and bag.items[position] == item:
         for k in range(position, bag.size - 1):
-            bag.items[k] = bag.items[k + 1]
-        bag.size -= 1
-        erase(bag.items, bag.size)
+            put_item(bag, k, bag.items[k + 1])
+        set_count(bag, bag.size - 1)
+        put_item(bag, bag.size, 0)

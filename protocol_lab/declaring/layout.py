@@ -17,8 +17,9 @@ Sizes are names of constants or small expressions over them ("max_leader_epoch +
 constants `resolve` gives a tree of `IntegerLayout`, `StructLayout` and `ArrayLayout` with byte
 offsets, from which the uncompiled views, the numpy dtype and the compiled types are all made.
 
-Nodes count from 1; 0 is NONE. Arrays by node therefore have a slot 0, which stays zero: reading
-the log of nobody is harmless, and `s.replica_log[2]` is replica 2's, as in the original.
+Nodes count from 1; 0 is NONE. Arrays by node therefore have a slot 0, so that `s.replica_log[2]`
+is replica 2's, as in the original. It stays zero: the log of nobody can be neither read nor
+written.
 Everything that is not in use is zero, so that two rows are equal exactly if the states are.
 """
 
@@ -26,6 +27,7 @@ import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,6 +86,47 @@ class Named:
     names: tuple[str, ...]
 
 
+class NamedValue(int):
+    """A number that also equals its name: `s.mode == "idle"`. Other texts raise ValueError."""
+
+    names: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return int(self) == number_named(other, self.names)
+        return int.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __reduce__(self) -> tuple:
+        return named_value, (int(self), self.names)
+
+
+@cache
+def named_values(names: tuple[str, ...]) -> tuple[NamedValue, ...]:
+    """The values that have these names, in their order."""
+    kind = type("NamedValue", (NamedValue,), {"names": names})
+    return tuple(kind(k) for k in range(len(names)))
+
+
+def named_value(value: int | str, names: tuple[str, ...]) -> int:
+    """A number or a name as the value that it is; a number beyond the names as it is."""
+    number = number_named(value, names) if isinstance(value, str) else int(value)
+    return named_values(names)[number] if 0 <= number < len(names) else number
+
+
+def number_named(text: str, names: tuple[str, ...], of: str = "this") -> int:
+    """The number that has this name. Raises ValueError, with the names that there are."""
+    if text in names:
+        return names.index(text)
+    if not names:
+        raise ValueError(f"{of} is a number, and never {text!r}")
+    raise ValueError(f"{of} is one of {', '.join(names)}, and never {text!r}")
+
+
 @dataclass(frozen=True)
 class Array:
     """`size` slots of `item`, counted from 0."""
@@ -94,7 +137,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Per:
-    """One `item` for every node, indexed by the node (slot 0 stays zero)."""
+    """One `item` for every node, indexed by the node; there is none for NONE."""
 
     node: Node
     item: Any
@@ -155,7 +198,11 @@ class Struct:
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {sorted(unknown)[0]}")
         for name in self.field_types:
-            setattr(self, name, values.get(name, 0))
+            value = values.get(name, 0)
+            if isinstance(self.field_types[name], Named):
+                value = named_value(value, self.field_types[name].names)
+            # A part of the state is copied: it may change before this is stored.
+            setattr(self, name, value.copy() if hasattr(value, "copy") else value)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.field_types)
@@ -220,12 +267,15 @@ class ArrayLayout:
     """`count` items one after the other.
 
     `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
-    indices in use are then those from 1.
+    indices in use are then those from 1. `items_of`, "seq" or "bag", marks the items of such a
+    container: how many are in use stands right before them, in a number of type `counter`.
     """
 
     item: Any
     count: int
     per_node: str = ""
+    items_of: str = ""
+    counter: str = ""
 
     @property
     def size(self) -> int:
@@ -286,9 +336,10 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
 
 def _counted(count: str, item: Any, size: str | int, sizes: Mapping[str, int], kind: str) -> Any:
     slots = max(1, evaluate_size(size, sizes))
+    counter = "int8" if slots < 128 else "int16"
     parts = {
-        count: IntegerLayout("int8" if slots < 128 else "int16"),
-        "items": ArrayLayout(_resolve(item, sizes), slots),
+        count: IntegerLayout(counter),
+        "items": ArrayLayout(_resolve(item, sizes), slots, items_of=kind, counter=counter),
     }
     return _packed(_Sequence, parts, kind, str(size))
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from protocol_lab.declaring.arithmetic import checked_pow
 from protocol_lab.declaring.evaluation import evaluated
-from protocol_lab.declaring.layout import Named, Node, evaluate_size
+from protocol_lab.declaring.layout import Named, Node, evaluate_size, named_values
 from protocol_lab.declaring.nodes import nodes_up_to, size, submasks
 from protocol_lab.errors import LabError
 
@@ -117,7 +117,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
         case Range(low, high):
             yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
         case Named(names):
-            yield from range(len(names))
+            yield from named_values(names)
         case Subset(of, wanted):
             found = submasks(subset_mask(of, scope))
             if wanted is not None:

@@ -5,11 +5,19 @@ that uncompiled arithmetic is exact; storing one checks that it fits, so that no
 Compiled functions get records of the same names (`compiling`), and the two must agree.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from struct import Struct as Codec
 from typing import Any
 
-from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, Struct, StructLayout
+from protocol_lab.declaring.layout import (
+    ArrayLayout,
+    IntegerLayout,
+    Struct,
+    StructLayout,
+    named_value,
+    number_named,
+)
 from protocol_lab.declaring.nodes import as_set
 from protocol_lab.errors import CapacityExceeded
 
@@ -25,6 +33,12 @@ _CODECS = {
     ]
 }
 
+_COUNTERS = {"seq": "length", "bag": "size"}
+"""Which field of a container counts its items."""
+
+ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
+"""Why no item of a bag can be assigned to; compiled code says the same."""
+
 
 class View:
     """Base of all views: a buffer, a position in it, and where in the state that is."""
@@ -33,6 +47,10 @@ class View:
 
     def __init__(self, data: bytearray | bytes, at: int, path: str):
         self._data, self._at, self._path = data, at, path
+
+    def copy(self) -> "View":
+        """The same values in bytes of its own, which nothing changes."""
+        return read(self._layout, bytes(self), 0, self._path)
 
     def __bytes__(self) -> bytes:
         return bytes(self._data[self._at : self._at + self._layout.size])
@@ -65,15 +83,36 @@ class StructView(View):
 
     def remedy(self) -> str:
         """The sentence for a full sequence or bag: which one, and what to raise."""
-        slots = self._layout.fields["items"].count
-        return f"{self._path} has no room for more than {slots}: raise {self._layout.constant}"
+        return (
+            f"{self._path} has no room for more than {self.capacity()}: raise"
+            f" {self._layout.constant}"
+        )
+
+    def capacity(self) -> int:
+        """How many items a sequence or bag has room for."""
+        return self._layout.fields["items"].count
+
+    def put_item(self, position: int, item: Any) -> None:
+        """Store an item of a sequence or bag, in use or not; for the helpers of `containers`."""
+        items = self._layout.fields["items"]
+        at = self._at + self._layout.offsets["items"] + position * items.item.size
+        write(items.item, self._data, at, item, f"{self._path}.items[{position}]")
+
+    def set_count(self, count: int) -> None:
+        """Store how many items a sequence or bag has; for the helpers of `containers`."""
+        name = _COUNTERS[self._layout.kind]
+        layout, at = self._layout.fields[name], self._at + self._layout.offsets[name]
+        write(layout, self._data, at, count, f"{self._path}.{name}")
 
     def __repr__(self) -> str:
         return f"{self._layout.declared.__name__}({_fields_text(self)})"
 
 
 class ArrayView(View):
-    """Items by index, from 0; arrays by node from 1."""
+    """Items by index, from 0; arrays by node from 1.
+
+    Of a sequence or bag only the items that are there can be read, and no others are visited.
+    """
 
     __slots__ = ("_layout",)
 
@@ -82,23 +121,46 @@ class ArrayView(View):
         self._layout = layout
 
     def __len__(self) -> int:
-        return self._layout.count
+        return self._end() if self._layout.items_of else self._layout.count
+
+    def _end(self) -> int:
+        """The index after the last one in use."""
+        if not self._layout.items_of:
+            return self._layout.count
+        codec = _CODECS[self._layout.counter]
+        return codec.unpack_from(self._data, self._at - codec.size)[0]
 
     def _locate(self, index: int) -> int:
-        if not 0 <= index < self._layout.count:
-            raise IndexError(f"{self._path} has no slot {index}")
+        first = 1 if self._layout.per_node else 0
+        if not first <= index < self._end():
+            raise IndexError(self._no_slot(index))
         return self._at + index * self._layout.item.size
+
+    def _no_slot(self, index: int) -> str:
+        if self._layout.per_node and index == 0:
+            return f"{self._path} has no slot for NONE; guard against it"
+        if self._layout.items_of:
+            return f"{self._path} has no item {index}; there are {self._end()}"
+        return f"{self._path} has no slot {index}"
 
     def __getitem__(self, index: int) -> Any:
         at = self._locate(index)
-        return read(self._layout.item, self._data, at, f"{self._path}[{index}]")
+        data = self._data
+        if self._layout.items_of == "bag" and isinstance(data, bytearray):
+            data = memoryview(data).toreadonly()
+        return read(self._layout.item, data, at, f"{self._path}[{index}]")
 
     def __setitem__(self, index: int, value: Any) -> None:
+        if self._layout.items_of == "bag":
+            raise TypeError(f"{self._path}[{index}]: {ITEMS_IN_ORDER}")
         at = self._locate(index)
         write(self._layout.item, self._data, at, value, f"{self._path}[{index}]")
 
-    def __iter__(self):
-        return (self[index] for index in range(len(self)))
+    def __iter__(self) -> Iterator[Any]:
+        index = 1 if self._layout.per_node else 0
+        while index < self._end():
+            yield self[index]
+            index += 1
 
     def __repr__(self) -> str:
         return repr(plain_value(self._layout, self._data, self._at))
@@ -130,15 +192,23 @@ def _field(name: str, layout: Any, offset: int) -> property:
         return read(layout, view._data, view._at + offset, f"{view._path}.{name}")
 
     def fset(view: View, value: Any) -> None:
+        if view._layout.kind != "struct":
+            raise TypeError(f"{view._path}.{name} {why_not_assigned(view._layout.kind)}")
         write(layout, view._data, view._at + offset, value, f"{view._path}.{name}")
 
-    if isinstance(layout, IntegerLayout) and layout.kind != "bool":
+    if isinstance(layout, IntegerLayout) and layout.kind not in ("bool", "named"):
         unpack = _CODECS[layout.code].unpack_from
 
         def fget(view: View) -> int:
             return unpack(view._data, view._at + offset)[0]
 
     return property(fget, fset)
+
+
+def why_not_assigned(kind: str) -> str:
+    """Why a field of a sequence or bag can't be assigned to; compiled code says the same."""
+    helpers = "append and truncate" if kind == "seq" else "add, add_once and take"
+    return f"can't be assigned to: {helpers} change it"
 
 
 def view(layout: StructLayout, data: bytearray | bytes, path: str = "state") -> Any:
@@ -150,6 +220,8 @@ def read(layout: Any, data: Any, at: int, path: str) -> Any:
     """What stands at a position: a number, or a view that writes through."""
     if isinstance(layout, IntegerLayout):
         value = _CODECS[layout.code].unpack_from(data, at)[0]
+        if layout.kind == "named":
+            return named_value(value, layout.names)
         return bool(value) if layout.kind == "bool" else value
     if isinstance(layout, ArrayLayout):
         return ArrayView(data, at, path, layout)
@@ -160,9 +232,13 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     """Store a copy of a value; 0 erases. Raises CapacityExceeded if a number does not fit."""
     if isinstance(data, bytes):
         raise TypeError("only actions change a state; look at it here, and return what you find")
+    if isinstance(data, memoryview):
+        raise TypeError(f"{path}: {ITEMS_IN_ORDER}")
     if not isinstance(layout, IntegerLayout):
         data[at : at + layout.size] = encode(layout, value)
         return
+    if isinstance(value, str) and layout.kind == "named":
+        value = number_named(value, layout.names, path)
     if isinstance(value, str | list | tuple | dict | set):
         raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
     number = int(value)

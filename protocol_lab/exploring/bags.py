@@ -13,8 +13,10 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from protocol_lab.declaring import containers
+from protocol_lab.declaring.views import ITEMS_IN_ORDER
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.exploring.records import can_store, moved, size_of, store
+from protocol_lab.exploring.records import CONTAINER_OPERATIONS, can_store, size_of, store
+from protocol_lab.exploring.slots import moved
 
 
 class _Bag:
@@ -124,6 +126,8 @@ def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
     def operation(typing_context, bag, item):
         if not (isinstance(bag, types.Record) and "items" in bag.fields and "size" in bag.fields):
             raise TypingError(f"{name}: this is no Bag of the state")
+        if bag.frozen and result == types.void:
+            raise TypingError(ITEMS_IN_ORDER)
         kind = bag.typeof("items").dtype
         if not can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
             item, types.Record
@@ -167,5 +171,6 @@ BAG_OPERATIONS = {
     containers.add: _bag_operation("add", types.void, _build_add),
     containers.add_once: _bag_operation("add_once", types.void, _build_add_once),
     containers.take: _bag_operation("take", types.void, _build_take),
+    **CONTAINER_OPERATIONS,
 }
 """Plain functions of `containers`, and what they are in compiled code."""

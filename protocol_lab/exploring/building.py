@@ -58,7 +58,7 @@ class Builder:
         self.model, self.watch = model, watch
         self.seconds = 0.0
         self.compiler = compiling.Compiler(
-            model.layout, model.spec.constants._fields, left_out(model.constants)
+            model.layout, model.spec.constants, left_out(model.constants)
         )
 
     def addresses(self, wanted: list[pieces.Piece]) -> np.ndarray:
@@ -125,7 +125,7 @@ class Builder:
             "sequence": compiling.inner(pieces.sequence),
             "size_of": compiling.inner(size),
             "keep": compiling.inner(loops.keep),
-            **{each: getattr(records, each) for each in ("as_number", "copy_state")},
+            **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
             **integers.COMPILED_OPERATIONS,
@@ -151,7 +151,15 @@ def _cause(error: Exception) -> str:
     """The one line of Numba's long message that says what it does not understand, and where."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
-    ours = ("there is no field", "can't be stored", "can be assigned")
+    ours = (
+        "there is no field",
+        "can't be stored",
+        "can be assigned",
+        "in order",
+        "assigned to",
+        "with a text",
+        "one whole number",
+    )
     causes = [line for line in told if any(each in line for each in ours)]
     places = [line for line in told if line.startswith("File ") and _GENERATED not in line]
     place = next(iter(places), "")

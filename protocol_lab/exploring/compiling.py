@@ -15,16 +15,17 @@ import numba
 import numpy as np
 from numba import njit
 
-from protocol_lab.declaring import arithmetic, nodes
+from protocol_lab.declaring import arithmetic, named_values, nodes
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.declaring.named_values import Texts, names_of_constants, names_of_fields
 from protocol_lab.declaring.sources import parse, without_annotations
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting
+from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting, slots
+from protocol_lab.exploring.hashing import short_hash
 from protocol_lab.exploring.reaching import (
     fields_read,
     is_plain,
     reachable,
-    short_hash,
     source_hash,
 )
 from protocol_lab.exploring.refused import refuse
@@ -34,15 +35,20 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 _OWN = {
     **{
-        each.__name__: each
-        for each in (records.get_item, records.set_field, records.set_item, records.as_number)
+        name: getattr(records, name)
+        for name in (
+            *("get_item", "set_field", "set_item", "as_number"),
+            *("equal", "unequal", "contained"),
+        )
     },
     **integers.COMPILED_OPERATIONS,
     "Fault": Fault,
 }
 """The functions that rewritten code calls by their names."""
 
-_COMPILED_WITH = (arithmetic, nodes, records, bags, integers, loops, pieces, rewriting)
+_COMPILED_WITH = (
+    *(arithmetic, nodes, named_values, records, slots, bags, integers, loops, pieces, rewriting),
+)
 
 _VERSIONS = (
     numba.__version__,
@@ -64,11 +70,14 @@ class Compiler:
     def __init__(
         self,
         layout: StructLayout,
-        constants: tuple[str, ...],
+        constants: type,
         left_out: frozenset[str] = frozenset(),
     ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
-        self._setting = short_hash(repr(layout), repr(constants), *_VERSIONS)
+        self._named = names_of_fields(layout), names_of_constants(constants)
+        self._setting = short_hash(
+            repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
+        )
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self._structs = _struct_layouts(layout)
@@ -90,7 +99,10 @@ class Compiler:
         self._running.add(key)
         tree = without_annotations(parse(function))
         refuse(function, tree)
-        tree, extra, names = rewriting.rewritten(function, tree, self.left_out, self.constructor)
+        texts = Texts(function, tree, *self._named)
+        tree, extra, names = rewriting.rewritten(
+            function, tree, self.left_out, self.constructor, texts
+        )
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
         scope = {

@@ -182,7 +182,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
             return [
                 f"for at_{name} in range(before.{path}.{count}):",
                 *([once] if layout.kind == "bag" else []),
-                f"{name}_ = {items}[at_{name}]",
+                f"{name}_ = read_only({items}[at_{name}])",
             ]
     raise TypeError(f"{domain!r} is not a domain")
 

@@ -4,7 +4,6 @@ The kernel cache does not see an edit in a called function by itself. So `source
 function that can be reached and every constant that they read.
 """
 
-import hashlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from protocol_lab.declaring import containers
 from protocol_lab.declaring.sources import names_read, shape_of
 from protocol_lab.exploring import bags
+from protocol_lab.exploring.hashing import short_hash
 
 _HAVE_COMPILED_VERSIONS = (containers.overflow, *bags.BAG_OPERATIONS)
 """Plain functions for which `records` or `bags` has a compiled version of its own."""
@@ -49,14 +49,6 @@ def _as_text(function: Callable) -> str:
         if isinstance(value, int | str | float | tuple)
     ]
     return f"{function.__qualname__} {shape_of(function.__code__)} {values}"
-
-
-def short_hash(*parts: str) -> str:
-    """A hash of texts that is short enough for a folder's name."""
-    digest = hashlib.sha256()
-    for each in parts:
-        digest.update(each.encode())
-    return digest.hexdigest()[:24]
 
 
 def fields_read(code: types.CodeType) -> set[str]:

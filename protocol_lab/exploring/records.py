@@ -5,34 +5,68 @@ a store that checks whether a number fits its width, copies and comparisons of w
 new records as values. `compiling` rewrites actions to use these functions; nobody else calls them.
 """
 
-import hashlib
 import operator
-from functools import cache
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.datamodel import register_default
 from numba.core.datamodel.models import RecordModel
 from numba.core.errors import TypingError
-from numba.core.imputils import lower_getattr_generic
+from numba.core.imputils import lower_cast, lower_getattr_generic
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import record_getattr
 
 from protocol_lab.declaring import containers
 from protocol_lab.declaring.layout import ArrayLayout, StructLayout
+from protocol_lab.declaring.views import ITEMS_IN_ORDER, why_not_assigned
 from protocol_lab.errors import CapacityExceeded
+from protocol_lab.exploring.hashing import short_hash
 from protocol_lab.exploring.integers import fault_if
+from protocol_lab.exploring.slots import (
+    Slots,
+    data_of,
+    is_outside,
+    load,
+    moved,
+    slot_at,
+    widened,
+)
 
 
 class StateRecord(types.Record):
     """A record whose numbers are read as int64, whatever their width.
 
     So a function that is called with an id here and an epoch there is compiled once, and
-    compiled arithmetic is as exact as the uncompiled one.
+    compiled arithmetic is as exact as the uncompiled one. A frozen one, an item of a bag, can't be
+    changed; `layout` is what it was made from.
     """
+
+    def __init__(self, layout: StructLayout, frozen: bool):
+        fields = [
+            (name, {"type": numba_type(part, frozen), "offset": layout.offsets[name]})
+            for name, part in layout.fields.items()
+        ]
+        super().__init__(fields, layout.size, False)
+        self.layout, self.frozen, self.description = layout, frozen, str(layout.dtype)
+        self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name}"
+
+    def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
+        """To a frozen one, where one variable is the one or the other."""
+        if not isinstance(other, StateRecord) or self.description != other.description:
+            return None
+        return Conversion.safe if other.frozen and not self.frozen else None
+
+    def refuse_store(self, name: str) -> None:
+        """Raise TypingError, with a sentence, if the field can't be assigned to."""
+        if self.frozen:
+            raise TypingError(ITEMS_IN_ORDER)
+        if self.layout.kind != "struct":
+            raise TypingError(f"the field {name!r} {why_not_assigned(self.layout.kind)}")
 
     @property
     def mangling_args(self) -> tuple[str, tuple]:
@@ -42,12 +76,7 @@ class StateRecord(types.Record):
         compiled, for different layouts, would then have functions of one name in them; loaded
         together, one would call the other's.
         """
-        return "StateRecord", (_short_hash(self.name),)
-
-
-@cache
-def _short_hash(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:24]
+        return "StateRecord", (short_hash(self.name),)
 
 
 register_default(StateRecord)(RecordModel)
@@ -70,22 +99,23 @@ def _get_field(context, builder, record, value, name):
     if not isinstance(kept, types.Integer):
         return record_getattr(context, builder, record, value, name)
     pointer = moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
-    narrow = ir.IntType(kept.bitwidth)
-    number = builder.load(builder.bitcast(pointer, narrow.as_pointer()), align=1)
-    widen = builder.sext if kept.signed else builder.zext
-    return widen(number, ir.IntType(64))
+    return widened(builder, pointer, kept)
 
 
-def numba_type(layout: Any) -> types.Type:
-    """Numba's type of what a layout describes: an integer, a StateRecord or an array of them."""
+@lower_cast(StateRecord, StateRecord)
+def _cast_record(context, builder, source, target, value):
+    return builder.bitcast(value, context.get_value_type(target))
+
+
+def numba_type(layout: Any, frozen: bool = False) -> types.Type:
+    """Numba's type of what a layout describes: an integer, a StateRecord or Slots of them."""
     if isinstance(layout, StructLayout):
-        fields = [
-            (name, {"type": numba_type(part), "offset": layout.offsets[name], "title": None})
-            for name, part in layout.fields.items()
-        ]
-        return StateRecord(fields, layout.size, False)
+        return StateRecord(layout, frozen)
     if isinstance(layout, ArrayLayout):
-        return types.NestedArray(numba_type(layout.item), (layout.count,))
+        item = numba_type(layout.item, frozen or layout.items_of == "bag")
+        counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
+        per_node = bool(layout.per_node)
+        return Slots(item, layout.count, per_node, layout.items_of, counter, frozen)
     return from_dtype(layout.dtype)
 
 
@@ -108,12 +138,6 @@ def make_state_at(record: types.Record):
 def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
     count = kept.nitems if isinstance(kept, types.NestedArray) else 1
     return ir.Constant(ir.IntType(64), count * kept.size)
-
-
-def moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
-    """The address `offset` bytes further on."""
-    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-    return builder.gep(start, [offset])
 
 
 def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
@@ -196,6 +220,7 @@ def set_field(typing_context, record, name, value):
         return None  # Numba tries without the literal as well, and reports the first attempt
     if not isinstance(record, types.Record):
         raise TypingError("only fields of the state and of its records can be assigned")
+    record.refuse_store(name.literal_value)
     check_can_store(record, name.literal_value, value)
     field = record.fields[name.literal_value]
     stored = types.unliteral(value)
@@ -211,20 +236,16 @@ def set_field(typing_context, record, name, value):
 @intrinsic
 def set_item(typing_context, items, index, value):
     """What `items[index] = value` becomes."""
-    if not isinstance(items, types.Array) or items.ndim > 1:
+    if not isinstance(items, Slots):
         raise TypingError("only slots of the state's arrays can be assigned by index")
-    if not can_store(items.dtype, value):
-        raise TypingError(f"{value} can't be stored in an array of {items.dtype}")
-    size = size_of(items.dtype)
+    items.refuse_store()
+    _expect_number(index)
+    if not can_store(items.item, value):
+        raise TypingError(f"{value} can't be stored in an array of {items.item}")
 
     def codegen(context, builder, signature, args):
-        position = context.cast(builder, args[1], signature.args[1], types.int64)
-        array = context.make_array(items)(context, builder, args[0])
-        [slots] = cgutils.unpack_tuple(builder, array.shape, 1)
-        fault_if(context, builder, builder.icmp_unsigned(">=", position, slots))
-        data = array.data
-        pointer = moved(builder, data, builder.mul(position, position.type(size)))
-        store(context, builder, items.dtype, pointer, signature.args[2], args[2])
+        pointer = _checked_slot(context, builder, signature, args)
+        store(context, builder, items.item, pointer, signature.args[2], args[2])
         return context.get_dummy_value()
 
     return types.void(items, index, value), codegen
@@ -232,30 +253,52 @@ def set_item(typing_context, items, index, value):
 
 @intrinsic
 def get_item(typing_context, items, index):
-    """What `items[index]` becomes where it is read: numbers of the state's arrays as int64.
+    """What `items[index]` becomes where it is read."""
+    if isinstance(items, Slots):
+        _expect_number(index)
 
-    As uncompiled, an array of the state has no slots counted from its end.
-    """
-    is_of_state = isinstance(items, types.NestedArray)
-    if is_of_state and not isinstance(index, types.Integer | types.Boolean):
-        raise TypingError("a slot of the state's arrays is read by one whole number")
+        def read_slot(context, builder, signature, args):
+            return load(
+                context, builder, items.item, _checked_slot(context, builder, signature, args)
+            )
+
+        return items.value_type(items, index), read_slot
     plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
     if plain is None:
         return None
-    is_number = isinstance(items, types.Array) and isinstance(plain.return_type, types.Integer)
-    result = types.int64 if is_number else plain.return_type
 
     def codegen(context, builder, signature, args):
-        if is_of_state:
-            position = context.cast(builder, args[1], signature.args[1], types.int64)
-            slots = position.type(items.shape[0])
-            fault_if(context, builder, builder.icmp_unsigned(">=", position, slots))
         pairs = zip(args, signature.args, plain.args)
         values = [context.cast(builder, value, have, want) for value, have, want in pairs]
-        found = context.get_function(operator.getitem, plain)(builder, values)
-        return context.cast(builder, found, plain.return_type, result)
+        return context.get_function(operator.getitem, plain)(builder, values)
 
-    return result(items, index), codegen
+    return plain.return_type(items, index), codegen
+
+
+def _expect_number(index: types.Type) -> None:
+    if not isinstance(index, types.Integer | types.Boolean):
+        raise TypingError("a slot of the state's arrays is read by one whole number")
+
+
+def _checked_slot(context, builder, signature, args) -> Any:
+    """The address of a slot of the state's arrays; raises Fault if it is not in use."""
+    slots = signature.args[0]
+    position = context.cast(builder, args[1], signature.args[1], types.int64)
+    data = data_of(context, builder, slots, args[0])
+    fault_if(context, builder, is_outside(builder, slots, data, position))
+    return slot_at(builder, slots, data, position)
+
+
+@intrinsic
+def read_only(typing_context, value):
+    """A record as one that can't be changed; anything else as it is."""
+    kind = types.unliteral(value)
+    seen_as = numba_type(kind.layout, True) if isinstance(kind, StateRecord) else kind
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], signature.args[0], signature.return_type)
+
+    return seen_as(value), codegen
 
 
 @intrinsic
@@ -282,6 +325,46 @@ def as_number(typing_context, value):
     return types.int64(types.unliteral(value)), codegen
 
 
+def _comparison(name: str, operation: Any) -> Any:
+    """What `left == right`, `left != right` or `right in left` becomes.
+
+    Numba says of a number and a text that they are not equal. It is a mistake wherever it stands.
+    """
+
+    def comparison(typing_context, left, right):
+        if isinstance(left, Slots):
+            raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
+        among = operation is operator.contains and isinstance(left, types.BaseTuple)
+        if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):
+            raise TypingError(
+                "a number is compared with a text, which can't be told from here to be its name"
+            )
+        kind = typing_context.resolve_value_type(operation)
+        plain = kind.get_call_type(typing_context, (left, right), {})
+        if plain is None:
+            return None
+
+        def codegen(context, builder, signature, args):
+            pairs = zip(args, signature.args, plain.args)
+            values = [context.cast(builder, value, have, want) for value, have, want in pairs]
+            found = context.get_function(kind, plain)
+            context.add_linking_libs(getattr(found, "libs", ()))
+            return found(builder, values)
+
+        return plain.return_type(left, right), codegen
+
+    comparison.__name__ = name
+    return intrinsic(comparison)
+
+
+def _is_text(kind: types.Type) -> bool:
+    return isinstance(kind, types.UnicodeType | types.StringLiteral)
+
+
+equal, unequal = _comparison("equal", operator.eq), _comparison("unequal", operator.ne)
+contained = _comparison("contained", operator.contains)
+
+
 @intrinsic
 def same_bytes(typing_context, left, right):
     """Do two records of one size hold the same bytes?"""
@@ -304,6 +387,66 @@ def byte_at(typing_context, record, index):
         return builder.load(moved(builder, args[0], args[1]))
 
     return types.uint8(record, types.intp), codegen
+
+
+def _container(kind: Any) -> StateRecord:
+    if not isinstance(kind, StateRecord) or kind.layout.kind == "struct":
+        raise TypingError("this is no sequence or bag of the state")
+    return kind
+
+
+def _changed(kind: Any) -> StateRecord:
+    container = _container(kind)
+    if container.frozen:
+        raise TypingError(ITEMS_IN_ORDER)
+    return container
+
+
+@intrinsic
+def _capacity(typing_context, container):
+    room = _container(container).typeof("items").count
+
+    def codegen(context, builder, signature, args):
+        return ir.IntType(64)(room)
+
+    return types.int64(container), codegen
+
+
+@intrinsic
+def _put_item(typing_context, container, position, item):
+    offset, slots = _changed(container).offset("items"), container.typeof("items")
+    if not can_store(slots.item, item):
+        raise TypingError(f"{item} can't be stored in an array of {slots.item}")
+
+    def codegen(context, builder, signature, args):
+        data = moved(builder, args[0], ir.IntType(64)(offset))
+        position = context.cast(builder, args[1], signature.args[1], types.int64)
+        pointer = slot_at(builder, slots, data, position)
+        store(context, builder, slots.item, pointer, signature.args[2], args[2])
+        return context.get_dummy_value()
+
+    return types.void(container, position, item), codegen
+
+
+@intrinsic
+def _set_count(typing_context, container, count):
+    [name, _] = _changed(container).fields
+    offset, kept = container.offset(name), container.typeof(name)
+
+    def codegen(context, builder, signature, args):
+        pointer = moved(builder, args[0], ir.IntType(64)(offset))
+        store(context, builder, kept, pointer, signature.args[1], args[1])
+        return context.get_dummy_value()
+
+    return types.void(container, count), codegen
+
+
+CONTAINER_OPERATIONS = {
+    containers.capacity: _capacity,
+    containers.put_item: _put_item,
+    containers.set_count: _set_count,
+}
+"""Plain functions of `containers`, and what they are in compiled code."""
 
 
 @overload(containers.overflow)

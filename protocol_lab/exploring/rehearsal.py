@@ -7,8 +7,14 @@ would not even notice: a guard behind an effect leaves the effect in the success
 from collections.abc import Iterable
 from itertools import islice
 
+from protocol_lab.declaring.named_values import (
+    check_texts,
+    names_of_constants,
+    names_of_fields,
+)
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.exploring.reaching import reachable
 from protocol_lab.stepping.attempts import evaluate, evaluate_step, initial, successors
 
 TRIED, STARTS = 200, 50
@@ -31,6 +37,8 @@ def rehearse(model: Model, properties: Iterable[Property] = ()) -> None:
     key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
     if key in _passed:
         return
+    fields, constants = names_of_fields(model.layout), names_of_constants(spec.constants)
+    check_texts(reachable(list(functions)), fields, constants)
     try:
         _walk(model, states, steps)
     except EvaluationError:

@@ -8,6 +8,7 @@
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     if c.addition: ... is left out where the constant adds nothing (see `declaring.parts`)
+    x.mode == "idle"   becomes   equal(x.mode, 0)              see `declaring.named_values`
 
 The last but one is for speed only: every function that Numba compiles costs it a tenth of a second.
 """
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 
 from protocol_lab.declaring.arithmetic import as_call
 from protocol_lab.declaring.layout import Struct
+from protocol_lab.declaring.named_values import Texts
 from protocol_lab.declaring.sources import names_read, parse
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.reaching import is_plain
@@ -69,16 +71,17 @@ def rewritten(
     tree: ast.FunctionDef,
     left_out: frozenset[str],
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
+    texts: Texts,
 ) -> Rewritten:
     """A plain function, given with its syntax tree, in the form that Numba compiles.
 
     left_out: constants that are 0, and what they would add is left out. constructor: gives a
-    compiled function that makes a record of a Struct class with these fields. Raises LabError for
-    what can't be written so.
+    compiled function that makes a record of a Struct class with these fields. texts: replaces the
+    names of values in the tree. Raises LabError for what can't be written so.
     """
     names = {**names_read(function), function.__name__: None}
-    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor)
-    tree = rewriter.visit(tree)
+    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, texts)
+    tree = rewriter.visit(texts.visit(tree))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 
 
@@ -91,9 +94,10 @@ class _Rewriter(ast.NodeTransformer):
         local_names: set[str],
         left_out: frozenset[str],
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
+        texts: Texts,
     ):
         self.names, self.local_names = names, local_names
-        self.left_out, self.constructor = left_out, constructor
+        self.left_out, self.constructor, self.texts = left_out, constructor, texts
         self.extra: list[ast.FunctionDef] = []
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -137,6 +141,39 @@ class _Rewriter(ast.NodeTransformer):
         if is_constant and node.attr in self.left_out:
             return ast.copy_location(ast.Constant(0), node)
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        node = self.texts.compared(node)  # a call may have become the field that it returns
+        if len(node.ops) > 1:
+            return node
+        [op], [right] = node.ops, node.comparators
+        if isinstance(op, ast.In):
+            return ast.copy_location(self._is_among(node.left, right) or node, node)
+        if isinstance(op, ast.NotIn):
+            found = self._is_among(node.left, right)
+            return ast.copy_location(ast.UnaryOp(ast.Not(), found) if found else node, node)
+        if not isinstance(op, ast.Eq | ast.NotEq) or _is_number(node.left) or _is_number(right):
+            return node
+        name = "equal" if isinstance(op, ast.Eq) else "unequal"
+        return ast.copy_location(_call(name, node.left, right), node)
+
+    def _is_among(self, value: ast.expr, items: ast.expr) -> ast.expr | None:
+        """`value in items`, unless Numba has it right: it says False of a number among texts."""
+        if isinstance(items, ast.Tuple | ast.List | ast.Set):
+            if not any(map(_is_text, items.elts)):
+                return None
+            if not _is_simple(value):
+                raise LabError(
+                    f"Line {value.lineno}: give what is compared with several texts a name first."
+                )
+            found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
+            return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
+        if isinstance(items, ast.Attribute) and items.attr == "items":
+            each = ast.comprehension(ast.Name("_item", ast.Store()), items, [], 0)
+            test = _call("equal", ast.Name("_item", ast.Load()), value)
+            return self.visit_Call(_call("any", ast.GeneratorExp(test, [each])))
+        return _call("contained", items, value)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
@@ -229,7 +266,7 @@ class _Rewriter(ast.NodeTransformer):
                 alias = f"{called.__name__}__{name}"
             self.names[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
-        return self.visit(_substituted(expression, arguments))
+        return self.visit(self.texts.visit(_substituted(expression, arguments)))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         fields = tuple(keyword.arg for keyword in node.keywords)
@@ -316,6 +353,14 @@ def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
 def _is_nothing(test: ast.expr) -> bool:
     """Is it the 0 or False that an addition which is off leaves?"""
     return isinstance(test, ast.Constant) and test.value in (0, False)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
 def _is_simple(argument: ast.expr) -> bool:

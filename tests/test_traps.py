@@ -1,0 +1,322 @@
+"""What authors of specs get wrong without noticing: right in every engine, or one clear sentence.
+
+Each case is the body of an action, compiled also where trying the spec out would not meet it.
+"""
+
+import json
+import linecache
+import pickle
+from itertools import count
+
+import pytest
+
+from protocol_lab import LabError
+from protocol_lab.declaring.layout import named_values
+from protocol_lab.declaring.views import view
+from protocol_lab.exploring import explore as explore_module
+from protocol_lab.exploring.explore import explore
+from tests.spec_checks import ENGINES, agree
+
+HEAD = """
+from typing import Annotated, NamedTuple
+
+from protocol_lab import *
+from protocol_lab import HOLDS, NONE, TAKEN, capacity
+
+Server = Node("servers")
+Mode = Named(("idle", "busy", "gone"))
+
+class Constants(NamedTuple):
+    servers: int = 2
+    pace: Annotated[int, choice("slow", "fast", meaning="how fast")] = 0
+
+class Note(Struct):
+    text: Int8
+    mode: Mode
+
+class State(Struct):
+    n: Int8
+    found: Int8
+    leader: Server
+    mode: Mode
+    modes: Per(Server, Mode)
+    votes: Per(Server, Int8)
+    heard: Per(Server, Per(Server, Bool))
+    log: Seq(Note, 4)
+    notes: Bag(Note, 4)
+    numbers: Bag(Int8, 4)
+    places: Array(Int8, 3)
+
+spec = Spec("trap", State, Constants)
+
+@spec.init
+def start(s, c):
+    for text in range(2):
+        append(s.log, Note(text=text + 1))
+        add(s.notes, Note(text=5 - text))
+        add(s.numbers, 7 - text)
+    return TAKEN
+"""
+
+_numbers = count()
+
+
+@pytest.fixture
+def declare():
+    """A function that makes a spec of one action, which is taken once, from its body."""
+    names = []
+
+    def make(body: str, before: str = "", more: str = ""):
+        lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
+        action = (
+            f"@spec.action\ndef act(s, c{more}):\n"
+            f'    if s.n > 0:\n        return "done"\n    s.n = 1\n{lines}    return TAKEN\n'
+        )
+        source = f"{HEAD}\n{before}\n\n{action}"
+        name = f"<trap {next(_numbers)}>"
+        names.append(name)
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        scope = {"__name__": name}
+        exec(compile(source, name, "exec"), scope)
+        return scope["spec"].bind()
+
+    yield make
+    for name in names:
+        linecache.cache.pop(name)
+
+
+def told(model, engine, monkeypatch) -> str:
+    """What a search says of a fault that trying the spec out did not meet."""
+    monkeypatch.setattr(explore_module, "rehearse", lambda *_: None)
+    try:
+        result = explore(model, engine=engine, progress=False)
+    except LabError as error:
+        return str(error)
+    assert result.verdict == "undecided"
+    return result.undecided_reason
+
+
+def found(model) -> int:
+    """What the action has found, in all engines."""
+    result = agree(model, progress=False)
+    assert result.distinct == 2, str(result)
+    return view(model.layout, result.states[1].tobytes()).found
+
+
+# --- Slots that are not in use -------------------------------------------------------------------
+
+NO_SLOT = {
+    "s.found = s.votes[s.leader]": "state.votes has no slot for NONE; guard against it",
+    "s.votes[s.leader] += 1": "state.votes has no slot for NONE; guard against it",
+    "s.votes[s.leader] = 1": "state.votes has no slot for NONE; guard against it",
+    "votes = s.votes\ns.found = votes[0]": "state.votes has no slot for NONE",
+    "s.heard[1][s.leader] = True": "state.heard[1] has no slot for NONE",
+    "s.heard[s.leader][1] = True": "state.heard has no slot for NONE",
+    "s.found = s.votes[3]": "state.votes has no slot 3",
+    "s.found = sum(s.votes[k] for k in range(c.servers + 1))": "state.votes has no slot for NONE",
+    "s.found = s.places[-1]": "state.places has no slot -1",
+    "s.found = s.log.items[2].text": "state.log.items has no item 2; there are 2",
+    "s.log.items[2] = s.log.items[0]": "state.log.items has no item 2; there are 2",
+    "s.found = s.notes.items[s.notes.size].text": "state.notes.items has no item 2; there are 2",
+    "s.found = s.numbers.items[-1]": "state.numbers.items has no item -1; there are 2",
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", NO_SLOT)
+def test_a_slot_that_is_not_in_use_is_neither_read_nor_written(declare, monkeypatch, body, engine):
+    assert NO_SLOT[body] in told(declare(body), engine, monkeypatch)
+
+
+# --- What keeps its order, and its count ---------------------------------------------------------
+
+IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
+REFUSED = {
+    "s.notes.items[0] = s.notes.items[1]": IN_ORDER,
+    "s.notes.items[0] = Note(text=9)": IN_ORDER,
+    "s.numbers.items[0] += 5": IN_ORDER,
+    "items = s.numbers.items\nitems[0] = 5": IN_ORDER,
+    "s.notes.items[0].text = 9": IN_ORDER,
+    "first = s.notes.items[0]\nfirst.text += 1": IN_ORDER,
+    "for each in s.notes.items:\n    each.text = 0": IN_ORDER,
+    "first = s.log.items[0]\nif s.found == 0:\n    first = s.notes.items[0]\n"
+    "first.text = 1": IN_ORDER,
+    "s.notes.size = 1": "can't be assigned to: add, add_once and take change it",
+    "s.log.length -= 1": "can't be assigned to: append and truncate change it",
+    "s.notes.items = 0": "can't be assigned to: add, add_once and take change it",
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_would_break_a_containers_order_is_refused(declare, monkeypatch, body, engine):
+    assert REFUSED[body] in told(declare(body), engine, monkeypatch)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("path", ["notes", "log"])
+def test_a_message_that_is_a_parameter_is_not_changed(declare, monkeypatch, path, engine):
+    model = declare("note.text = 9", more=f", note: Member('{path}')")
+    sentence = told(model, engine, monkeypatch)
+    assert "only actions change a state" in sentence or "in order" in sentence
+
+
+def test_an_item_of_a_sequence_can_be_changed(declare):
+    assert found(declare("s.log.items[0].text = 4\ns.found = s.log.items[0].text")) == 4
+
+
+def test_a_changed_copy_takes_the_place_of_an_item(declare):
+    body = """
+old = s.notes.items[0]
+new = Note(text=old.text + 5)
+take(s.notes, old)
+add(s.notes, new)
+s.found = 10 * s.notes.items[0].text + s.notes.items[1].text
+"""
+    assert found(declare(body)) == 59
+
+
+# --- Loops over what is there --------------------------------------------------------------------
+
+VISITED = {
+    "for each in s.notes.items:\n    s.found += 10 + each.text": 29,
+    "for each in s.log.items:\n    s.found += 10 + each.text": 23,
+    "items = s.numbers.items\nfor each in items:\n    s.found += each": 13,
+    "s.found = sum(10 + each.text for each in s.notes.items)": 29,
+    "s.found = sum(1 for each in s.votes)": 2,
+    "s.found = sum(1 for row in s.heard for each in row)": 4,
+    "s.found = sum(1 for each in s.places)": 3,
+    "s.found = min(each.text for each in s.notes.items)": 4,
+    "s.found = 10 * len(s.notes.items) + len(s.log.items)": 22,
+    "s.found = capacity(s.notes)": 4,
+    "for each in s.log.items:\n    if each.text < 3:\n"
+    "        append(s.log, Note(text=each.text + 2))\ns.found = s.log.length": 4,
+    "for each in s.numbers.items:\n    take(s.numbers, each)\ns.found = s.numbers.size": 1,
+}
+
+
+@pytest.mark.parametrize("body", VISITED)
+def test_a_loop_visits_what_is_there(declare, body):
+    assert found(declare(body)) == VISITED[body]
+
+
+# --- Values that have names ----------------------------------------------------------------------
+
+HELPERS = """
+def same_note(s):
+    return s.log.items[0] == s.notes.items[0] or s.log.items[0] != s.log.items[0]
+
+GONE = "gone"
+CALM = ("idle", "gone")
+
+def mode_of(s, server):
+    return s.modes[server]
+
+def is_in(s, server, mode):
+    return s.modes[server] == mode
+
+def count_in(s, c, mode: Mode):
+    found = 0
+    for server in range(1, c.servers + 1):
+        if s.modes[server] == mode:
+            found += 1
+    return found
+
+def why(s):
+    if s.mode == "idle":
+        return "it is idle"
+    return ""
+
+def is_text(s, mode):
+    found = s.n
+    return found == mode
+"""
+
+SAME = {
+    's.found = s.mode == "idle"': 1,
+    's.found = "idle" == s.mode': 1,
+    's.found = s.mode != "idle"': 0,
+    's.mode = "busy"\ns.found = s.mode == 1': 1,
+    's.modes[2] = "gone" if s.mode == "idle" else "busy"\ns.found = s.modes[2]': 2,
+    "s.modes[1] = GONE\ns.found = s.modes[1] == GONE": 1,
+    's.found = s.modes[1] in ("busy", "idle")': 1,
+    's.found = s.modes[1] not in ("busy", "idle")': 0,
+    "s.found = s.modes[1] in CALM": 1,
+    'mode = s.mode\ns.found = mode == "idle"': 1,
+    's.found = sum(1 for mode in s.modes if mode == "idle")': 2,
+    's.found = all(s.modes[k] == "idle" for k in range(1, c.servers + 1))': 1,
+    's.found = mode_of(s, 1) == "idle"': 1,
+    's.found = is_in(s, 1, "idle")': 1,
+    's.found = count_in(s, c, "idle")': 2,
+    's.found = c.pace == "slow"': 1,
+    's.found = s.mode == "idle" and c.pace != "fast"': 1,
+    'add(s.notes, Note(text=1, mode="gone"))\ns.found = s.notes.items[0].mode': 2,
+    's.log.items[0].mode = "busy"\ns.found = s.log.items[0].mode == "busy"': 1,
+    's.found = why(s) == "it is idle"': 1,
+    'said = why(s)\ns.found = said in ("it is idle", "")': 1,
+    "s.found = same_note(s)": 0,
+    "s.found = 7 in s.numbers.items": 1,
+    "s.found = 0 in s.numbers.items": 0,
+    "s.found = Note(text=5) not in s.notes.items": 0,
+    "s.mode = 2\ns.found = s.mode + 3 * (s.mode << 1)": 14,
+}
+
+
+@pytest.mark.parametrize("body", SAME)
+def test_a_named_value_is_compared_with_its_name(declare, body):
+    assert found(declare(body, before=HELPERS)) == SAME[body]
+
+
+def test_a_parameter_is_compared_with_its_name(declare):
+    model = declare('if mode == "busy":\n    s.found = 5', more=", mode: Mode")
+    assert agree(model, progress=False).per_depth == [1, 2]
+
+
+NO_NAME = {
+    's.found = s.mode == "idel"': "s.mode is one of idle, busy, gone, and never 'idel'",
+    's.found = s.modes[1] in ("idle", "away")': "is one of idle, busy, gone, and never 'away'",
+    's.modes[1] = "away"': "s.modes[1] is one of idle, busy, gone, and never 'away'",
+    'add(s.notes, Note(mode="away"))': "mode is one of idle, busy, gone, and never 'away'",
+    's.found = count_in(s, c, "away")': "mode is one of idle, busy, gone, and never 'away'",
+    's.found = c.pace == "quick"': "c.pace is one of slow, fast, and never 'quick'",
+    's.found = s.n == "one"': "s.n is a number, and never 'one'",
+    's.found = s.places[1] in ("one", "two")': "s.places[1] is a number, and never 'one'",
+    's.n = "one"': "s.n is a number, and never 'one'",
+}
+
+
+@pytest.mark.parametrize("tried_out", [True, False])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", NO_NAME)
+def test_a_text_that_is_no_name_is_told_the_names(declare, monkeypatch, body, engine, tried_out):
+    model = declare(body, before=HELPERS)
+    if tried_out:
+        with pytest.raises(LabError) as error:
+            explore(model, engine=engine, progress=False)
+        assert NO_NAME[body] in str(error.value)
+    elif engine == "native":
+        assert NO_NAME[body] in told(model, engine, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        's.found = is_text(s, "idle" if s.n > 0 else "busy")',
+        'names = ("idle", "busy")\ns.found = s.mode in names',
+    ],
+)
+def test_a_number_is_compared_with_no_text_of_unknown_value(declare, monkeypatch, body):
+    model = declare(body, before=HELPERS)
+    assert "a number is compared with a text" in told(model, "native", monkeypatch)
+
+
+def test_a_named_value_is_a_number_else():
+    [idle, busy] = named_values(("idle", "busy"))
+    assert (busy == "busy", busy == "idle", busy != "idle", busy == 1, idle < busy) == (
+        *(True, False, True, True, True),
+    )
+    assert (busy + 1, busy << 2, type(busy + 1), {busy: 3}[1]) == (2, 4, int, 3)
+    assert pickle.loads(pickle.dumps(busy)) == "busy"
+    assert json.dumps([busy]) == "[1]"
+    with pytest.raises(ValueError, match="is one of idle, busy, and never 'away'"):
+        assert busy == "away"
