@@ -6,6 +6,7 @@ Every top-level package called *_spec belongs to the catalog; nothing is listed 
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -35,7 +36,8 @@ def load(name: str) -> Spec:
     """
     package, _, module = name.partition(".")
     full = f"{package}_spec.{module}"
-    if f"{package}_spec" not in _packages() or not _module_exists(full):
+    is_name = re.fullmatch(r"\w+\.\w+", name)
+    if not is_name or f"{package}_spec" not in _packages() or not _module_exists(full):
         raise unknown("spec", name, spec_names())
     _forget_if_edited(f"{package}_spec")
     try:
