@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.result import Result
@@ -82,7 +82,7 @@ def find_state(
         raise
     except Exception as error:
         raise LabError(
-            f"The condition {shown!r} fails on a state that can be reached: {error}."
+            f"The condition {quoted(shown)} fails on a state that can be reached: {error}."
         ) from None
     if result.undecided_reason == "stopped" and time.perf_counter() > until:
         result.undecided_reason = f"more than {seconds:g} seconds"
