@@ -135,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--max-states", type=_whole, metavar="N", help="at most N distinct states")
     check.add_argument(
-        "--memory", type=_decimal, metavar="GIB", help="default: half of the machine's"
+        "--memory", type=_decimal, metavar="GIB", help="default: half of what there is"
     )
     check.add_argument(
         "--continue", dest="to_the_end", action="store_true", help="go on after a violation"

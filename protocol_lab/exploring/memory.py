@@ -32,20 +32,20 @@ def available_bytes() -> int:
     return min(limits)
 
 
-def _container_limits(roots: Path = _CGROUPS, own: Path = _OWN_CGROUPS) -> list[int]:
+def _container_limits() -> list[int]:
     """The limits of this process's control groups and of those around them, versions 1 and 2."""
     try:
-        lines = own.read_text(encoding="utf-8").splitlines()
+        lines = _OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
     found = []
     for line in lines:
-        _, _, rest = line.partition(":")
+        _, colon, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if controllers == "":
-            found += _limits_above(roots, path, "memory.max")
+        if colon and controllers == "":
+            found += _limits_above(_CGROUPS, path, "memory.max")
         elif "memory" in controllers.split(","):
-            found += _limits_above(roots / "memory", path, "memory.limit_in_bytes")
+            found += _limits_above(_CGROUPS / "memory", path, "memory.limit_in_bytes")
     return found
 
 
