@@ -31,7 +31,7 @@ from protocol_lab.declaring.temporal import fairness_texts
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.exploring.coverage import Coverage
 from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
-from protocol_lab.process import FAILED, crash, end_with, raise_interrupts
+from protocol_lab.process import FAILED, crash, end_with, interrupts_raised
 from protocol_lab.quantities import whole_number_of
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
@@ -96,8 +96,8 @@ def _is_about_output(error: OSError) -> bool:
 def _running(options: argparse.Namespace) -> Iterator[None]:
     """While a spec's own code runs. An interrupt is the search's to answer, and what the code
     prints goes to standard error if standard output is to be JSON."""
-    raise_interrupts()
-    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+    apart = redirect_stdout(sys.stderr) if options.json else nullcontext()
+    with interrupts_raised(), apart:
         yield
 
 

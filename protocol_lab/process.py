@@ -9,8 +9,9 @@ place before anything else is.
 import os
 import signal
 import sys
-from contextlib import suppress
-from types import FrameType
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
 
 INTERRUPTED, FAILED = 2, 4
 """Exit codes; those of the verdicts are in `cli`."""
@@ -56,11 +57,13 @@ def guard(exit_code: int = INTERRUPTED, answered: bool = False) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
-def raise_interrupts() -> None:
-    """From here on an interrupt is Python's KeyboardInterrupt, which a search turns into what it
-    knows: for when all imports are done. Where nothing is guarded, as in a notebook, it is so
-    already."""
+@contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """Meanwhile an interrupt is Python's KeyboardInterrupt, which a search turns into what it
+    knows. For when all imports are done, and before the answer is written. Where nothing is
+    guarded, as in a notebook, it is so already."""
     if not _guarded:
+        yield
         return
 
     def as_interrupt(number: int, frame: FrameType | None) -> None:
@@ -70,6 +73,10 @@ def raise_interrupts() -> None:
     signal.signal(signal.SIGTERM, as_interrupt)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        guard()
 
 
 def begin() -> None:
@@ -78,6 +85,7 @@ def begin() -> None:
         return
     guard()
     _open_closed_streams()
+    sys.excepthook = _end_unexpectedly
     if _is_short_of_memory():
         end_with(
             f"`ulimit -v` leaves this process less than {_LEAST_MEMORY >> 20:,} MiB of memory, and"
@@ -126,10 +134,27 @@ def crash(error: BaseException, words: list[str]) -> int:
             words,
         )
         return FAILED
-    from protocol_lab.crash_report import told
+    try:
+        from protocol_lab.crash_report import told
 
-    end_with(told(error, words), words)
+        sentence = told(error, words)
+    except Exception:  # the kit can't be imported at all
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        sentence = f"The kit can't be loaded ({cause}): set it up with `python3 lab.py prepare`."
+    end_with(sentence, words)
     return FAILED
+
+
+def _end_unexpectedly(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """What Python calls with an exception that nobody caught, such as one of an import."""
+    code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+    if code == INTERRUPTED:
+        end_with("interrupted", sys.argv)
+    else:
+        crash(error, sys.argv)
+    os._exit(code)  # else Python's own would be 1, which means "violated"
 
 
 def _write(stream: object, text: str) -> None:

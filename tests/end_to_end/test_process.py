@@ -106,6 +106,16 @@ def test_a_reader_that_has_seen_enough():
     assert (kit.wait(timeout=300), err) == (4, "")
 
 
+def test_a_broken_installation_is_no_verdict(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ImportError('it is broken')")
+    words = [sys.executable, "-m", "protocol_lab", "check", "kafka.id_sequence", "--json"]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert done.returncode == 4
+    assert "it is broken" in json.loads(done.stdout)["error"]
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("megabytes", [200, 500])
 def test_a_limit_of_memory_is_no_verdict_and_no_traceback(megabytes):
     def limit(size: int = megabytes << 20) -> None:
