@@ -12,6 +12,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -40,6 +41,7 @@ START = "notebooks/00_start_here.ipynb"
 
 DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more
 LARGE_DOWNLOAD = 15  # MB, from where on it is worth saying what one waits for
+PATIENCE = 20  # seconds that a child may take to end what it has started
 AGAIN = "then run `python3 lab.py` again"
 NETWORK_TROUBLE = (
     r"NewConnectionError|Connect(ion)?Timeout|Connection(Error|Refused|Reset| refused| reset)"
@@ -62,6 +64,10 @@ class Stop(Exception):
         self.exit_code = exit_code
 
 
+class Terminated(BaseException):
+    """Somebody sent this process a SIGTERM."""
+
+
 def main(words):
     try:
         return run_command(words)
@@ -70,6 +76,12 @@ def main(words):
         return stop.exit_code
     except KeyboardInterrupt:
         return 130  # what a shell reports for Ctrl-C
+    except Terminated:
+        return 143
+
+
+def raise_terminated(number, frame):
+    raise Terminated
 
 
 def run_command(words):
@@ -255,7 +267,11 @@ def make_environment():
         maker = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(HERE)
         )
-        output = maker.communicate()[0].decode(errors="replace")
+        try:
+            output = maker.communicate()[0].decode(errors="replace")
+        except BaseException:
+            maker.kill()
+            raise
         if maker.returncode == 0 and environment_version():
             return
         failures.append(output)
@@ -371,13 +387,67 @@ def run(arguments, **settings):
     environment = dict(os.environ, VIRTUAL_ENV=str(VENV), **settings)
     environment.pop("PYTHONHOME", None)
     environment["PATH"] = str(venv_python().parent) + os.pathsep + os.environ.get("PATH", "")
-    child = subprocess.Popen([str(venv_python()), *arguments], env=environment)
+    is_kit = arguments[:2] == ["-m", "protocol_lab"]
+    # A signal that comes while Python itself starts would end in a traceback. Held back, it reaches
+    # the kit when it listens.
+    held_back = hold_back_signals() if is_kit else None
+    try:
+        child = subprocess.Popen([str(venv_python()), *arguments], env=environment)
+    except BaseException:
+        release_signals(held_back)
+        raise
+    try:
+        code = wait_for(child, held_back)
+    except BaseException:
+        end(child)
+        raise
+    if is_kit and code < 0 and -code not in (signal.SIGINT, signal.SIGTERM):
+        return tell_crash(-code, arguments)
+    return code if code >= 0 else 128 - code
+
+
+def wait_for(child, held_back):
+    """The child's exit code. Ctrl-C reaches the child as well, and the child decides how to end."""
     while True:
         try:
-            code = child.wait()
+            release_signals(held_back)
+            return child.wait()
         except KeyboardInterrupt:
-            continue  # the child was interrupted as well and decides how to end
-        return code if code >= 0 else 128 - code
+            continue
+
+
+def end(child):
+    """End the child, which then ends its own: a search, JupyterLab and its kernels, Spark."""
+    child.terminate()
+    try:
+        child.wait(timeout=PATIENCE)
+    except BaseException:  # it takes too long, or somebody is impatient
+        child.kill()
+        child.wait()
+
+
+def hold_back_signals():
+    """Block SIGINT and SIGTERM, for the child that is started now, too; what was blocked before."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return None
+    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+
+
+def release_signals(before):
+    if before is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def tell_crash(number, arguments):
+    """Say that the system ended the kit's process; returns the exit code for what is no verdict."""
+    sentence = f"The kit's process was ended by signal {number}"
+    if number in (getattr(signal, "SIGKILL", None), signal.SIGABRT):
+        sentence += ", perhaps because the memory ran out: lower the constants, or give --memory"
+    sentence += "."
+    if "--json" in arguments:
+        print(json.dumps({"error": sentence}))
+    say(sentence)
+    return 4
 
 
 def open_notebooks(options):
@@ -543,4 +613,5 @@ def keep_pristine_notebooks():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, raise_terminated)
     sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,10 @@
 """Declare, step, explore and draw protocols: what every spec in this kit is made with."""
 
+from protocol_lab import process
+
+if process.is_command_line():
+    process.begin()  # before the imports below, which take a while
+
 from protocol_lab.declaring.constants import NO_LIMIT, Limits, addition, choice, flag
 from protocol_lab.declaring.containers import (
     add,

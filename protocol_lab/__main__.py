@@ -2,6 +2,6 @@
 
 import sys
 
-from protocol_lab.cli import main
+from protocol_lab.process import run
 
-sys.exit(main())
+sys.exit(run())

@@ -8,14 +8,19 @@
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     prepare                                 compile and verify everything beforehand
 
-Exit codes: 0 holds (or done), 1 violated, 2 undecided, 3 bad input. With --json standard output is
-one JSON object; messages go to standard error.
+Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
+says nothing about the spec: its own code failed, the kit has a defect, or the output could not be
+written. With --json standard output is one JSON object; messages go to standard error.
 """
 
 import argparse
 import io
 import json
+import os
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +29,19 @@ from protocol_lab.declaring.constants import as_text, limits_of, show
 from protocol_lab.declaring.parts import is_there
 from protocol_lab.declaring.spec import Model, Spec
 from protocol_lab.declaring.temporal import fairness_texts
-from protocol_lab.errors import LabError
+from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.exploring.coverage import Coverage
 from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
+from protocol_lab.process import FAILED, crash, end_with, interrupts_raised
+from protocol_lab.quantities import whole_number_of
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
 BAD_INPUT = 3
-FAILED = 4
-"""The exit code where a spec's own code failed."""
+
+_HERE = Path(__file__).parent
+
+_MESSAGE = 400
+"""Characters of what argparse says, which repeats the words that it was given."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -40,18 +50,14 @@ def main(words: list[str] | None = None) -> int:
     _print_whatever_the_terminal_can()
     try:
         options = _parser().parse_args(words)
-        return options.command(options)
+        if sys.stdout is None:
+            raise _NoOutput("Standard output is closed, so there is no answer: open it.")
+        return _run(options, words)
     except LabError as error:
-        if "--json" in words:
-            print(json.dumps({"error": str(error)}))
-        print(error, file=sys.stderr)
-        return BAD_INPUT
-    except BrokenPipeError:
-        return BAD_INPUT
+        end_with(str(error), words)
+        return _exit_code(error)
     except KeyboardInterrupt:
-        if "--json" in words:
-            print(json.dumps({"error": "interrupted"}))
-        print("interrupted", file=sys.stderr)
+        end_with("interrupted", words)
         return EXIT_CODES[UNDECIDED]
 
 
@@ -64,11 +70,53 @@ def _print_whatever_the_terminal_can() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def _run(options: argparse.Namespace, words: list[str]) -> int:
+    """Carry out the command; whatever nobody expected becomes one sentence, and never a verdict."""
+    try:
+        code = options.command(options)
+        sys.stdout.flush()
+        return code
+    except LabError:
+        raise
+    except OSError as error:
+        if not _is_about_output(error):
+            return crash(error, words)
+        if isinstance(error, BrokenPipeError):  # who reads has seen enough, as `| head` has
+            return FAILED
+        raise _NoOutput(f"Standard output can't be written ({error.strerror}).") from None
+    except (Exception, SystemExit) as error:
+        return crash(error, words)
+
+
+class _NoOutput(LabError):
+    """The answer could not be written."""
+
+
+def _exit_code(error: LabError) -> int:
+    return FAILED if isinstance(error, SpecError | KitDefect | _NoOutput) else BAD_INPUT
+
+
+def _is_about_output(error: OSError) -> bool:
+    """Was it raised by a print of a command? What else can't be written is told where it is."""
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [each for each in files if Path(each).is_relative_to(_HERE)]
+    return error.filename is None and own[-1] in (__file__, str(_HERE / "prepare.py"))
+
+
+@contextmanager
+def _running(options: argparse.Namespace) -> Iterator[None]:
+    """While a spec's own code runs. An interrupt is the search's to answer, and what the code
+    prints goes to standard error if standard output is to be JSON."""
+    apart = redirect_stdout(sys.stderr) if options.json else nullcontext()
+    with interrupts_raised(), apart:
+        yield
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports bad words as one sentence, like every other bad input."""
 
     def error(self, message: str) -> None:
-        raise LabError(f"{message}; see `{self.prog} --help`.")
+        raise LabError(f"{shortened(message, _MESSAGE)}; see `{self.prog} --help`.")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,8 +144,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--view", action="store_true", help="tell states apart by the spec's view; may hide some"
     )
-    check.add_argument("--max-states", type=int, metavar="N", help="at most N distinct states")
-    check.add_argument("--memory", type=float, metavar="GIB", help="default: half of the machine's")
+    check.add_argument("--max-states", type=_whole, metavar="N", help="at most N distinct states")
+    check.add_argument(
+        "--memory", type=_decimal, metavar="GIB", help="default: half of what there is"
+    )
     check.add_argument(
         "--continue", dest="to_the_end", action="store_true", help="go on after a violation"
     )
@@ -115,10 +165,10 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
     _add_model_options(simulate)
-    simulate.add_argument("--walks", type=int, metavar="N", help="10,000, or as time allows")
-    simulate.add_argument("--steps", type=int, default=100, metavar="N", help="of a walk; 100")
-    simulate.add_argument("--seconds", type=float, metavar="S", help="stop after this time")
-    simulate.add_argument("--seed", type=int, default=0, metavar="N", help="other walks")
+    simulate.add_argument("--walks", type=_whole, metavar="N", help="10,000, or as time allows")
+    simulate.add_argument("--steps", type=_whole, default=100, metavar="N", help="of a walk; 100")
+    simulate.add_argument("--seconds", type=_decimal, metavar="S", help="stop after this time")
+    simulate.add_argument("--seed", type=_whole, default=0, metavar="N", help="other walks")
     simulate.add_argument(
         "--bias",
         default="steps",
@@ -140,6 +190,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _whole(text: str) -> int:
+    """A number of an option; argparse says `invalid int value` for what is none."""
+    found = whole_number_of(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"invalid int value: {shortened(repr(text))}")
+    return found
+
+
+def _decimal(text: str) -> float:
+    try:
+        if text.isascii():
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"invalid float value: {shortened(repr(text))}")
+
+
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
@@ -154,8 +221,10 @@ def _model(options: argparse.Namespace) -> Model:
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise LabError(f"--set {setting}: write NAME=VALUE.")
+            raise LabError(f"--set {shortened(setting)}: write NAME=VALUE.")
         values[name] = value
+    if options.trace:
+        _expect_writable(options.trace)
     return load(options.spec).bind(**values)
 
 
@@ -173,19 +242,21 @@ def _check(options: argparse.Namespace) -> int:
         return _check_property(options)
     if options.fairness is not None:
         raise LabError("--fairness needs --property NAME; invariants hold with or without it.")
-    result = explore(
-        _model(options),
-        engine=options.engine,
-        invariants=_invariants(options),
-        constraint=options.constraint,
-        deadlock=options.deadlock,
-        to_the_end=options.to_the_end,
-        symmetry=options.symmetry,
-        view=options.view,
-        max_states=options.max_states,
-        memory_gib=options.memory,
-    )
-    return _report(result, options, coverage(result) if options.coverage else None)
+    with _running(options):
+        result = explore(
+            _model(options),
+            engine=options.engine,
+            invariants=_invariants(options),
+            constraint=options.constraint,
+            deadlock=options.deadlock,
+            to_the_end=options.to_the_end,
+            symmetry=options.symmetry,
+            view=options.view,
+            max_states=options.max_states,
+            memory_gib=options.memory,
+        )
+        covered = coverage(result) if options.coverage else None
+    return _report(result, options, covered)
 
 
 def _check_property(options: argparse.Namespace) -> int:
@@ -203,33 +274,35 @@ def _check_property(options: argparse.Namespace) -> int:
     for name, given in alone.items():
         if given:
             raise LabError(f"{name} does not go with --property: judge the property by itself.")
-    result = check_property(
-        _model(options),
-        options.property,
-        fairness=options.fairness or DECLARED,
-        constraint=options.constraint,
-        symmetry=options.symmetry,
-        view=options.view,
-        max_states=options.max_states,
-        memory_gib=options.memory,
-    )
+    with _running(options):
+        result = check_property(
+            _model(options),
+            options.property,
+            fairness=options.fairness or DECLARED,
+            constraint=options.constraint,
+            symmetry=options.symmetry,
+            view=options.view,
+            max_states=options.max_states,
+            memory_gib=options.memory,
+        )
     return _report(result, options)
 
 
 def _simulate(options: argparse.Namespace) -> int:
     from protocol_lab.exploring.simulate import simulate
 
-    result = simulate(
-        _model(options),
-        invariants=_invariants(options),
-        constraint=options.constraint,
-        walks=options.walks,
-        steps=options.steps,
-        seconds=options.seconds,
-        seed=options.seed,
-        bias=options.bias,
-        shorten=not options.as_found,
-    )
+    with _running(options):
+        result = simulate(
+            _model(options),
+            invariants=_invariants(options),
+            constraint=options.constraint,
+            walks=options.walks,
+            steps=options.steps,
+            seconds=options.seconds,
+            seed=options.seed,
+            bias=options.bias,
+            shorten=not options.as_found,
+        )
     return _report(result, options)
 
 
@@ -249,8 +322,25 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
 def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LabError(f"{path} can't be written ({error.strerror}); give another file.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+def _expect_writable(path: str) -> None:
+    """Raise LabError now for a file that can't be written once the search is over."""
+    try:
+        with suppress(FileNotFoundError):
+            os.lstat(path)  # is it a name that a file can have?
+        if Path(path).is_dir():
+            raise _not_writable(path, "it is a folder")
+        if not os.access(Path(path).parent, os.W_OK) and not os.access(path, os.W_OK):
+            raise _not_writable(path, "its folder is not there, or can't be written")
+    except (OSError, ValueError) as error:
+        raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+def _not_writable(path: str, reason: str) -> LabError:
+    return LabError(f"{shortened(path)} can't be written ({reason}); give another file.")
 
 
 def _specs(options: argparse.Namespace) -> int:
@@ -322,6 +412,8 @@ def describe(spec: Spec) -> dict[str, Any]:
 def _replay(options: argparse.Namespace) -> int:
     from protocol_lab.stepping.scenarios import play, read_scenario
 
+    if options.draw:
+        _expect_writable(options.draw)
     scenario = read_scenario(options.scenario)
     walk = play(scenario)
     print(f"{scenario.spec_name}: {scenario.title}")

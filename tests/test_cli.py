@@ -144,7 +144,7 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", *SMALL, "--property", SETTLED, "--deadlock"], "--deadlock does not go with"),
         (["check", *SMALL, "--property", SETTLED, "--fairness", "x"], "There is no fairness 'x'"),
         (["check", *SMALL, "--fairness", "none"], "--fairness needs --property"),
-        (["simulate", *SMALL, "--walks", "0"], "at least 1"),
+        (["simulate", *SMALL, "--walks", "0"], "use 1 to"),
         (["check"], "required"),
         (["fly"], "invalid choice"),
     ],

@@ -4,14 +4,17 @@ import ast
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import textwrap
 import tomllib
 import venv
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 import lab
@@ -82,6 +85,32 @@ def run_lab(kit, *words, **environment):
         cwd=kit,
         timeout=PATIENCE,
     )
+
+
+@pytest.fixture
+def child(ready_kit):
+    """A function that puts this code in the place of the kit's command line, and starts lab.py."""
+    (ready_kit / "protocol_lab").mkdir()
+    started = []
+
+    def start(code: str, *words: str) -> subprocess.Popen:
+        (ready_kit / "protocol_lab" / "__main__.py").write_text(textwrap.dedent(code))
+        started.append(
+            subprocess.Popen(
+                [sys.executable, ready_kit / "lab.py", "check", *words],
+                env={**os.environ, "PATH": "", "PYTHONPATH": ""},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=ready_kit,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
 
 
 # --- Which Python --------------------------------------------------------------------------------
@@ -424,3 +453,88 @@ def test_without_any_dot_one_sentence_says_what_to_run(bare_machine, monkeypatch
     monkeypatch.setattr(runtime, "_scripts_folder", lambda: "")
     with pytest.raises(runtime.LabError, match=r"needs Graphviz's dot.*lab.py prepare"):
         runtime.find_dot()
+
+
+# --- Ending ------------------------------------------------------------------------------------
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+
+
+@posix
+def test_whoever_ends_it_ends_what_it_has_started(child):
+    """A search, and what that has started itself, as Spark's Java."""
+    lab_py = child(
+        """
+        import os, signal, subprocess, sys
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGTERM])
+        own = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(own.terminate() or own.wait() and 2))
+        print(os.getpid(), own.pid, flush=True)
+        signal.pause()
+        """
+    )
+    pids = [int(pid) for pid in lab_py.stdout.readline().split()]
+    lab_py.terminate()
+    assert lab_py.wait(timeout=60) == 143
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+@posix
+def test_a_child_that_does_not_end_is_killed(child, ready_kit):
+    path = ready_kit / "lab.py"
+    path.write_text(path.read_text().replace("PATIENCE = 20", "PATIENCE = 0.1"))
+    lab_py = child(
+        """
+        import os, signal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print(os.getpid(), flush=True)
+        while True:
+            signal.pause()
+        """
+    )
+    pid = int(lab_py.stdout.readline())
+    lab_py.terminate()
+    assert lab_py.wait(timeout=60) == 143
+    assert not psutil.pid_exists(pid)
+
+
+@posix
+def test_ctrl_c_is_held_back_until_the_kit_listens(child):
+    lab_py = child(
+        """
+        import signal
+        print(sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, []))), flush=True)
+        """
+    )
+    assert lab_py.stdout.readline() == f"{sorted([signal.SIGINT + 0, signal.SIGTERM + 0])}\n"
+    assert lab_py.wait(timeout=60) == 0
+
+
+@posix
+def test_ctrl_c_leaves_the_end_to_the_kit(child):
+    lab_py = child(
+        """
+        import signal, sys
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(2))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        print("here", flush=True)
+        while True:
+            signal.pause()
+        """
+    )
+    assert lab_py.stdout.readline() == "here\n"
+    lab_py.send_signal(signal.SIGINT)
+    for pid in psutil.Process(lab_py.pid).children():
+        pid.send_signal(signal.SIGINT)  # as a terminal does, to both
+    assert lab_py.wait(timeout=60) == 2
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGABRT"])
+def test_a_crash_of_the_kit_is_no_verdict(child, name):
+    lab_py = child(f"import os, signal; os.kill(os.getpid(), signal.{name})", "--json")
+    out, err = lab_py.communicate(timeout=60)
+    assert lab_py.returncode == 4
+    assert json.loads(out) == {"error": err.removesuffix("\n")}
+    assert err.startswith(f"The kit's process was ended by signal {getattr(signal, name) + 0}")

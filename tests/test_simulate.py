@@ -356,9 +356,9 @@ def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, caps
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"walks": 0}, "at least 1 walk"),
-        ({"steps": 0}, "at least 1 walk"),
-        ({"seconds": 0}, "some time"),
+        ({"walks": 0}, "walks=0 is out of bounds; use 1 to"),
+        ({"steps": 0}, "steps=0 is out of bounds"),
+        ({"seconds": 0}, "seconds=0 is no such number"),
         ({"bias": "luck"}, "steps, actions, rare, swarm"),
         ({"invariants": ["nothing"]}, "has no invariant"),
     ],

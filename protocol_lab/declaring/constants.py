@@ -17,9 +17,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from protocol_lab.declaring.layout import named_value
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.quantities import whole_number_of
 
 NO_LIMIT = 2**31 - 1
+
+_LONGEST = 1_000
+"""Characters of a value that are looked at: longer ones are no value of any constant."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
     for name in values:
         if name not in limits:
             known = ", ".join(limits)
-            raise LabError(f"{spec_name} has no constant {name!r}; it has: {known}.")
+            raise LabError(f"{spec_name} has no constant {quoted(name)}; it has: {known}.")
     bound = {name: int(value) for name, value in constants._field_defaults.items()}
     for name, value in values.items():
         bound[name] = _parsed(name, value, limits[name])
@@ -155,21 +159,21 @@ def _shown(value: int, limits: Limits) -> int | str | bool | None:
 
 
 def _parsed(name: str, value: Any, limits: Limits) -> int:
-    text = str(value).strip()
+    text = shortened(value, _LONGEST).strip()
+    number = whole_number_of(text)
     if limits.choices:
         if text.lower() in limits.choices:
             return limits.choices.index(text.lower())
-        if text.isdigit() and int(text) < len(limits.choices):
-            return int(text)
-        raise LabError(f"{name}={text} is not one of {', '.join(limits.choices)}.")
+        if number is not None and 0 <= number < len(limits.choices):
+            return number
+        raise LabError(f"{name}={shortened(text)} is not one of {', '.join(limits.choices)}.")
     if value is None or text.lower() == "none":
         if limits.may_be_none:
             return NO_LIMIT
         raise LabError(f"{name} needs a number, {_range(limits)}; only bounds can be none.")
-    try:
-        return int(text)
-    except ValueError:
-        raise LabError(f"{name}={text} is not a whole number; use {_range(limits)}.") from None
+    if number is None:
+        raise LabError(f"{name}={shortened(text)} is not a whole number; use {_range(limits)}.")
+    return number
 
 
 def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:

@@ -36,7 +36,7 @@ from protocol_lab.declaring.parameters import Domain, domains_of
 from protocol_lab.declaring.parts import where_else, with_parts
 from protocol_lab.declaring.symmetry import Symmetry
 from protocol_lab.declaring.temporal import Fairness, Formula, NextStep, TemporalProperty
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 
 TAKEN = ""
 """What an action returns when it has happened."""
@@ -311,7 +311,7 @@ class Spec:
                 " another name."
             )
 
-    def bind(self, **values: Any) -> "Model":
+    def bind(self, /, **values: Any) -> "Model":
         """This spec with constants: what can be stepped and explored. Raises LabError."""
         if not self.inits:
             raise LabError(
@@ -368,7 +368,7 @@ class Model:
                     known = ", ".join(by_name)
                     declared = self.declared.invariants + self.declared.step_invariants
                     raise LabError(
-                        f"{self.spec.name} has no invariant {name!r}"
+                        f"{self.spec.name} has no invariant {quoted(name)}"
                         f"{where_else(name, declared)}; it has: {known}."
                     )
         chosen = [
@@ -388,7 +388,9 @@ class Model:
                 return action
         known = ", ".join(action.name for action in self.spec.actions)
         elsewhere = where_else(name, self.declared.actions)
-        raise LabError(f"{self.spec.name} has no action {name!r}{elsewhere}; it has: {known}.")
+        raise LabError(
+            f"{self.spec.name} has no action {quoted(name)}{elsewhere}; it has: {known}."
+        )
 
 
 def expect_model(given: Any) -> None:
@@ -396,4 +398,4 @@ def expect_model(given: Any) -> None:
     if isinstance(given, Spec):
         raise LabError(f"{given.name} has no constants yet: write bind() behind the spec.")
     if not isinstance(given, Model):
-        raise LabError(f"A model is needed here, such as spec.bind(), and not {given!r}.")
+        raise LabError(f"A model is needed here, such as spec.bind(), and not {quoted(given)}.")

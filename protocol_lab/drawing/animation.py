@@ -37,7 +37,8 @@ def animated_svg(
     Raises LabError for more than MOST_FRAMES, or if there is not one caption for each picture.
     """
     film = _Film.of(pictures, captions)
-    name = f"lab-film-{crc32(''.join([*pictures, *captions, str(seconds)]).encode()):08x}"
+    shown = "".join([*pictures, *captions, str(seconds)])
+    name = f"lab-film-{crc32(shown.encode(errors='replace')):08x}"
     count = len(pictures)
     svg = Svg()
     svg.raw(f"<style>{_css(name, count, seconds)}</style>")

@@ -17,7 +17,7 @@ from protocol_lab.drawing.film import film_strip, place
 from protocol_lab.drawing.pictures import caption, picture
 from protocol_lab.drawing.state_table import Line, state_table
 from protocol_lab.drawing.svg import Svg, wrap
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.stepping.walk import Moment, Walk
 
 SHARED, SAME, ELSEWHERE, ONLY_HERE = "shared", "same", "elsewhere", "only here"
@@ -129,7 +129,7 @@ def compare_branches(walk: Walk, left: str, right: str, step: int | None = None)
     for name in (left, right):
         if name not in walk.branches:
             known = ", ".join(walk.branches)
-            raise LabError(f"There is no branch {name!r}; there are {known}.")
+            raise LabError(f"There is no branch {quoted(name)}; there are {known}.")
     paths = (walk.branches[name].path() for name in (left, right))
     return comparison(walk.model, *paths, step, names=(left, right))
 

@@ -23,6 +23,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.stepping.attempts import evaluate, initial, successors
 from protocol_lab.stepping.steps import step_of
 from protocol_lab.stepping.walk import Walk
+from protocol_lab.visible_text import visible
 
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
@@ -288,7 +289,7 @@ def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int)
     steps = [
         line for step in graph.labels.get(pair, []) for line in wrap(_readable(step), STEP_WIDTH, 9)
     ]
-    return graphviz.escape("\n".join(steps)).replace("\n", "\\n")
+    return graphviz.escape(visible("\n".join(steps))).replace("\n", "\\n")
 
 
 def _readable(step: str) -> str:
@@ -401,8 +402,8 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     wide = max(text_width(line, SIZE) for line in lines) + (56 if broken else 12)
     high = 13.5 * len(lines) + (34 if broken else 7)
     return style | {
-        "label": graphviz.escape(text).replace("\n", "\\n"),
-        "tooltip": graphviz.escape(text),
+        "label": graphviz.escape(visible(text)).replace("\n", "\\n"),
+        "tooltip": graphviz.escape(visible(text)),
         "width": f"{wide / 72:.2f}",
         "height": f"{high / 72:.2f}",
         "fixedsize": "true",

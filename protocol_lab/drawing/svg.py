@@ -1,9 +1,10 @@
 """A small SVG writer: shapes and text at given places, and how wide a text will be."""
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax import saxutils
 
 from protocol_lab.drawing import palette
+from protocol_lab.visible_text import visible
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
@@ -31,6 +32,11 @@ def text_width(text: str, size: float = 12, bold: bool = False) -> float:
         for character in text
     )
     return size * (em + (_BOLD * len(text) if bold else 0))
+
+
+def escape(text: str) -> str:
+    """The text as it stands between tags: what XML does not admit is shown by a picture of it."""
+    return saxutils.escape(visible(text))
 
 
 def wrap(text: str, width: float, size: float = 12, bold: bool = False) -> list[str]:
@@ -133,7 +139,7 @@ class Svg:
 
 def _attributes(**attributes) -> str:
     return "".join(
-        f" {name.replace('_', '-')}={quoteattr(_number(value))}"
+        f" {name.replace('_', '-')}={saxutils.quoteattr(visible(_number(value)))}"
         for name, value in attributes.items()
         if value is not None
     )

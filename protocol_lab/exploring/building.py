@@ -77,7 +77,7 @@ class Builder:
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""
-        with _lock:
+        with deferred_interrupts(), _lock:
             began = time.perf_counter()
             loop.compile(signature)
             self.seconds += time.perf_counter() - began
@@ -101,7 +101,7 @@ class Builder:
         functions: the plain functions that it calls; called: other things. Raises LabError if it
         can't be compiled.
         """
-        with _lock:
+        with deferred_interrupts(), _lock:
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.declaring.spec import Model, expect_model
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.exploring.alike import check_alike
+from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.memory import allowed_bytes
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.rehearsal import rehearse
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import UNBOUNDED, Question
+from protocol_lab.exploring.search import OUT_OF_MEMORY, UNBOUNDED, Question
+from protocol_lab.quantities import whole_number
 
 ENGINES = ("native", "python", "spark")
 
@@ -49,9 +52,10 @@ def explore(
     """
     expect_model(model)
     if engine not in ENGINES:
-        raise LabError(f"There is no engine {engine!r}; use one of {', '.join(ENGINES)}.")
-    if max_states is not None and max_states < 1:
-        raise LabError(f"max_states={max_states} leaves nothing to explore; use 1 or more.")
+        raise LabError(f"There is no engine {quoted(engine)}; use one of {', '.join(ENGINES)}.")
+    if max_states is not None:
+        max_states = whole_number("max_states", max_states, 1, UNBOUNDED)
+    memory_bytes = None if memory_gib is None else allowed_bytes(memory_gib)
     if engine == "spark" and (symmetry or view):
         raise LabError(
             "Spark knows states by all their bytes: search on the native engine, or without"
@@ -74,17 +78,20 @@ def explore(
         deadlock,
         to_the_end,
         max_states or UNBOUNDED,
-        int(memory_gib * 2**30) if memory_gib else None,
+        memory_bytes,
         stopped=stopped,
         symmetry=symmetry,
         view=view,
     )
-    search_class = _search_class(engine)
+    with deferred_interrupts():  # raised in the middle of an import it might be swallowed
+        search_class = _search_class(engine)
     options = list(signature(search_class).parameters)[2:]
     for name in engine_options:
         if name not in options:
             known = [each for each in signature(explore).parameters if each != "engine_options"]
-            raise LabError(f"explore has no option {name!r}; it has: {', '.join(known + options)}.")
+            raise LabError(
+                f"explore has no option {quoted(name)}; it has: {', '.join(known + options)}."
+            )
     rehearse(model, chosen + chosen_steps)
     if symmetry:
         conditions = [] if question.constraint is None else [question.constraint]
@@ -92,9 +99,12 @@ def explore(
     with ProgressBar(model.spec.name, shown=progress) as bar:
         question.progress, question.compiling = bar.update, bar.compiling
         try:
-            search = search_class(model, question, **engine_options)
+            with deferred_interrupts():  # which may import Spark
+                search = search_class(model, question, **engine_options)
         except KeyboardInterrupt:
-            return _nothing_known(model, engine, question)
+            return _nothing_known(model, engine, question, "interrupted while compiling")
+        except MemoryError:
+            return _nothing_known(model, engine, question, OUT_OF_MEMORY)
         result = search.run()
     result.symmetry, result.view = symmetry, view
     if view and result.exhaustive:
@@ -103,10 +113,10 @@ def explore(
     return result
 
 
-def _nothing_known(model: Model, engine: str, question: Question) -> Result:
-    """The result of a search that was interrupted before it began."""
+def _nothing_known(model: Model, engine: str, question: Question, reason: str) -> Result:
+    """The result of a search that ended before it began."""
     result = Result(model, engine, question.names)
-    result.undecided_reason = "interrupted while compiling"
+    result.undecided_reason = reason
     result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
     result.states, result.parents = np.empty((0, model.words), np.uint64), np.empty(0, np.int64)
     return result

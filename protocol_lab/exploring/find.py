@@ -10,8 +10,11 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import GOAL, Question
+from protocol_lab.exploring.search import GOAL, UNBOUNDED, Question
+from protocol_lab.quantities import amount, whole_number
 from protocol_lab.stepping.steps import Step
+
+_MOST_SECONDS = 1e8
 
 FOUND, UNREACHABLE, UNDECIDED = "found", "unreachable", "undecided"
 
@@ -66,6 +69,9 @@ def find_state(
     no further step is tried from them; the state to begin with is always left. Raises LabError for
     a condition that is no expression, uses unknown names, can't be compiled or fails.
     """
+    max_states = whole_number("max_states", max_states, 1, UNBOUNDED)
+    if seconds is not None:
+        seconds = amount("seconds", seconds, 0, _MOST_SECONDS, "seconds")
     shown = condition.strip() if isinstance(condition, str) else condition.__name__
     goal = predicate(model, condition)
     question = Question([], [], goal=goal, starts=None if row is None else [row])

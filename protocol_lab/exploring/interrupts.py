@@ -10,10 +10,12 @@ from contextlib import contextmanager
 def deferred_interrupts() -> Iterator[Callable[[], bool]]:
     """Gives a function that tells whether an interruption was asked for in the meantime.
 
-    So counts are never caught half-written. A second request interrupts at once, as usual. In a
-    thread that is not the main one, which Python never interrupts, it always tells False.
+    So counts are never caught half-written, and no library swallows the interruption. One that was
+    asked for and never told is raised as KeyboardInterrupt at the end. A second request interrupts
+    at once, as usual. In a thread that is not the main one, which Python never interrupts, the
+    function always tells False.
     """
-    asked = []
+    asked, told = [], []
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
@@ -23,8 +25,14 @@ def deferred_interrupts() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked.append(True)
 
+    def is_asked() -> bool:
+        told.extend(asked)
+        return bool(asked)
+
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield lambda: bool(asked)
+        yield is_asked
     finally:
         signal.signal(signal.SIGINT, before)
+    if asked and not told:
+        raise KeyboardInterrupt

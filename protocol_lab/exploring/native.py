@@ -10,11 +10,11 @@ next chunks meanwhile (`ahead`).
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
 import numpy as np
-import psutil
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import EvaluationError, SpecError
@@ -25,13 +25,16 @@ from protocol_lab.exploring.defects import defect
 from protocol_lab.exploring.expanding import check_some, expand_some
 from protocol_lab.exploring.identity import Identity
 from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.memory import allowed_bytes
 from protocol_lab.exploring.renaming import erased
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import (
     GOAL,
+    OUT_OF_MEMORY,
     Question,
     add_trace,
     is_inside,
+    memory_reason,
     properties_to_compile,
 )
 from protocol_lab.stepping.attempts import evaluate, evaluate_step, is_true, successors
@@ -121,6 +124,8 @@ class NativeSearch:
             result.undecided_reason = str(stop)
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
+        except MemoryError:
+            result.undecided_reason = OUT_OF_MEMORY
         finally:
             self.ahead.close()
         result.seconds = time.perf_counter() - began
@@ -446,9 +451,9 @@ class NativeSearch:
             self.store = _grown(self.store, size, self.stored)
             self.parents = _grown(self.parents, size, self.stored)
 
-    @property
+    @cached_property
     def _bound(self) -> int:
-        return self.question.memory_bytes or psutil.virtual_memory().total // 2
+        return self.question.memory_bytes or allowed_bytes(None)
 
     def _free_bytes(self) -> int:
         """How much more the search may take, beside what it has."""
@@ -456,10 +461,7 @@ class NativeSearch:
 
     def _check_memory(self, more_bytes: int) -> None:
         if more_bytes > self._free_bytes():
-            raise _Undecided(
-                f"the search needs more than the {self._bound / 2**30:.1f} GiB of memory it may"
-                " use: lower the constants, raise --memory, or use Spark"
-            )
+            raise _Undecided(memory_reason(self._bound))
 
     def _row(self, position: int) -> bytes:
         return self.store[position].tobytes()

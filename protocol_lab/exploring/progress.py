@@ -26,7 +26,7 @@ class ProgressBar:
 
     def __init__(self, name: str, shown: bool = True, total: int | None = None):
         in_notebook = hasattr(get_ipython(), "kernel")  # and not in IPython's own terminal
-        watched = sys.stderr.isatty() or in_notebook
+        watched = in_notebook or (sys.stderr is not None and sys.stderr.isatty())
         self._name, self._compiling, self._began = name, False, time.perf_counter()
         self._bar = (_CellLine if in_notebook else tqdm)(
             desc=name,

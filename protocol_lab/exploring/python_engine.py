@@ -5,12 +5,22 @@ It is the oracle in tests, and runs where Numba can't. A few thousand states a s
 
 import time
 from collections import deque
+from itertools import islice
+from sys import getsizeof
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import EvaluationError
+from protocol_lab.exploring.memory import allowed_bytes
 from protocol_lab.exploring.renaming import erased, smallest_name
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import GOAL, Question, add_trace, is_inside
+from protocol_lab.exploring.search import (
+    GOAL,
+    OUT_OF_MEMORY,
+    Question,
+    add_trace,
+    is_inside,
+    memory_reason,
+)
 from protocol_lab.stepping.attempts import evaluate, evaluate_step, is_true, successors
 
 
@@ -23,6 +33,8 @@ class PythonSearch:
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
+        self._weigh_at = 0
+        self.memory = question.memory_bytes or allowed_bytes(None)
         self.unreached = list(model.spec.sometimes_properties)
         self.result = Result(model, "python", question.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -38,10 +50,12 @@ class PythonSearch:
             pass
         except EvaluationError as error:
             result.undecided_reason = str(error)
-        except _Stopped:
-            result.undecided_reason = "stopped"
+        except _Stopped as stop:
+            result.undecided_reason = str(stop)
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
+        except MemoryError:
+            result.undecided_reason = OUT_OF_MEMORY
         result.never_reached = [each.name for each in self.unreached]
         result.seconds = time.perf_counter() - began
         return result
@@ -64,13 +78,26 @@ class PythonSearch:
             self._tell(began)
         return None
 
+    def _is_too_large(self) -> bool:
+        """Does the search exceed its memory? Weighed now and then, since that takes a while."""
+        count = len(self.parent)
+        if count < self._weigh_at:
+            return False
+        self._weigh_at = count + 64 + count // 8
+        rows = sum(map(getsizeof, islice(self.parent, 1))) * count
+        has_names = self.question.symmetry or self.question.view
+        containers = (self.known, self.parent, self.depth, self.frontier)
+        return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
+
     def _tell(self, began: float) -> None:
         """Say how far the search is. Raises _Stopped if it is not to go on."""
         if self.question.progress and self.result.distinct % 256 == 0:
             now = time.perf_counter() - began
             self.question.progress(self.result, len(self.frontier), now)
         if self.question.stopped and self.question.stopped():
-            raise _Stopped
+            raise _Stopped("stopped")
+        if self._is_too_large():
+            raise _Stopped(memory_reason(self.memory))
 
     def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
@@ -124,7 +151,7 @@ class PythonSearch:
 
 
 class _Stopped(Exception):
-    """The search is no longer wanted."""
+    """The search is no longer wanted, or has no more memory; the text says which."""
 
 
 class _Violation(Exception):

@@ -17,6 +17,22 @@ GOAL = "goal"
 """What is "violated" where a search has reached its goal."""
 
 
+OUT_OF_MEMORY = (
+    "the system has no more memory for this process: lower the constants, or give --memory less"
+    " than there is"
+)
+"""Why a search ends that was refused memory before it reached its own bound."""
+
+
+def memory_reason(allowed_bytes: int) -> str:
+    """Why a search ends that would exceed the memory it may use."""
+    gib = allowed_bytes / 2**30
+    return (
+        f"the search needs more than the {gib:.{1 if gib >= 0.1 else 3}f} GiB of memory it may"
+        " use: lower the constants, raise --memory, or use Spark"
+    )
+
+
 @dataclass
 class Question:
     """One exploration: what to check, where to stop, whom to tell.

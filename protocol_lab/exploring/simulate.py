@@ -16,7 +16,7 @@ import numpy as np
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model, expect_model
-from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.errors import EvaluationError, LabError, quoted
 from protocol_lab.exploring.ahead import cores
 from protocol_lab.exploring.choosing import BIASES
 from protocol_lab.exploring.estimating import Estimate, Sightings
@@ -28,11 +28,16 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.search import Question, add_trace, explain
 from protocol_lab.exploring.shrinking import shrink
 from protocol_lab.exploring.walking import ENDS, Batch, Violating, Walks
+from protocol_lab.quantities import amount, whole_number
 from protocol_lab.stepping.attempts import successors
 from protocol_lab.stepping.steps import start_text
 
 WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""
+
+_MOST_WALKS, _MOST_STEPS = 2**40, 1_000_000
+_SECONDS = 1e-6, 1e8
+"""The shortest and the longest time that can be given: the latter is three years."""
 
 
 @dataclass(repr=False)
@@ -162,10 +167,14 @@ def simulate(
     LabError for bad input.
     """
     expect_model(model)
-    if (walks is not None and walks < 1) or steps < 1 or (seconds is not None and seconds <= 0):
-        raise LabError("A simulation needs at least 1 walk, 1 step and some time.")
+    if walks is not None:
+        walks = whole_number("walks", walks, 1, _MOST_WALKS)
+    if seconds is not None:
+        seconds = amount("seconds", seconds, *_SECONDS, "seconds")
+    steps = whole_number("steps", steps, 1, _MOST_STEPS)
+    seed = whole_number("seed", seed, -(2**63), 2**64 - 1)
     if bias not in BIASES:
-        raise LabError(f"There is no bias {bias!r}; use one of {', '.join(BIASES)}.")
+        raise LabError(f"There is no bias {quoted(bias)}; use one of {', '.join(BIASES)}.")
     chosen, chosen_steps = model.choose(invariants)
     condition = predicate(model, constraint) if constraint is not None else None
     question = Question(chosen, chosen_steps, condition)
@@ -183,7 +192,7 @@ def simulate(
             result.undecided_reason = "interrupted while compiling"
             return result
         result.compile_seconds = taken.compile_seconds
-        wanted = walks or (WALKS if seconds is None else 2**40)
+        wanted = walks or (WALKS if seconds is None else _MOST_WALKS)
         with deferred_interrupts() as interrupted:
             run = _Run(taken, result, wanted, seconds, bar)
             violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))

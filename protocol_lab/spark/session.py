@@ -12,9 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
 from protocol_lab.errors import LabError
+from protocol_lab.exploring.memory import available_bytes
 from protocol_lab.spark.troubles import cause
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def address(path: Path) -> str:
 
 def _settings(folder: Path, ui: bool) -> dict[str, str]:
     (folder / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
-    gibibytes = psutil.virtual_memory().total / 2**30
+    gibibytes = available_bytes() / 2**30
     return {
         "spark.master": "local[*]",
         "spark.app.name": "protocol lab",

@@ -22,7 +22,7 @@ from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.exports import FORMATS
 from protocol_lab.drawing.wording import words
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.exploring.find import FOUND, Found
 from protocol_lab.exploring.predicates import example
 from protocol_lab.exploring.result import Result
@@ -278,11 +278,15 @@ class Stepper(anywidget.AnyWidget):
             if each.name == message["name"]:
                 self._begin(each)
                 return
-        raise LabError(f"There is no scenario {message['name']!r} any more; choose another one.")
+        raise LabError(
+            f"There is no scenario {quoted(message['name'])} any more; choose another one."
+        )
 
     def _write(self, message: dict) -> None:
         if message["format"] not in FORMATS:
-            raise LabError(f"There is no format {message['format']!r}: use {', '.join(FORMATS)}.")
+            raise LabError(
+                f"There is no format {quoted(message['format'])}: use {', '.join(FORMATS)}."
+            )
         ending, write = FORMATS[message["format"]]
         name = self.walk.model.spec.name.rpartition(".")[2] + ending
         about = {"format": message["format"], "file": name}
@@ -305,7 +309,9 @@ class Stepper(anywidget.AnyWidget):
 
     def _open(self, message: dict) -> None:
         if message["tab"] not in panels.TABS:
-            raise LabError(f"There is no tab {message['tab']!r}; use {', '.join(panels.TABS)}.")
+            raise LabError(
+                f"There is no tab {quoted(message['tab'])}; use {', '.join(panels.TABS)}."
+            )
         self._tab = message["tab"]
 
     def _choose(self, message: dict) -> None:
@@ -319,7 +325,9 @@ class Stepper(anywidget.AnyWidget):
     def _take_aim(self, message: dict) -> None:
         names = self._session.watched_names
         if message["name"] and message["name"] not in names:
-            raise LabError(f"{message['name']!r} is not watched here; use {', '.join(names)}.")
+            raise LabError(
+                f"{quoted(message['name'])} is not watched here; use {', '.join(names)}."
+            )
         self._aim = message["name"]
 
     def _spoil(self, message: dict) -> None:

@@ -27,6 +27,7 @@ from protocol_lab.stepping.links import link_text
 from protocol_lab.stepping.scenarios import bound_model, scenario_text
 from protocol_lab.stepping.steps import Step, as_json
 from protocol_lab.stepping.walk import Walk
+from protocol_lab.visible_text import visible
 
 
 def to_python(walk: Walk) -> str:
@@ -87,15 +88,21 @@ def read_json(text: str, model: Model | None = None) -> Walk:
     """
     try:
         found = json.loads(text)
-        name, constants = str(found["spec"]), dict(found["constants"])
-        start = found["initial"] and str(found["initial"])
+        name, constants = str(found["spec"]), {str(k): v for k, v in found["constants"].items()}
+        start = found["initial"]
+        if not isinstance(start, str | None):
+            raise TypeError("no line init(...)")
         taken = [(None, str(found["caption"]))]
         taken += [(str(step["text"]), str(step["caption"])) for step in found["steps"]]
         moments = list(zip(taken, found["states"], strict=True))
-        loop_from = found.get("loop_from") and int(found["loop_from"])
+        loop_from = found.get("loop_from")
+        if loop_from is not None and type(loop_from) is not int:
+            raise TypeError("no number of a state")
     except json.JSONDecodeError as error:
         raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
-    except (KeyError, TypeError, ValueError):
+    except RecursionError:
+        raise LabError("The JSON is nested too deep to be a walk: export it again.") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise LabError(
             "This JSON is no walk: it needs spec, constants, initial, caption, steps and the state"
             " after each of them, as the export writes them."
@@ -110,7 +117,7 @@ def read_json(text: str, model: Model | None = None) -> Walk:
                 f"State {walk.moment.depth} of the JSON is not the one that its steps lead to:"
                 " the spec or the file was changed since."
             )
-    if loop_from:
+    if loop_from is not None:
         walk.close_loop(loop_from)
     return walk
 
@@ -187,8 +194,12 @@ def _ends(event: Event) -> list[str]:
 
 
 def _label(event: Event) -> str:
-    """What is written at an event; what has its own arrow needs no word."""
+    """What is written at an event, in one line; what has its own arrow needs no word."""
     if isinstance(event, Note):
-        return event.text
+        return _in_one_line(event.text)
     words = {SENT: "sends", DELIVERED: "gets", LOST: "lost:"}
-    return f"{words.get(event.kind, '')} {event.label}".strip()
+    return _in_one_line(f"{words.get(event.kind, '')} {event.label}")
+
+
+def _in_one_line(text: str) -> str:
+    return visible(" ".join(text.split()))

@@ -12,7 +12,7 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, shortened
 from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
 from protocol_lab.stepping.walk import Walk
 
@@ -47,8 +47,8 @@ def read_link(text: str, model: Model | None = None) -> Walk:
         raise LabError(f"There is no link in this text; a link begins with {PREFIX}")
     if f"lab{found.group(1)}." != PREFIX:
         raise LabError(
-            f"This link begins with lab{found.group(1)}. and this version of the kit reads"
-            f" {PREFIX}: update the kit, or ask for the walk as a scenario."
+            f"This link begins with lab{shortened(found.group(1), 9)}. and this version of the kit"
+            f" reads {PREFIX}: update the kit, or ask for the walk as a scenario."
         )
     in_one_piece = _LINK.search(re.sub(r"\s+", "", text))  # mail and chats break long lines
     unpacked = _unpacked(found.group(2)) or _unpacked(in_one_piece.group(2))

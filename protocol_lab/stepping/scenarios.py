@@ -26,10 +26,15 @@ from typing import Any
 from protocol_lab.catalog import load, package_folder
 from protocol_lab.declaring.constants import show_text
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.exploring.result import Result
+from protocol_lab.quantities import whole_number_of
 from protocol_lab.stepping.steps import find_step
 from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.visible_text import visible
+
+_MOST_BYTES = 4_000_000
+"""What is larger is no scenario, but another file that was named by mistake."""
 
 _SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
 
@@ -84,11 +89,29 @@ def bound_model(spec_name: str, constants: Mapping[str, Any], given: Model | Non
 
 def read_scenario(path: str | Path) -> Scenario:
     """Parse a file. Raises LabError naming the file and line that is malformed."""
-    path = Path(path)
+    shown, path = shortened(path), Path(path)
     try:
-        return parse_scenario(path.read_text(encoding="utf-8"), path.stem)
-    except (OSError, UnicodeDecodeError):
-        raise LabError(f"The scenario file {path} can't be read; check its name.") from None
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"The scenario file {shown} can't be read ({reason}); check its name."
+        ) from None
+    if len(data) > _MOST_BYTES:
+        raise LabError(
+            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, which is no"
+            " scenario; check its name."
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise LabError(
+            f"The scenario file {shown}, line {line}, is no text in UTF-8; check its name, or save"
+            " it as UTF-8."
+        ) from None
+    return parse_scenario(text, path.stem)
 
 
 def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
@@ -123,20 +146,33 @@ def split_caption(caption: str) -> tuple[str, str]:
 
 def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     """Parse the text of a scenario. Raises LabError naming the line that is malformed."""
-    rows = text.splitlines()
-    header = rows[0].strip() if rows else ""
+    name = shortened(name)
+    # Not splitlines(), which also breaks lines at characters that may stand in a caption.
+    rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
+    header = rows[0].strip()
     if not header.startswith("# spec:"):
-        raise LabError(f"{name}: the first line must be `# spec: NAME  constant=value ...`.")
+        raise LabError(
+            f"{name}, line 1: the first line must be `# spec: NAME  constant=value ...`."
+        )
     spec_name, *settings = header.removeprefix("# spec:").split() or [""]
     if not all(each.count("=") == 1 for each in settings):
         raise LabError(f"{name}, line 1: write constants as NAME=VALUE, separated by spaces.")
+    names = [each.partition("=")[0] for each in settings]
+    for each in names:
+        if names.count(each) > 1:
+            raise LabError(f"{name}, line 1: {quoted(each)} is written twice: leave one out.")
     description: list[str] = []
     lines: list[Line] = []
     for number, row in enumerate(rows[1:], 2):
         code, _, comment = row.partition("#")
-        code, comment = code.strip(), comment.strip()
+        code, comment = code.strip(), visible(comment.strip())
         if code:
             lines.append(_line(code, comment, number, name))
+            if lines[-1].kind == "init" and len(lines) > 1:
+                raise LabError(
+                    f"{name}, line {number}: init(...) chooses where the scenario begins: write it"
+                    " once, before all steps."
+                )
         elif comment and not lines:
             description.append(comment)
     constants = dict(each.split("=") for each in settings)
@@ -150,7 +186,7 @@ def _line(code: str, caption: str, number: int, name: str) -> Line:
     kind, _, text = code[1:].partition(" ")
     if kind not in ("violates", "holds", "blocked", "loops_to") or not text.strip():
         raise LabError(
-            f"{name}, line {number}: {code!r} is not known; write !violates INVARIANT,"
+            f"{name}, line {number}: {quoted(code)} is not known; write !violates INVARIANT,"
             " !holds INVARIANT, !blocked STEP or !loops_to STATE."
         )
     return Line(kind, text.strip(), caption, number)
@@ -188,11 +224,11 @@ def _follow(line: Line, walk: Walk) -> None:
     elif line.kind == "blocked":
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
-            raise LabError(f"{line.text} can happen here, and should be blocked.")
+            raise LabError(f"{shortened(line.text)} can happen here, and should be blocked.")
     elif line.kind == "loops_to":
-        if not line.text.isdigit():
-            raise LabError(f"{line.text!r} is no number of a state; write !loops_to 3.")
-        walk.close_loop(int(line.text))
+        if (depth := whole_number_of(line.text)) is None:
+            raise LabError(f"{quoted(line.text)} is no number of a state; write !loops_to 3.")
+        walk.close_loop(depth)
     elif line.kind == "violates" and _is_temporal(line, walk.model):
         _check_property(line.text, walk)
     elif line.kind in ("holds", "violates"):
@@ -218,7 +254,7 @@ def _check_claim(line: Line, walk: Walk) -> None:
     spec = walk.model.spec
     known = [each.name for each in [*spec.invariants, *spec.step_invariants]]
     if line.text not in known:
-        raise LabError(f"there is no invariant {line.text!r}; there are {', '.join(known)}.")
+        raise LabError(f"there is no invariant {quoted(line.text)}; there are {', '.join(known)}.")
 
     def fails(moment: Moment) -> bool:
         # A property of steps says nothing of the state to begin with, which no step led to.
@@ -257,7 +293,7 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
     steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
     if start:
         steps.insert(0, _captioned(start, walk.start.caption))
-    described = [f"# {line}" for line in lines]
+    described = [f"# {visible(' '.join(line.split()))}" for line in lines]
     return "\n".join([header, *described, *steps, *claims]) + "\n"
 
 
@@ -269,4 +305,5 @@ def _title_of(result: Result) -> str:
 
 def _captioned(code: str, caption: str) -> str:
     """A line with its caption, which can't go on in the next line."""
-    return f"{code}    # {' '.join(caption.split())}" if caption.strip() else code
+    caption = visible(" ".join(caption.split()))
+    return f"{code}    # {caption}" if caption else code

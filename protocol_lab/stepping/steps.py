@@ -15,18 +15,19 @@ from itertools import combinations, islice, pairwise
 from typing import Any
 
 from protocol_lab.declaring import nodes
-from protocol_lab.declaring.layout import Named
+from protocol_lab.declaring.layout import Named, Node, StructLayout
 from protocol_lab.declaring.parameters import (
     Domain,
     Member,
     Sequences,
     Subset,
+    follow,
     is_sequence_of,
     values,
 )
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.views import StructView, plain, view
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.stepping.attempts import (
     Attempt,
     Offered,
@@ -39,6 +40,9 @@ from protocol_lab.stepping.attempts import (
 
 SHOWN = 4
 """How many choices are named where a line leaves several open."""
+
+_LONGEST = 10_000
+"""Characters of a step's text, more than the fullest message has."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def find_step(model: Model, row: bytes, text: str) -> Attempt:
     for argument in wanted:
         if argument not in action.domains:
             known = ", ".join(action.domains) or "no parameters"
-            raise LabError(f"{name} has no parameter {argument!r}; it has {known}.")
+            raise LabError(f"{name} has no parameter {quoted(argument)}; it has {known}.")
     matching = list(choices(model, row, action, _as_written(wanted)))
     return attempt(model, row, action, _single(matching, text, model, row, action))
 
@@ -149,9 +153,9 @@ def _single(matching: list[dict], text: str, model: Model, row: bytes, action: A
     if len(matching) == 1:
         return matching[0]
     if not matching:
-        raise LabError(f"{text}: there is no such choice in this state.")
+        raise LabError(f"{shortened(text)}: there is no such choice in this state.")
     shown = "; ".join(step_of(model, row, action, args).text for args in matching[:SHOWN])
-    raise LabError(f"{text} is ambiguous; say which of {len(matching)}: {shown}.")
+    raise LabError(f"{shortened(text)} is ambiguous; say which of {len(matching)}: {shown}.")
 
 
 def find_initial(model: Model, text: str | None) -> Attempt:
@@ -162,40 +166,78 @@ def find_initial(model: Model, text: str | None) -> Attempt:
     if len(starts) == 1:
         return starts[0]
     if not starts:
-        raise LabError(f"{text or 'init()'}: there is no such initial state.")
+        raise LabError(f"{shortened(text or 'init()')}: there is no such initial state.")
     shown = "; ".join(_init_text(model, each) for each in starts[:SHOWN])
     more = ", and more" if len(starts) > SHOWN else ""
     raise LabError(f"There are several initial states: say which, of {shown}{more}.")
 
 
+class _Fields(dict[str, Any]):
+    """The written fields of a message; `name` is what was written before them, if anything."""
+
+    def __init__(self, fields: dict[str, Any], name: str = ""):
+        super().__init__(fields)
+        self.name = name
+
+
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """The action's name and the wanted values of a line `name(parameter=value, ...)`."""
+    """The action's name and the wanted values of a line `name(parameter=value, ...)`.
+
+    Raises LabError for anything else, and for a parameter that is written twice.
+    """
+    text = text.strip()
+    if len(text) > _LONGEST:
+        raise LabError(
+            f"{quoted(text)} has {len(text):,} characters, and a step has at most {_LONGEST:,}."
+        )
     try:
-        call = ast.parse(text.strip(), mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            return call.func.id, {each.arg: _value(each.value) for each in call.keywords}
-    except (SyntaxError, ValueError):
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            return call.func.id, _keywords(call)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         pass
-    raise LabError(f"{text.strip()!r} is no step; write action(parameter=value, ...).")
+    raise LabError(f"{quoted(text)} is no step; write action(parameter=value, ...).")
+
+
+def _keywords(call: ast.Call) -> dict[str, Any]:
+    """The values by name. Raises ValueError where one has no name, LabError where one has two."""
+    found: dict[str, Any] = {}
+    if call.args:
+        raise ValueError("a value without a name")
+    for each in call.keywords:
+        if each.arg is None:
+            raise ValueError("a star")
+        if each.arg in found:
+            raise LabError(f"{each.arg} is written twice: leave one of them out.")
+        found[each.arg] = _value(each.value)
+    return found
 
 
 def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.Call):
-        return {each.arg: _value(each.value) for each in node.keywords}
-    if isinstance(node, ast.Dict) and not node.keys:
-        return set()
-    if isinstance(node, ast.Name):
-        return node.id
+    match node:
+        case ast.Call(func=ast.Name("set"), args=[], keywords=[]) | ast.Dict(keys=[]):
+            return set()
+        case ast.Call(func=ast.Name(name)):
+            return _Fields(_keywords(node), name)
+        case ast.Dict():
+            return _Fields(ast.literal_eval(node))
+        case ast.Name(name):
+            return name
     return ast.literal_eval(node)
 
 
 def _as_written(wanted: dict[str, Any]) -> Offered:
-    """Of the parameters that were written only the values that are meant, of others all."""
+    """Of the parameters that were written only the values that are meant, of others all.
+
+    Raises LabError for a value of the wrong kind, such as a list for a node.
+    """
 
     def offered(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
         if name not in wanted:
             return values(domain, scope)
         value = wanted[name]
+        if not _is_of_kind(domain, value, scope):
+            raise LabError(f"{name}={quoted(value)} is {_kind(domain, scope)}.")
         if isinstance(domain, Sequences):
             return iter([tuple(value)] if is_sequence_of(domain, value, scope) else [])
         return (each for each in values(domain, scope) if _matches(domain, each, value))
@@ -203,23 +245,67 @@ def _as_written(wanted: dict[str, Any]) -> Offered:
     return offered
 
 
+def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
+    """Can it be a value of this domain? A list is no node, and a number is no set of nodes."""
+    match domain:
+        case Named():
+            return isinstance(value, str)
+        case Subset():
+            return isinstance(value, list | tuple | set) and all(map(_is_number, value))
+        case Sequences():
+            return isinstance(value, list | tuple) and all(map(_is_number, value))
+        case Member(path):
+            name = _struct_name(path, scope)
+            if name is not None:
+                return isinstance(value, _Fields) and value.name in ("", name)
+    return _is_number(value)
+
+
+def _kind(domain: Domain, scope: dict[str, Any]) -> str:
+    """What a value should have been: the end of a sentence."""
+    match domain:
+        case Named(names):
+            return f"none of the names {', '.join(names)}"
+        case Subset():
+            return "no set of nodes; write one such as {1, 3}, or {} for none"
+        case Sequences():
+            return "no sequence of numbers; write one such as [1, 0, 2]"
+        case Member(path) if (name := _struct_name(path, scope)) is not None:
+            return f"no {name}; write {name}(field=value, ...)"
+        case Node():
+            return "no node; write its number, such as 1"
+    return "no whole number; write one such as 1"
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _struct_name(path: str, scope: dict[str, Any]) -> str | None:
+    """The name of the structs in a container; None if it holds numbers."""
+    item = follow(scope["s"], path)._layout.fields["items"].item
+    return item.declared.__name__ if isinstance(item, StructLayout) else None
+
+
 def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
     if isinstance(domain, Named):
         return domain.names[value] == wanted
     if isinstance(value, StructView):
         own = plain(value)
-        return isinstance(wanted, dict) and all(
-            _is_same(own.get(key), each) for key, each in wanted.items()
-        )
-    if isinstance(wanted, list | tuple | set):
-        return nodes.as_mask(set(wanted)) == value
+        return all(key in own and _is_same(own[key], each) for key, each in wanted.items())
+    if isinstance(domain, Subset):
+        return nodes.as_set(value) == set(wanted)
     return value == wanted
 
 
 def _is_same(own: Any, wanted: Any) -> bool:
     """Is it the value that was written? A set of nodes may also be written as a list."""
     if isinstance(own, set):
-        return isinstance(wanted, list | tuple | set) and own == set(wanted)
+        return (
+            isinstance(wanted, list | tuple | set)
+            and all(map(_is_number, wanted))
+            and own == set(wanted)
+        )
     return own == (list(wanted) if isinstance(wanted, tuple) else wanted)
 
 

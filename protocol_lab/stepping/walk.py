@@ -7,7 +7,7 @@ from typing import Any
 
 from protocol_lab.declaring.spec import Model, Property, expect_model
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.errors import EvaluationError, LabError, quoted
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, evaluate_step
 from protocol_lab.stepping.steps import Step, find_initial, find_step, start_text, step_of
@@ -204,7 +204,7 @@ class Walk:
         """Start a new branch here, which has the current moment as its end so far."""
         name = name or self._new_name()
         if name in self.branches:
-            raise LabError(f"There is a branch {name!r} already; choose another name.")
+            raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
         self.branches[name] = self.moment
         self.branch = name
         return name
@@ -216,7 +216,7 @@ class Walk:
         that is taken, or a step that can't happen; then nothing was laid.
         """
         if name in self.branches:
-            raise LabError(f"There is a branch {name!r} already; choose another name.")
+            raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
         moment = self.moment
         for text in steps:
             each = find_step(self.model, moment.row, text)
@@ -236,7 +236,9 @@ class Walk:
     def switch(self, name: str) -> None:
         """Stand at the end of another branch. Raises LabError for an unknown name."""
         if name not in self.branches:
-            raise LabError(f"There is no branch {name!r}; there are {', '.join(self.branches)}.")
+            raise LabError(
+                f"There is no branch {quoted(name)}; there are {', '.join(self.branches)}."
+            )
         self.branch = name
         self.moment = self.branches[name]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
-import psutil
 
 from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula, fairness_texts
@@ -15,6 +14,7 @@ from protocol_lab.exploring.defects import defect
 from protocol_lab.exploring.expanding import check_some
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.memory import allowed_bytes
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.steps import initial_text, steps_between
@@ -62,7 +62,7 @@ def check_property(
     name, text, claims = claims_and_text(model, what)
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
-    memory = int(memory_gib * 2**30) if memory_gib else psutil.virtual_memory().total // 2
+    memory = allowed_bytes(memory_gib)
     explored = explore(
         model,
         invariants=[],

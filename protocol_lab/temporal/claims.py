@@ -7,7 +7,7 @@ from typing import Any
 from protocol_lab.declaring.parameters import values as values_of
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.temporal import NEXT, Fairness, Formula, TemporalProperty
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.exploring.predicates import predicate
 
 DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
@@ -39,7 +39,7 @@ def property_of(model: Model, name: str) -> TemporalProperty:
             return each
     known = ", ".join(each.name for each in model.spec.properties)
     raise LabError(
-        f"{model.spec.name} has no temporal property {name!r}; it has"
+        f"{model.spec.name} has no temporal property {quoted(name)}; it has"
         f"{f': {known}' if known else ' none'}."
     )
 
@@ -88,7 +88,9 @@ def _resolved(model: Model, formula: Formula) -> Formula:
 def assumed_fairness(model: Model, fairness: str) -> list[Fairness]:
     """The conditions that one of FAIRNESS stands for. Raises LabError."""
     if fairness not in FAIRNESS:
-        raise LabError(f"There is no fairness {fairness!r}; use one of {', '.join(FAIRNESS)}.")
+        raise LabError(
+            f"There is no fairness {quoted(fairness)}; use one of {', '.join(FAIRNESS)}."
+        )
     if fairness == NEXT_ONLY:
         return [Fairness.of(NEXT, (), strong=False)]
     return list(model.spec.fairness) if fairness == DECLARED else []

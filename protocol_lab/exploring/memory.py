@@ -1,0 +1,76 @@
+"""How much memory a search may use: what was asked for, or half of what this process can have.
+
+A container's limit counts, and so does the process's own (`ulimit -v`), not the machine's memory
+alone: past them the system ends the process instead of letting the search say what it knows.
+"""
+
+from pathlib import Path, PurePosixPath
+
+import psutil
+
+from protocol_lab.quantities import amount
+
+LEAST_GIB, MOST_GIB = 0.001, 1e6
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUPS = Path("/proc/self/cgroup")
+
+
+def allowed_bytes(gib: float | None) -> int:
+    """The bytes that a search may use: so many GiB, or by default half of what there is.
+
+    Raises LabError for an amount that is no number, not finite, too small or too large.
+    """
+    if gib is None:
+        return available_bytes() // 2
+    return int(amount("memory_gib", gib, LEAST_GIB, MOST_GIB, "GiB") * 2**30)
+
+
+def available_bytes() -> int:
+    """The memory that this process can have: the machine's, or less if a limit says so."""
+    limits = [psutil.virtual_memory().total, *_container_limits(), *_address_space_left()]
+    return min(limits)
+
+
+def _container_limits() -> list[int]:
+    """The limits of this process's control groups and of those around them, versions 1 and 2."""
+    try:
+        lines = _OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    found = []
+    for line in lines:
+        _, colon, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if colon and controllers == "":
+            found += _limits_above(_CGROUPS, path, "memory.max")
+        elif "memory" in controllers.split(","):
+            found += _limits_above(_CGROUPS / "memory", path, "memory.limit_in_bytes")
+    return found
+
+
+def _limits_above(root: Path, path: str, file_name: str) -> list[int]:
+    """What the file says in a group and in each group around it. In a container the path may be
+    the machine's, which is not there; the container's own group is then the root."""
+    parts = [each for each in PurePosixPath(path).parts if each not in ("/", "..")]
+    found = []
+    for count in range(len(parts) + 1):
+        try:
+            said = root.joinpath(*parts[:count], file_name).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if said.isdigit():  # else "max"
+            found.append(int(said))
+    return [each for each in found if each > 0]
+
+
+def _address_space_left() -> list[int]:
+    """What `ulimit -v` leaves beyond the address space in use, where there is such a limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return []
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return []
+    return [max(0, limit - psutil.Process().memory_info().vms)]

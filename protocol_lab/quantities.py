@@ -1,0 +1,60 @@
+"""Numbers that people give, as text or as Python values, checked: whole ones, and seconds or GiB.
+
+What is no number, not finite or out of bounds is one sentence that names the option and its bounds.
+"""
+
+import math
+import operator
+import re
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted, shortened
+
+_WHOLE = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
+_MOST_DIGITS = 40
+"""Far more than any number here has; Python itself gives up at 4,300."""
+
+
+def whole_number_of(text: str) -> int | None:
+    """The number that a text spells with the digits 0 to 9; None if it spells none.
+
+    Python's int() would also read other scripts' digits, which look like something else.
+    """
+    text = text.strip()
+    if len(text) > _MOST_DIGITS or not _WHOLE.fullmatch(text):
+        return None
+    return int(text)
+
+
+def whole_number(name: str, value: Any, low: int, high: int) -> int:
+    """The value as an int between two bounds, both included. Raises LabError."""
+    found = whole_number_of(value) if isinstance(value, str) else _as_int(value)
+    if found is None:
+        raise LabError(f"{name}={_shown(value)} is not a whole number; use {low:,} to {high:,}.")
+    if not low <= found <= high:
+        raise LabError(f"{name}={_shown(value)} is out of bounds; use {low:,} to {high:,}.")
+    return found
+
+
+def amount(name: str, value: Any, low: float, high: float, unit: str) -> float:
+    """The value as a float between two bounds, such as seconds or GiB. Raises LabError."""
+    try:
+        found = float(value) if not isinstance(value, str) or value.isascii() else math.nan
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not low <= found <= high:  # which no NaN is
+        raise LabError(
+            f"{name}={_shown(value)} is no such number; use {low:,g} to {high:,g} {unit}."
+        )
+    return found
+
+
+def _as_int(value: Any) -> int | None:
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def _shown(value: Any) -> str:
+    return shortened(value) if isinstance(value, str | int | float) else quoted(value)

@@ -1,0 +1,18 @@
+"""Text in which every character can be shown: control characters are replaced by their pictures.
+
+XML, and so SVG, admits no control characters besides tab and line breaks; a terminal obeys them,
+and a GIF can't draw them. A caption that somebody pasted may have any.
+"""
+
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"}
+_NOTHING_TO_SHOW = [*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
+_TABLE = {**_PICTURES, 0x7F: "\u2421", **dict.fromkeys(_NOTHING_TO_SHOW, "\ufffd")}
+
+
+def visible(text: str) -> str:
+    """The text with the picture of each control character in its place, such as ␀ for NUL.
+
+    What has no picture (lone surrogates, the controls of Latin-1) becomes the replacement
+    character. Tabs and line breaks stay.
+    """
+    return text.translate(_TABLE)

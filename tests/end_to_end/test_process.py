@@ -1,0 +1,133 @@
+"""The command line as a real process: signals at any time, streams that are closed or full."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SEARCH = ["check", "kafka.kip_320", "--engine", "python", "--json"]
+
+
+def start(*words: str, python: tuple[str, ...] = (), **settings) -> subprocess.Popen:
+    """The kit's command line, begun."""
+    return subprocess.Popen(
+        [sys.executable, *python, "-m", "protocol_lab", *words],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings},
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def interrupted_at(module: str, number: int, *words: str) -> tuple[int, str, str]:
+    """Send a signal once this module was imported, which Python tells on standard error."""
+    kit = start(*words, python=("-X", "importtime"))
+    for line in kit.stderr:
+        if line.rstrip().endswith(f" {module}"):
+            break
+    kit.send_signal(number)
+    out, err = kit.communicate(timeout=300)
+    return kit.returncode, out, err
+
+
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("protocol_lab.errors", signal.SIGINT),
+        ("numpy", signal.SIGTERM),
+        ("numba.core.types", signal.SIGINT),
+        ("protocol_lab.exploring.fingerprint", signal.SIGTERM),
+        ("IPython", signal.SIGINT),
+        ("protocol_lab.exploring.python_engine", signal.SIGINT),
+        ("protocol_lab.exploring.python_engine", signal.SIGTERM),
+    ],
+)
+def test_an_interrupt_is_never_swallowed_and_never_a_traceback(module, number):
+    code, out, err = interrupted_at(module, number, *SEARCH)
+    assert code == 2
+    assert "Traceback" not in err
+    report = json.loads(out)
+    assert report.get("error", report.get("undecided_reason")) == "interrupted"
+
+
+def test_an_interrupt_while_compiling(tmp_path):
+    """With an empty cache, once the first piece is there to be compiled."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PROTOCOL_LAB_CACHE": str(tmp_path)}
+    words = [sys.executable, "-m", "protocol_lab", "check", "kafka.kip_320", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as kit:
+        while kit.poll() is None and not list(tmp_path.rglob("*.py")):
+            pass
+        kit.send_signal(signal.SIGINT)
+        report = json.loads(kit.stdout.read())
+    assert kit.returncode == 2
+    assert report["undecided_reason"] == "interrupted while compiling"
+    assert report["verdict"] == "undecided"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_standard_output():
+    with open("/dev/full", "w") as full:
+        kit = start("check", "kafka.id_sequence", "--engine", "python", stdout=full)
+        _, err = kit.communicate(timeout=300)
+        assert (kit.returncode, err.count("\n")) == (4, 1)
+        assert "can't be written" in err
+        kit = start("check", "nothing", "--json", stderr=full)
+        out, _ = kit.communicate(timeout=300)
+    assert kit.returncode == 3
+    assert json.loads(out)["error"]
+
+
+@pytest.mark.parametrize(
+    ("closed", "code"), [((0,), 3), ((1,), 4), ((2,), 3), ((0, 1), 4), ((0, 1, 2), 4)]
+)
+def test_streams_that_are_closed(closed, code):
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    words = ["check", "nothing", "--json"] if 1 not in closed else ["check", "kafka.id_sequence"]
+    kit = start(*words, preexec_fn=close)
+    out, err = kit.communicate(timeout=300)
+    assert kit.returncode == code
+    assert "Traceback" not in out + err
+    assert 1 in closed or json.loads(out)["error"]
+
+
+def test_a_reader_that_has_seen_enough():
+    kit = start("specs")
+    kit.stdout.close()
+    err = kit.stderr.read()
+    assert (kit.wait(timeout=300), err) == (4, "")
+
+
+def test_a_broken_installation_is_no_verdict(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ImportError('it is broken')")
+    words = [sys.executable, "-m", "protocol_lab", "check", "kafka.id_sequence", "--json"]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert done.returncode == 4
+    assert "it is broken" in json.loads(done.stdout)["error"]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("megabytes", [200, 500])
+def test_a_limit_of_memory_is_no_verdict_and_no_traceback(megabytes):
+    def limit(size: int = megabytes << 20) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+    code, out, err = finished(limit, "check", "kafka.id_sequence", "--engine", "python", "--json")
+    assert code == 4
+    assert "Traceback" not in err
+    assert json.loads(out)["error"]
+
+
+def finished(prepare: Callable[[], None], *words: str) -> tuple[int, str, str]:
+    kit = start(*words, preexec_fn=prepare)
+    out, err = kit.communicate(timeout=300)
+    return kit.returncode, out, err
