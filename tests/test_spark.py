@@ -35,8 +35,9 @@ from protocol_lab.spark import candidates, jobs, level_files, settling, troubles
 from protocol_lab.spark import search as search_module
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.distances import steps_to
-from protocol_lab.spark.level_files import LEVEL, Block, write_part
-from protocol_lab.spark.making import divided
+from protocol_lab.spark.jobs import JobFailed
+from protocol_lab.spark.level_files import LEVEL, Block, Piece, write_part
+from protocol_lab.spark.making import LevelMaker, divided
 from protocol_lab.spark.recipe import Made, model_from, recipe_of
 from protocol_lab.spark.reports import Asked, Report
 from protocol_lab.spark.search import SparkSearch
@@ -324,7 +325,7 @@ def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
     assert (len(parts) > 1) == (limit < 10**9)
 
 
-def test_a_task_that_fails_while_it_writes_leaves_no_file(tmp_path):
+def test_a_task_that_fails_while_it_writes_leaves_no_half_file(tmp_path):
     random = np.random.default_rng(1)
     rows = random.integers(0, 300, (100, 1)).astype(np.uint64)
     block = Block(3, rows, fingerprints(rows), fingerprints(rows), np.zeros(100, np.int16))
@@ -336,8 +337,12 @@ def test_a_task_that_fails_while_it_writes_leaves_no_file(tmp_path):
 
     with pytest.raises(RuntimeError, match="lost"):
         write_part(tmp_path, failing(), 0)
-    write_part(tmp_path, [(0, block.part(0, 0))], 0)
-    assert list(tmp_path.iterdir()) == []
+    # Whole files stay: the task that is run instead writes the same ones.
+    whole = sorted(tmp_path.iterdir())
+    assert [each.suffix for each in whole] == [".parquet"] * 2
+    written = write_part(tmp_path, ((0, block) for _ in range(20)), 0)
+    assert set(written) > {each.name for each in whole}
+    assert write_part(tmp_path, [(0, block.part(0, 0))], 1) == {}
 
 
 # --- Surviving -------------------------------------------------------------------------------
@@ -484,6 +489,44 @@ def test_a_full_disk_is_told_and_the_search_goes_on_later(
     again = on_spark(model, question(model), session, **options).result
     same(again, NativeSearch(model, question(model)).run())
     assert again.levels[: first.depth] == first.levels
+
+
+LOSSES = [
+    "ExecutorLostFailure (executor 1 exited caused by one of the running tasks)",
+    "A shuffle map stage with indeterminate output was failed and retried.",
+    "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
+]
+
+
+@pytest.mark.parametrize(
+    ("failures", "ends_well"),
+    [
+        (LOSSES[:1], True),
+        (LOSSES[1:], True),
+        (LOSSES, False),
+        (["IOException: No space left on device; ExecutorLostFailure"], False),
+        (["ValueError: 3 is too few"], False),
+    ],
+)
+def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
+    tmp_path, monkeypatch, failures, ends_well
+):
+    model = letters.bind(servers=2, starts=1)
+    waiting = list(failures)
+
+    def by_spark(self, level, before, after, watch):
+        report = self.by_driver(level, before, after)
+        if waiting:
+            raise JobFailed from RuntimeError(waiting.pop(0))
+        return report
+
+    monkeypatch.setattr(LevelMaker, "by_spark", by_spark)
+    options = {"folder": tmp_path / "run", "driver_below": 0, "partitions": 2}
+    found = on_spark(model, question(model), "no session", **options).result
+    assert (found.verdict == "holds") == ends_well, found.undecided_reason
+    again = on_spark(model, question(model), "no session", **options).result
+    same(again, NativeSearch(model, question(model)).run())
+    assert len(list((tmp_path / "run").glob("level-*/"))) == len(again.levels)
 
 
 def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
@@ -740,10 +783,10 @@ def test_runs_cover_every_depth_once():
 
 
 def test_shares_are_about_equally_large():
-    pieces = [("a", group, size) for group, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
+    pieces = [Piece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
     plan = divided(pieces, 2)
     assert sorted(piece for share in plan for piece in share) == sorted(pieces)
-    assert [sum(size for _, _, size in share) for share in plan] == [10, 10]
+    assert [sum(piece.size for piece in share) for share in plan] == [10, 10]
     assert divided(pieces[:1], 4) == [pieces[:1]]
 
 
@@ -908,6 +951,7 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
             "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",
             "Spark has ended, or can't be reached: start a new session",
         ),
+        ("OSError: 14677 requested and 3568 written", "the disk is full: free some space"),
         ("", "no reason was given"),
     ],
 )

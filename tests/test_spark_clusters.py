@@ -144,6 +144,15 @@ def test_local_cluster(environment, tmp_path):
         is_the_same(found, name)
 
 
+def test_an_executor_killed_in_either_stage_of_a_level(environment, tmp_path):
+    names = ["kill-expanding", "kafka", "kill-settling", "pulsar"]
+    done = run_driver(environment, "local-cluster[2,1,1024]", tmp_path, *names)
+    told = answer(done)
+    assert done.stderr.count("killed") == 2
+    for name in ("kafka", "pulsar"):
+        is_the_same(told["results"][name], name)
+
+
 @pytest.fixture
 def standalone(environment, tmp_path) -> Iterator[str]:
     """A master and two workers on the loopback interface; the master's address."""

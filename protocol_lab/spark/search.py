@@ -13,7 +13,6 @@ is in `tasks`, how a level is made in `making`, the files are in `run_folder`, d
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +47,7 @@ from protocol_lab.spark.tables import (
 )
 from protocol_lab.spark.tasks import Tasks
 from protocol_lab.spark.troubles import cause, is_a_loss
+from protocol_lab.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -119,8 +119,8 @@ class SparkSearch:
         self._tasks = Tasks(made, self._asked)
         self._temporary = None
         if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="protocol-lab-run-")
-            folder = Path(self._temporary.name) / "run"
+            self._temporary = temporary_folder("run", self)
+            folder = self._temporary / "run"
         self.folder = RunFolder(Path(folder).absolute(), model.layout.size)
         self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
         self.result = Result(model, "spark", question.names, search=self)

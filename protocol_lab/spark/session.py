@@ -1,6 +1,5 @@
 """A Spark session on this machine: quiet, sized to it, and without anything to install first."""
 
-import atexit
 import logging
 import os
 import shutil
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.memory import available_bytes
 from protocol_lab.spark.troubles import cause
+from protocol_lab.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     """The Spark session of this process; one in local mode is started if there is none.
 
     It uses all cores and up to a quarter of the memory. Whatever Java and Spark have to say goes
-    to the file `spark.log` in a temporary folder, named in the message if the start fails. `ui`
+    to a file in a temporary folder; if the start fails, the message names a copy of it. `ui`
     starts Spark's web page too; further settings are Spark's, with _ for the dots.
 
     Raises LabError if there is no Java, or if Spark does not start.
@@ -62,7 +62,7 @@ def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    folder = Path(tempfile.mkdtemp(prefix="protocol-lab-spark-"))
+    folder = temporary_folder("spark")
     conf = SparkConf(loadDefaults=False).setAll(_settings(folder, ui).items())
     conf.setAll((name.replace("_", "."), str(value)) for name, value in settings.items())
     _prepare_environment()
@@ -78,8 +78,10 @@ def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
             gateway.shutdown()
             gateway.proc.stdin.close()
             SparkContext._gateway = SparkContext._jvm = None
-        raise LabError(f"Spark does not start: {said} (all of it is in {log}).") from None
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        descriptor, kept = tempfile.mkstemp(".log", "spark-", text=True)
+        os.close(descriptor)
+        shutil.copyfile(log, kept)
+        raise LabError(f"Spark does not start: {said} (all of it is in {kept}).") from None
     return SparkSession(context)
 
 
@@ -117,7 +119,8 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
         # Optimizing Spark's own code takes half of the processor's time in the first minute, and
         # the work is done by compiled kernels anyway.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"
-        f" -Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()}",
+        f" -Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()}"
+        f' "-Djava.io.tmpdir={folder.as_posix()}"',
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),

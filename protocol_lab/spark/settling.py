@@ -6,7 +6,6 @@ by itself: as buckets follow one another in the order of fingerprints, nobody se
 """
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ import numpy as np
 
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.spark.candidates import Parcel
+from protocol_lab.temporary_folder import remove, temporary_folder
 
 LIMIT_BYTES = 128 << 20
 """Candidates that an owner holds in memory."""
@@ -43,7 +43,7 @@ class Unseen:
         self._words, self._seen, self._limit = words, seen, limit_bytes or LIMIT_BYTES
         self._kept: list[np.ndarray] = []
         self._bytes = 0
-        self._folder: tempfile.TemporaryDirectory | None = None
+        self._folder: Path | None = None
 
     def __enter__(self) -> "Unseen":
         return self
@@ -55,7 +55,7 @@ class Unseen:
         trace: TracebackType | None,
     ) -> None:
         if self._folder is not None:
-            self._folder.cleanup()
+            remove(self._folder)
 
     @property
     def spilled(self) -> bool:
@@ -81,7 +81,7 @@ class Unseen:
         if self._folder is None:
             # Where Spark keeps its own temporary files, if it says so.
             place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
-            self._folder = tempfile.TemporaryDirectory(prefix="protocol-lab-spill-", dir=place)
+            self._folder = temporary_folder("spill", self, place)
         if not self._kept:
             return
         every = np.concatenate(self._kept)
@@ -92,7 +92,7 @@ class Unseen:
         self._kept, self._bytes = [], 0
 
     def _bucket(self, number: int) -> Path:
-        return Path(self._folder.name) / f"bucket-{number:02}"
+        return self._folder / f"bucket-{number:02}"
 
     def settled(self) -> Iterator[Settled]:
         """Each state once, with the smallest (parent, action) that led there; some at a time."""

@@ -7,15 +7,12 @@ folder before any other. It is so in local mode as on a cluster: one way, which 
 out.
 """
 
-import atexit
 import hashlib
 import importlib.util
 import io
 import os
-import shutil
 import sys
 import sysconfig
-import tempfile
 import types
 import zipfile
 from collections.abc import Callable, Iterable
@@ -23,6 +20,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from protocol_lab.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,9 +47,7 @@ def ship(session: "SparkSession", packages: Iterable[str]) -> tuple[str, ...]:
 @cache
 def _outbox() -> Path:
     """Where the archives lie: executors fetch them from there as long as this process lives."""
-    folder = tempfile.mkdtemp(prefix="protocol-lab-code-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    return temporary_folder("code")
 
 
 def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:

@@ -1,0 +1,74 @@
+"""Temporary folders that are removed when their owner ends, even if that is a killed process.
+
+A process holds a lock on the file `owner` in each of its folders, which the system gives back when
+the process ends, however it ends. Whoever makes the next folder removes those that nobody holds.
+"""
+
+import os
+import shutil
+import tempfile
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # Windows: leftovers of killed processes stay
+    fcntl = None
+
+_PREFIX = "protocol-lab-"
+_OWNER = "owner"
+
+_held: dict[Path, IO] = {}
+"""The locks of this process."""
+
+
+class _Process:
+    """Owns what is to last as long as the process."""
+
+
+_process = _Process()
+
+
+def temporary_folder(purpose: str, owner: object = _process, place: str | None = None) -> Path:
+    """A new folder, which is removed with this object (or by `remove`), or when the process ends.
+
+    purpose: a part of its name; place: where it is made, by default the temporary directory.
+    Leftovers in the same place are removed. Raises OSError if it can't be made.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-", dir=place))
+    sweep(folder.parent)
+    _claim(folder)
+    weakref.finalize(owner, remove, folder)
+    return folder
+
+
+def remove(folder: Path) -> None:
+    """Remove one of the process's folders; whatever can't be removed stays."""
+    shutil.rmtree(folder, ignore_errors=True)
+    lock = _held.pop(folder, None)
+    if lock is not None:
+        lock.close()
+
+
+def sweep(place: Path) -> None:
+    """Remove the user's folders there whose processes have ended."""
+    if fcntl is None:
+        return
+    for folder in place.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # without `owner` it is none of these, or about to be one
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            with (folder / _OWNER).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _claim(folder: Path) -> None:
+    if fcntl is None:
+        return
+    lock = (folder / "claim").open("wb")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    Path(lock.name).rename(folder / _OWNER)  # nobody sees it unlocked
+    _held[folder] = lock
