@@ -116,7 +116,7 @@ done
 exec {shlex.quote(str(java))} "$@"
 """
     cache = Path(os.environ.get("PROTOCOL_LAB_CACHE") or user_cache_dir("protocol-lab"))
-    home = cache / f"java-{hashlib.sha256(os.fsencode(script)).hexdigest()[:12]}"
+    home = cache / f"java-{hashlib.sha256(script.encode()).hexdigest()[:12]}"
     wrapper = home / "bin" / "java"
     if not os.access(wrapper, os.X_OK):
         try:
