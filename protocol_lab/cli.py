@@ -29,6 +29,7 @@ from protocol_lab.declaring.constants import as_text, limits_of, show
 from protocol_lab.declaring.parts import is_there
 from protocol_lab.declaring.spec import Model, Spec
 from protocol_lab.declaring.temporal import fairness_texts
+from protocol_lab.drawing.wording import first_line
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.exploring.coverage import Coverage
 from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
@@ -356,7 +357,7 @@ def _specs(options: argparse.Namespace) -> int:
 
 def _print_specs(described: list[dict[str, Any]]) -> None:
     for each in described:
-        print(f"{each['name']}  {each['meaning'].splitlines()[0]}")
+        print(f"{each['name']}  {first_line(each['meaning'])}".rstrip())
         for name, constant in each["constants"].items():
             value = as_text(constant["default"])
             bounds = constant["choices"] or f"{constant['low']} to {constant['high']}"

@@ -122,6 +122,9 @@ class Spec:
     original: str = ""
     printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.meaning = self.meaning or ""  # under `python -OO` a module has no docstring
+
     def __repr__(self) -> str:
         return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
 

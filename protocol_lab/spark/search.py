@@ -13,6 +13,7 @@ is in `tasks`, how a level is made in `making`, the files are in `run_folder`, d
 import hashlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -121,7 +122,7 @@ class SparkSearch:
         if folder is None:
             self._temporary = temporary_folder("run", self)
             folder = self._temporary / "run"
-        self.folder = RunFolder(Path(folder).absolute(), model.layout.size)
+        self.folder = RunFolder(_absolute(folder), model.layout.size)
         self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
         self.result = Result(model, "spark", question.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
@@ -402,6 +403,19 @@ _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "par
 
 class _Undecided(Exception):
     """The search ends without a verdict; the text says which bound was hit."""
+
+
+def _absolute(folder: str | Path) -> Path:
+    """The run folder's whole path, which Python, Arrow and Java must read alike."""
+    path = Path(folder).absolute()
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8" and not str(path).isascii():
+        raise LabError(
+            f"Spark can't use the folder {str(path)!a}, because file names are in {encoding}"
+            " here: set LC_ALL=C.UTF-8, or name a folder in plain letters (TMPDIR for temporary"
+            " ones)."
+        )
+    return path
 
 
 def _power_of_two(least: int) -> int:
