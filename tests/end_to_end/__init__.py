@@ -1,0 +1,1 @@
+"""Tests of the kit as a whole, and the developer's tools that try to break it."""
