@@ -32,6 +32,7 @@ usage: python3 lab.py [WORDS]
   python3 lab.py prepare          set up and compile now, so that all works offline afterwards
   python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
+  python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
   python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
 """
 
@@ -95,6 +96,8 @@ def run_command(words):
     check_python(sys.version_info)
     if command == "test":
         return run_tests(words[1:])
+    if command == "mutants":
+        return run_tool(words)
     set_up()
     if not command or command.startswith("-"):
         return open_notebooks(words)
@@ -504,6 +507,13 @@ def run_tests(options):
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
     return code
+
+
+def run_tool(words):
+    """A developer's tool that stands with the tests, named by the first word."""
+    set_up(with_tests=True)
+    os.chdir(str(HERE))
+    return run(["-m", "tests.end_to_end." + words[0], *words[1:]])
 
 
 def split_markers(options):

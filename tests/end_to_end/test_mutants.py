@@ -1,0 +1,114 @@
+"""The mutants of the protocols: how they are made, and that the tests notice them."""
+
+import ast
+import linecache
+import subprocess
+import sys
+
+import pytest
+
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.stepping.attempts import initial
+from protocol_lab.stepping.steps import find_step
+from tests.end_to_end.mutant_killing import ROOT, Kept
+from tests.end_to_end.mutants import chosen, equivalent_mutants, main
+from tests.end_to_end.mutations import mutants_of, reached_functions
+
+CORES = {
+    "pulsar": "pulsar.compaction",
+    "kafka": "kafka.kip_320",
+    "kraft": "kraft.kip_853",
+    "bookkeeper": "bookkeeper.protocol",
+}
+SAMPLED = 6
+"""How many mutants of each core are tried in the tests; `lab.py mutants` tries them all."""
+
+
+@pytest.fixture(scope="module")
+def mutants():
+    """The mutants of each core, by the package."""
+    return {package: mutants_of(name) for package, name in CORES.items()}
+
+
+@pytest.mark.parametrize("package", CORES)
+def test_names_are_unique_and_every_edit_is_a_program(mutants, package):
+    names = [each.name for each in mutants[package]]
+    assert len(set(names)) == len(names) > 100
+    kinds = {each.kind for each in mutants[package]}
+    assert kinds == {"drop guard", "drop operand", "negate", "off by one", "drop effect"}
+    for each in mutants[package][::25]:
+        ast.parse(each.text)
+        assert each.old != each.new
+
+
+def test_what_is_reached_is_the_protocol_and_not_its_picture():
+    reached = reached_functions("kafka.kip_320")
+    names = {each.__name__ for each in reached}
+    # A guard, an effect, a helper of another module, and how often TLC counts a step.
+    assert {"is_news", "adopt", "write_next", "shrink_witnesses"} <= names
+    assert not any(".draw" in each.__module__ for each in reached)
+
+
+def test_a_mutant_changes_what_its_function_does():
+    [mutant] = chosen("kafka.id_sequence", None, 1, "next_id: drop effect")
+    assert mutant.difference.endswith(": drop effect: s.next_id += 1  ->  pass")
+    function, kept = mutant.loaded, mutant.loaded.__code__
+    model = load("kafka.id_sequence").bind()
+    [start] = initial(model)
+    assert find_step(model, start.row, "next_id(id=0)").row != start.row
+    try:
+        mutant.apply()
+        assert find_step(model, start.row, "next_id(id=0)").row == start.row
+    finally:
+        function.__code__ = kept
+        linecache.clearcache()
+
+
+def test_a_sample_is_the_same_every_time():
+    first, again = (chosen("kafka.kip_320", 5, 7, "") for _ in range(2))
+    assert [each.name for each in first] == [each.name for each in again]
+    assert len(first) == 5
+
+
+@pytest.mark.parametrize("package", CORES)
+def test_equivalent_mutants_still_exist(package):
+    """Who edits such a place looks at the reason again."""
+    own = [name for name in spec_names() if name.startswith(f"{package}.")]
+    found = {each.name for name in own for each in mutants_of(name)}
+    explained = equivalent_mutants(package)
+    assert set(explained) <= found
+    assert all(reason.endswith(".") for reason in explained.values())
+
+
+def test_outcomes_are_kept_as_long_as_they_are_true(monkeypatch, tmp_path, mutants):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    killed, survived = mutants["pulsar"][:2]
+    kept = Kept("pulsar", "these specs", "these tests")
+    kept.add(killed, {"outcome": "killed", "by": "a test", "why": "it differs", "seconds": 1.5})
+    kept.add(survived, {"outcome": "survived", "by": "", "why": ""})
+    with kept.path.open("a") as file:
+        file.write('{"mutant": "a line that was cut o')
+    assert set(kept.read()) == {killed.name, survived.name}
+    assert set(Kept("pulsar", "these specs", "other tests").read()) == {killed.name}
+    assert Kept("pulsar", "other specs", "these tests").read() == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", CORES)
+def test_a_sample_of_mutants_is_noticed(package):
+    """In a process of its own, since the tests are run on copies of a process without threads."""
+    words = [CORES[package], "--sample", str(SAMPLED), "--seed", "13", "--budget", "30"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.end_to_end.mutants", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 unexplained" in done.stdout
+
+
+def test_a_wrong_name_is_told_in_one_sentence(capsys):
+    assert main(["kafka.kip_3200"]) == 3
+    assert "did you mean kafka.kip_320" in capsys.readouterr().err
