@@ -31,6 +31,7 @@ usage: python3 lab.py [WORDS]
   python3 lab.py prepare          set up and compile now, so that all works offline afterwards
   python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
+  python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
   python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
 """
 
@@ -83,6 +84,10 @@ def run_command(words):
     check_python(sys.version_info)
     if command == "test":
         return run_tests(words[1:])
+    if command == "fuzz":
+        set_up(with_tests=True)
+        os.chdir(str(HERE))
+        return run(["-m", "tests.end_to_end.fuzz", *words[1:]])
     set_up()
     if not command or command.startswith("-"):
         return open_notebooks(words)
