@@ -15,11 +15,11 @@ import numba
 import numpy as np
 from numba import njit
 
-from protocol_lab.declaring import nodes
+from protocol_lab.declaring import arithmetic, nodes
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.sources import parse, without_annotations
-from protocol_lab.errors import LabError
-from protocol_lab.exploring import bags, loops, pieces, records, rewriting
+from protocol_lab.errors import Fault, LabError
+from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting
 from protocol_lab.exploring.reaching import (
     fields_read,
     is_plain,
@@ -33,15 +33,21 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
 
 _OWN = {
-    each.__name__: each
-    for each in (records.get_item, records.set_field, records.set_item, records.as_number)
+    **{
+        each.__name__: each
+        for each in (records.get_item, records.set_field, records.set_item, records.as_number)
+    },
+    **integers.COMPILED_OPERATIONS,
+    "Fault": Fault,
 }
-"""The functions of `records` that rewritten code calls by their names."""
+"""The functions that rewritten code calls by their names."""
+
+_COMPILED_WITH = (arithmetic, nodes, records, bags, integers, loops, pieces, rewriting)
 
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text() for each in (nodes, records, bags, loops, pieces, rewriting)),
+    *(Path(each.__file__).read_text() for each in _COMPILED_WITH),
     Path(__file__).read_text(),
 )
 """What machine code also depends on."""

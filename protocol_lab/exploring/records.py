@@ -24,6 +24,7 @@ from numba.np.arrayobj import record_getattr
 from protocol_lab.declaring import containers
 from protocol_lab.declaring.layout import ArrayLayout, StructLayout
 from protocol_lab.errors import CapacityExceeded
+from protocol_lab.exploring.integers import fault_if
 
 
 class StateRecord(types.Record):
@@ -220,9 +221,7 @@ def set_item(typing_context, items, index, value):
         position = context.cast(builder, args[1], signature.args[1], types.int64)
         array = context.make_array(items)(context, builder, args[0])
         [slots] = cgutils.unpack_tuple(builder, array.shape, 1)
-        outside = builder.icmp_unsigned(">=", position, slots)
-        with builder.if_then(outside, likely=False):
-            context.call_conv.return_user_exc(builder, IndexError, ())
+        fault_if(context, builder, builder.icmp_unsigned(">=", position, slots))
         data = array.data
         pointer = moved(builder, data, builder.mul(position, position.type(size)))
         store(context, builder, items.dtype, pointer, signature.args[2], args[2])
@@ -233,7 +232,13 @@ def set_item(typing_context, items, index, value):
 
 @intrinsic
 def get_item(typing_context, items, index):
-    """What `items[index]` becomes where it is read: numbers of the state's arrays as int64."""
+    """What `items[index]` becomes where it is read: numbers of the state's arrays as int64.
+
+    As uncompiled, an array of the state has no slots counted from its end.
+    """
+    is_of_state = isinstance(items, types.NestedArray)
+    if is_of_state and not isinstance(index, types.Integer | types.Boolean):
+        raise TypingError("a slot of the state's arrays is read by one whole number")
     plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
     if plain is None:
         return None
@@ -241,6 +246,10 @@ def get_item(typing_context, items, index):
     result = types.int64 if is_number else plain.return_type
 
     def codegen(context, builder, signature, args):
+        if is_of_state:
+            position = context.cast(builder, args[1], signature.args[1], types.int64)
+            slots = position.type(items.shape[0])
+            fault_if(context, builder, builder.icmp_unsigned(">=", position, slots))
         pairs = zip(args, signature.args, plain.args)
         values = [context.cast(builder, value, have, want) for value, have, want in pairs]
         found = context.get_function(operator.getitem, plain)(builder, values)
