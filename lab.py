@@ -32,6 +32,7 @@ usage: python3 lab.py [WORDS]
   python3 lab.py prepare          set up and compile now, so that all works offline afterwards
   python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
+  python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
   python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
   python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
 """
@@ -96,7 +97,7 @@ def run_command(words):
     check_python(sys.version_info)
     if command == "test":
         return run_tests(words[1:])
-    if command == "mutants":
+    if command in ("fuzz", "mutants"):
         return run_tool(words)
     set_up()
     if not command or command.startswith("-"):

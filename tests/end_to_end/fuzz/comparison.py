@@ -1,0 +1,313 @@
+"""Runs one spec through everything that can run it, and says where two answers differ."""
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.declaring.spec import Model
+from protocol_lab.errors import LabError
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.graph import Graph, GraphFull, Questions
+from protocol_lab.exploring.result import Result
+from protocol_lab.exploring.simulate import simulate
+from tests.end_to_end.fuzz import plain_kit
+from tests.end_to_end.fuzz.breadth_first import Asked, Found, search
+from tests.end_to_end.fuzz.systems import Plain, Stepping, key_of_row
+
+MAX_STATES = 400
+"""Beyond so many states every search of a spec ends as undecided."""
+
+SYMMETRIC_STATES = 150
+"""Of so many states all renamings are tried by hand."""
+
+PACKAGE = "fuzz_spec"
+
+COUNTED = (
+    "verdict", "violated", "trace_states", "distinct", "generated", "per_depth", "per_action",
+    "never_reached", "violating", "stopped",
+)  # fmt: skip
+
+
+@dataclass
+class Report:
+    """What came of one spec: how many answers were compared, which differed, what it was like."""
+
+    compared: int = 0
+    differences: list[str] = field(default_factory=list)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    states: int = 0
+
+    def same(self, what: str, one: Any, other: Any) -> bool:
+        """Count a comparison; a difference is noted."""
+        self.compared += 1
+        if one != other:
+            self.differences.append(f"{what}: {one!r} != {other!r}")
+        return one == other
+
+
+def write_module(text: str, name: str, folder: Path) -> Path:
+    """Write a spec as a module of the package PACKAGE, which the folder makes importable."""
+    package = folder / PACKAGE
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").touch()
+    path = package / f"{name.partition('.')[2]}.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def load_module(path: Path, name: str) -> Any:
+    """The spec of a module that `write_module` wrote, loaded under a name of the package."""
+    if str(path.parent.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent.parent))
+    importlib.invalidate_caches()
+    found = importlib.util.spec_from_file_location(f"{PACKAGE}.{name}", path)
+    module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module
+    found.loader.exec_module(module)
+    return module.spec
+
+
+def compare(text: str, name: str, family: str, folder: Path, spark: Any = None) -> Report:
+    """Compare everything about one spec. spark: a session, to search there as well.
+
+    name: the spec's; family: the module's that it is loaded as. Functions that were compiled for
+    one spec of a family are not compiled again for the next.
+    """
+    report = Report()
+    path = write_module(text, name, folder)
+    model = load_module(path, path.stem if spark else family).bind()
+    _Comparison(model, plain_kit.load(text), report).run(spark)
+    return report
+
+
+class _Comparison:
+    def __init__(self, model: Model, plain: plain_kit.PlainModel, report: Report):
+        self.model, self.plain, self.report = model, plain, report
+        self.systems = {"plain": Plain(plain), "stepping": Stepping(model)}
+
+    def run(self, spark: Any) -> None:
+        """Compare all answers about the spec."""
+        if not list(self.systems["plain"].starts()):
+            for engine in ("native", "python"):
+                told = self._explore(engine)["stopped"] or ""
+                self.report.same(f"{engine} without a state", "no initial state" in told, True)
+            return
+        whole = self._question("to the end", to_the_end=True)
+        self.report.states = sum(whole.per_depth)
+        first = self._question("first", step_by_step=bool(whole.violated))
+        self.report.verdicts[first.verdict] += 1
+        self._question("deadlock", deadlock=True)
+        if sum(whole.per_depth) > 20:
+            self._question("bounded", max_states=17)
+        self._simulate(whole)
+        self._graph(whole)
+        if self.model.spec.symmetries:
+            self._symmetry(whole, first)
+
+    # --- One question, asked of all --------------------------------------------------------
+
+    def _question(self, what: str, step_by_step: bool = False, **options: Any) -> Found:
+        options.setdefault("max_states", MAX_STATES)
+        found = search(self.systems["plain"], _asked(self.plain.spec, **options))
+        native, python = (self._explore(each, **options) for each in ("native", "python"))
+        self._counts(what, "native", native, "python", python)
+        self._counts(what, "native", native, "plain", _outcome_of(found), but="stopped")
+        if what == "to the end" or step_by_step:
+            walked = search(self.systems["stepping"], _asked(self.plain.spec, **options))
+            self._counts(what, "python", python, "stepping", _outcome_of(walked))
+        if isinstance(native["result"], Result):
+            self._states(what, native["result"], found)
+        if isinstance(python["result"], Result) and isinstance(native["result"], Result):
+            rows = [each["result"].trace_rows for each in (native, python)]
+            self.report.same(f"{what}: trace of native and python", *rows)
+            self._trace(what, native["result"])
+        return found
+
+    def _explore(self, engine: str, **options: Any) -> dict[str, Any]:
+        """The outcome on one of the kit's engines."""
+        try:
+            result = explore(self.model, engine=engine, progress=False, **options)
+        except LabError as error:
+            return {"verdict": "error", "stopped": str(error), "result": None}
+        outcome = {each: getattr(result, each) for each in COUNTED if hasattr(result, each)}
+        length = None if result.trace is None else len(result.trace_rows)
+        return outcome | {
+            "stopped": result.undecided_reason,
+            "trace_states": length,
+            "result": result,
+        }
+
+    def _counts(self, what: str, one: str, left: dict, other: str, right: dict, but: str = ""):
+        for each in COUNTED:
+            if each != but:
+                self.report.same(
+                    f"{what}: {each} of {one} and {other}", left.get(each), right.get(each)
+                )
+
+    def _states(self, what: str, native: Result, found: Found) -> None:
+        keys = [key_of_row(self.model, row.tobytes()) for row in native.states]
+        self.report.same(f"{what}: the states of native and plain in order", keys, found.order)
+
+    def _trace(self, what: str, result: Result) -> None:
+        """Is the trace a path of the second implementation, to a state that is violated?"""
+        if not result.violated:
+            return
+        keys = [key_of_row(self.model, row) for row in result.trace_rows]
+        plain, states = self.systems["plain"], []
+        ahead = {plain.key(each): each for each in plain.starts()}
+        for key in keys:
+            if key not in ahead:
+                self.report.same(f"{what}: state {len(states) + 1} of the trace", key, "reachable")
+                return
+            states.append(ahead[key])
+            ahead = {plain.key(each): each for each in self._steps_that_fit(states[-1])}
+        if result.violated in self.plain.spec.invariants:
+            violated = not plain.holds("invariants", result.violated, states[-1])
+        elif result.violated in self.plain.spec.step_invariants:
+            violated = not plain.holds("step_invariants", result.violated, *states[-2:])
+        else:
+            violated = not list(self.plain.steps(states[-1]))
+        self.report.same(f"{what}: {result.violated} at the end of the trace", violated, True)
+
+    def _steps_that_fit(self, state: plain_kit.Parts) -> list[plain_kit.Parts]:
+        """The states after the steps from a state, up to one that has no result."""
+        found: list[plain_kit.Parts] = []
+        try:
+            for _, after, _ in self.plain.steps(state):
+                found.append(after)
+        except (plain_kit.Undecided, plain_kit.Fault):
+            pass
+        return found
+
+    # --- The others --------------------------------------------------------------------------
+
+    def _simulate(self, whole: Found) -> None:
+        try:
+            result = simulate(self.model, walks=40, steps=15, progress=False)
+        except LabError as error:
+            if whole.verdict == "holds":
+                self.report.same("simulation", str(error), "no error")
+            return
+        self._trace("simulation", result)
+        if whole.verdict == "holds":
+            self.report.same("simulation: verdict", result.violated, None)
+        if whole.stopped is None and not self.plain.spec.constraints:
+            seen = result.distinct <= sum(whole.per_depth)
+            self.report.same("simulation: no more states than there are", seen, True)
+
+    def _graph(self, whole: Found) -> None:
+        """The graph that the stepper's distances come from has the same states and steps."""
+        if whole.stopped is not None:
+            return
+        spec = self.model.spec
+        graph = Graph(Questions(self.model, spec.invariants, spec.step_invariants), 10**6, 2**30)
+        try:
+            graph.enter(list(self.systems["stepping"].starts()))
+            done = 0
+            while done < graph.stored:
+                end = min(graph.stored, done + 256)
+                graph.expand(_positions(done, end))
+                done = end
+        except (GraphFull, LabError) as error:
+            self.report.same("graph", str(error), "no error")
+            return
+        self.report.same("graph: states", graph.stored, sum(whole.per_depth))
+        self.report.same("graph: steps", graph.used, whole.edges)
+
+    def _symmetry(self, whole: Found, first: Found) -> None:
+        native, python = (
+            self._explore(each, symmetry=True, to_the_end=True, max_states=MAX_STATES)
+            for each in ("native", "python")
+        )
+        self._counts("symmetry", "native", native, "python", python)
+        if whole.stopped is not None or sum(whole.per_depth) > SYMMETRIC_STATES:
+            return
+        told_apart = next(self._told_apart(), None)
+        if native["verdict"] == "error":
+            self.report.verdicts["symmetry refuted"] += 1
+            self.report.same("symmetry: is refuted, and is wrong", told_apart is None, False)
+        elif told_apart is None:
+            self.report.verdicts["symmetry used"] += 1
+            renamings = list(self.plain.renamings())
+            orbits = {
+                min(repr(self.plain.shown(self.plain.renamed(e, n))) for n in renamings)
+                for e in self._reachable()
+            }
+            self.report.same("symmetry: distinct and orbits", native["distinct"], len(orbits))
+            self.report.same("symmetry: verdict", native["verdict"], whole.verdict)
+            self.report.same("symmetry: depth", len(native["per_depth"]), len(whole.per_depth))
+        else:
+            self.report.same("symmetry: a wrong claim is noticed", told_apart, None)
+
+    def _reachable(self) -> list[plain_kit.Parts]:
+        plain = self.systems["plain"]
+        names = list(self.plain.spec.constraints)
+
+        def inside(state: plain_kit.Parts) -> bool:
+            return all(plain.holds("constraints", name, state) for name in names)
+
+        found = {plain.key(e): e for e in plain.starts() if inside(e)}
+        waiting = list(found.values())
+        while waiting:
+            for _, after, _ in plain.steps(waiting.pop()):
+                if plain.key(after) not in found and inside(after):
+                    found[plain.key(after)] = after
+                    waiting.append(after)
+        return list(found.values())
+
+    def _told_apart(self) -> Iterator[str]:
+        """Where some renaming of nodes makes a difference, tried on all states and steps."""
+        plain, model = self.systems["plain"], self.plain
+        judged = [
+            (kind, name)
+            for kind in ("invariants", "sometimes_properties", "constraints")
+            for name in getattr(model.spec, kind)
+        ]
+        starts, states = list(plain.starts()), self._reachable()
+        for names in model.renamings():
+            renamed = [model.renamed(each, names) for each in starts]
+            if {*map(plain.key, renamed)} != {*map(plain.key, starts)}:
+                yield f"the initial states, {names}"
+            for state in states:
+                other = model.renamed(state, names)
+                for kind, name in judged:
+                    if plain.holds(kind, name, state) != plain.holds(kind, name, other):
+                        yield f"{name}, {names}"
+                steps, others = list(plain.steps(state)), list(plain.steps(other))
+                expected = Counter((a, plain.key(model.renamed(e, names)), w) for a, e, w in steps)
+                if expected != Counter((a, plain.key(each), w) for a, each, w in others):
+                    yield f"steps, {names}"
+                for name in model.spec.step_invariants:
+                    for _, after, _ in steps:
+                        one = plain.holds("step_invariants", name, state, after)
+                        after = model.renamed(after, names)
+                        if one != plain.holds("step_invariants", name, other, after):
+                            yield f"{name}, {names}"
+
+
+def _positions(begin: int, end: int) -> Any:
+    import numpy as np
+
+    return np.arange(begin, end)
+
+
+def _asked(spec: plain_kit.Spec, **options: Any) -> Asked:
+    return Asked(
+        list(spec.invariants),
+        list(spec.step_invariants),
+        list(spec.sometimes_properties),
+        list(spec.constraints),
+        **options,
+    )
+
+
+def _outcome_of(found: Found) -> dict[str, Any]:
+    counts = {each: getattr(found, each) for each in COUNTED if hasattr(found, each)}
+    return counts | {
+        "distinct": sum(found.per_depth),
+        "generated": sum(found.per_action.values()),
+    }

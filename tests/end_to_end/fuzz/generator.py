@@ -1,0 +1,506 @@
+"""Writes a random spec as the text of a module, always the same one for a seed and a number.
+
+Compiling a function takes far longer than exploring some hundred states. So FAMILY specs that
+follow each other share their declarations and draw their functions from one pool.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+
+from tests.end_to_end.fuzz import plain_kit
+from tests.end_to_end.fuzz.breadth_first import Asked, search
+from tests.end_to_end.fuzz.declarations import (
+    ByNode,
+    Declarations,
+    Flag,
+    Line,
+    Mask,
+    Name,
+    Number,
+    OneNode,
+    Pile,
+    Record,
+    Slots,
+    random_declarations,
+)
+from tests.end_to_end.fuzz.expressions import Expressions, NoWay, Scope
+from tests.end_to_end.fuzz.systems import Plain
+
+FAMILY = 10
+
+TRIES, FEW_STATES, MANY_STATES = 8, 6, 100
+"""How often pools and specs are drawn again that have few states."""
+
+HEAD = '''"""Spec {number} of seed {seed}."""
+
+from typing import Annotated, NamedTuple
+
+from protocol_lab import (
+    HOLDS, NONE, TAKEN, Array, Bag, Bool, Int8, Int16, Int32, Limits, Member, Named, Node, NodeSet,
+    Per, Range, Seq, Sequences, Spec, Struct, Subset, add, add_once, always, always_eventually,
+    append, contains, erase, eventually, eventually_always, find, is_in, is_subset, leads_to,
+    members, nodes_up_to, only, size, smallest, take, truncate, with_node, without_node,
+)
+
+{declarations}
+
+
+spec = Spec("{name}", State, Constants, "A random spec.")
+'''
+
+
+def spec_name(seed: int, number: int) -> str:
+    """The name under which the kit knows the spec; its module is `module_name` of it."""
+    return f"fuzz.seed_{seed}_spec_{number}"
+
+
+def generate(seed: int, number: int) -> str:
+    """The text of a module that declares `spec`."""
+    pool = _pool(seed, number // FAMILY)
+    chance = Random(f"{seed} {number}")
+    heading = {"seed": seed, "number": number, "name": spec_name(seed, number)}
+    text = ""
+    for _ in range(TRIES):
+        kept = _sample(chance, pool.parts)
+        values = {name: chance.choice(values) for name, values in pool.declared.values}
+        text = _module(pool, kept, values, claims=chance.random() < 0.7, **heading)
+        if states_of(text) >= FEW_STATES:
+            break
+    return text
+
+
+def _module(
+    pool: "Pool", kept: list["Part"], values: dict[str, int], claims: bool, **heading: object
+) -> str:
+    parts = [each.text for each in pool.parts if each in kept or each.kind == "helper"]
+    if pool.claims_symmetry and claims:
+        parts.append("\n".join(f"spec.symmetric({e.name})" for e in pool.declared.nodes))
+    head = HEAD.format(declarations=pool.declared.text(values), **heading)
+    return head + "\n" + "\n".join(f"\n{each}\n" for each in parts)
+
+
+def states_of(text: str) -> int:
+    """How many states a spec has, by the second implementation; not counted beyond some."""
+    model = plain_kit.load(text)
+    asked = Asked([], [], [], list(model.spec.constraints), max_states=MANY_STATES)
+    try:
+        return sum(search(Plain(model), asked).per_depth)
+    except plain_kit.Fault:
+        return MANY_STATES
+
+
+def family_name(seed: int, number: int) -> str:
+    """The name of the module that a spec is loaded as: one for all that are drawn from one pool."""
+    return f"seed_{seed}_family_{number // FAMILY}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function of a pool, with those that it alone calls. kind: what it is registered as."""
+
+    kind: str
+    text: str
+
+
+COUNTS = {
+    "init": (1, 1, 1, 2),
+    "action": (2, 3, 3, 4, 4, 5),
+    "invariant": (0, 1, 1, 2),
+    "step_invariant": (0, 0, 1),
+    "sometimes": (0, 0, 1),
+    "constraint": (0, 0, 0, 1),
+    "view": (0, 0, 1),
+    "property": (0, 0, 1),
+}
+"""How many of each kind a spec may have."""
+
+
+def _sample(chance: Random, parts: tuple[Part, ...]) -> list[Part]:
+    kept: list[Part] = []
+    for kind, counts in COUNTS.items():
+        there = [each for each in parts if each.kind == kind]
+        kept += chance.sample(there, min(len(there), chance.choice(counts)))
+    return kept
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the specs of one family have in common."""
+
+    declared: Declarations
+    parts: tuple[Part, ...]
+    claims_symmetry: bool
+
+
+@lru_cache(maxsize=2)
+def _pool(seed: int, family: int) -> Pool:
+    """The liveliest of some random ones: in most of them few actions can be taken."""
+    chance, pools = Random(f"{seed} family {family}"), []
+    for _ in range(TRIES):
+        declared = random_declarations(chance)
+        writer = _Writer(chance, declared)
+        pool = Pool(declared, tuple(writer.parts()), writer.claims_symmetry)
+        free = [each for each in pool.parts if each.kind in ("init", "action")]
+        values = {name: values[-1] for name, values in declared.values}
+        text = _module(pool, free, values, claims=False, seed=seed, number=0, name="fuzz.pool")
+        pools.append((states_of(text), pool))
+        if pools[-1][0] >= MANY_STATES:
+            break
+    return max(pools, key=lambda each: each[0])[1]
+
+
+class _Writer:
+    """Writes the functions of a pool."""
+
+    def __init__(self, chance: Random, declared: Declarations):
+        self.chance, self.declared = chance, declared
+        self.claims_symmetry = chance.random() < 0.35
+        self.alike = self.claims_symmetry and chance.random() < 0.7
+        self.write = Expressions(chance, declared, self.alike)
+        self.helpers: tuple[str, ...] = ()
+        self.scope = self._state("s")
+
+    def parts(self) -> list[Part]:
+        """All functions, helpers first."""
+        chance = self.chance
+        written = [Part("helper", self._helper()) for _ in range(chance.choice([0, 1, 1, 2]))]
+        written += [Part("init", self._init(k)) for k in range(3)]
+        written += [Part("action", self._action(k)) for k in range(6)]
+        for kind, count in (("invariant", 3), ("step_invariant", 1), ("sometimes", 1)):
+            written += [Part(kind, self._property(kind, k)) for k in range(count)]
+        for kind, likely in (("constraint", 0.6), ("view", 0.3), ("property", 0.3)):
+            if chance.random() < likely:
+                write = {"view": self._view, "property": self._temporal}
+                text = write.get(kind, lambda: self._property("constraint", 0))()
+                written.append(Part(kind, text))
+        return [each for each in written if each.text]
+
+    def _state(self, name: str) -> Scope:
+        return Scope(((name, self.declared.state),))
+
+    # --- Functions -----------------------------------------------------------------------------
+
+    def _helper(self) -> str:
+        name, scope = f"helper_{len(self.helpers)}", self._state("s").with_number("x")
+        body = [f"    return {self.write.number(scope)}"]
+        shape = self.chance.random()
+        if shape < 0.3:
+            body.insert(0, f"    if {self.write.truth(scope)}:\n        return x")
+        elif shape < 0.6:
+            node = self.write.some_node()
+            inner = scope.with_node("n", node).with_number("total")
+            body = [
+                "    total = 0",
+                f"    for n in range(1, c.{node.count} + 1):",
+                f"        if {self.write.truth(inner, 0)}:",
+                f"            total += {self.write.number(inner, 0)}",
+                "    return total % 100",
+            ]
+        self.helpers += (name,)
+        self.scope = Scope(self.scope.roots, helpers=self.helpers)
+        return f"def {name}(s, c, x) -> int:\n" + "\n".join(body)
+
+    def _init(self, number: int) -> str:
+        texts, before, scope = self._parameters(self.scope, number, is_init=True)
+        lines = []
+        if texts and self.chance.random() < 0.1:
+            lines.append(f'if {self.write.truth(scope)}:\n    return "not here"')
+        scope = scope.with_number("1").with_number("2")  # most of what else it can read is still 0
+        for _ in range(self.chance.randint(0, 4)):
+            lines += self._effect(scope, nested=True)[1]
+        return "\n\n\n".join(
+            [*before, self._function(["@spec.init"], f"begin_{number}", texts, lines)]
+        )
+
+    def _action(self, number: int) -> str:
+        chance = self.chance
+        texts, before, scope = self._parameters(self.scope, number)
+        prelude, scope = self._locals(scope)
+        guards = [self.write.truth(scope)] if chance.random() < 0.3 else []
+        effects: list[str] = []
+        for k in range(chance.randint(1, 3)):
+            needed, lines = self._effect(scope)
+            guards += needed
+            if k and chance.random() < 0.1:
+                effects.append(f"if {self.write.truth(scope, 0)}:\n    return TAKEN")
+            effects += lines
+        lines = prelude + [f'if {e}:\n    return "guard {k}"' for k, e in enumerate(guards)]
+        ways = ""
+        if chance.random() < 0.15:
+            names = ", ".join(["s", "c", *(each.partition(":")[0] for each in texts)])
+            plain = Scope(tuple(e for e in scope.roots if e[0] != "here"), scope.nodes)
+            more = self.write.truth(plain, 0)
+            before.append(
+                f"def ways_{number}({names}) -> int:\n    return 1 + (1 if {more} else 0)"
+            )
+            ways = f"(witnesses=ways_{number})"
+        decorator = [f"@spec.action{ways}"]
+        action = self._function(decorator, f"act_{number}", texts, lines + effects)
+        return "\n\n\n".join([*before, action])
+
+    def _function(self, heads: list[str], name: str, texts: list[str], lines: list[str]) -> str:
+        given = ", ".join(["s: State", "c: Constants", *texts])
+        return "\n".join([*heads, f"def {name}({given}):", _indented([*lines, "return TAKEN"])])
+
+    def _locals(self, scope: Scope) -> tuple[list[str], Scope]:
+        lines = []
+        if self.chance.random() < 0.25:
+            try:
+                text, kind = self.write.place(scope, Record, written=True)
+                lines.append(f"here = {text}")
+                scope = Scope(
+                    (*scope.roots, ("here", kind)), scope.nodes, scope.numbers, scope.masks,
+                    scope.helpers,
+                )  # fmt: skip
+            except NoWay:
+                pass
+        if self.chance.random() < 0.25:
+            lines.append(f"v = {self.write.number(scope)}")
+            scope = scope.with_number("v")
+        return lines, scope
+
+    def _property(self, kind: str, number: int) -> str:
+        scope, given = self.scope, "s: State, c: Constants"
+        if kind == "step_invariant":
+            state = self.declared.state
+            scope = Scope((("before", state), ("after", state)))
+            given = "before: State, after: State, c: Constants"
+        broken = f'"{kind} {number} is broken"'
+        shape, node = self.chance.random(), self.write.some_node()
+        if shape < 0.6:
+            condition = self._mostly_true(scope, kind)
+            lines = [f"return HOLDS if {condition} else {broken}"]
+        elif shape < 0.8:
+            condition = self._mostly_true(scope, kind)
+            lines = [f"if {condition}:\n    return HOLDS", f"return {broken}"]
+        else:
+            inner = scope.with_node("n", node)
+            lines = [
+                f"for n in range(1, c.{node.count} + 1):",
+                f"    if not ({self._mostly_true(inner, kind)}):\n        return {broken}",
+                "return HOLDS",
+            ]
+        return f"@spec.{kind}\ndef {kind}_{number}({given}):\n{_indented(lines)}"
+
+    def _mostly_true(self, scope: Scope, kind: str) -> str:
+        if kind == "sometimes":
+            return self.write.truth(scope)
+        return " or ".join(self.write.truth(scope) for _ in range(self.chance.randint(2, 3)))
+
+    def _view(self) -> str:
+        lines = []
+        for _ in range(self.chance.randint(1, 2)):
+            try:
+                text, _ = self.write.place(self.scope, Number, Flag, Name, written=True)
+                lines.append(f"{text} = 0")
+            except NoWay:
+                pass
+        lines = [each for each in lines if "%" not in each and "[" not in each]
+        if not lines:
+            return ""
+        return "@spec.view\ndef seen(s, c):\n" + _indented(lines)
+
+    def _temporal(self) -> str:
+        predicates = [
+            f"def predicate_{k}(s, c):\n    return {self.write.truth(self.scope)}" for k in range(2)
+        ]
+        operator = self.chance.choice(
+            ["always", "eventually", "always_eventually", "eventually_always", "leads_to"]
+        )
+        given = "predicate_0, predicate_1" if operator == "leads_to" else "predicate_0"
+        claim = f"@spec.property\ndef claim():\n    return {operator}({given})"
+        return "\n\n\n".join([*predicates[: 1 + given.count(",")], claim])
+
+    # --- Parameters ----------------------------------------------------------------------------
+
+    def _parameters(
+        self, scope: Scope, number: int, is_init: bool = False
+    ) -> tuple[list[str], list[str], Scope]:
+        """Parameters as text, the functions that bound them, and what can be read with them."""
+        texts: list[str] = []
+        before: list[str] = []
+        for k in range(self.chance.choice([0, 1, 1, 2])):
+            try:
+                scope = self._parameter(scope, f"p{k}", number, texts, before, is_init)
+            except NoWay:
+                continue
+        return texts, before, scope
+
+    def _parameter(
+        self, scope: Scope, name: str, number: int, texts: list, before: list, is_init: bool
+    ) -> Scope:
+        chance, node = self.chance, self.write.some_node()
+        kind = chance.choice(
+            ["node", "node", "node", "range", "range", "named", "subset", "sequences"]
+            + ([] if is_init else ["member"] * 3)
+        )
+
+        def bound(body: str) -> str:
+            function = f"bound_{number}_{len(before)}{'i' if is_init else ''}"
+            given = "c" if is_init else "s, c"
+            before.append(f"def {function}({given}) -> int:\n    return {body}")
+            return function
+
+        bare = Scope((), helpers=()) if is_init else self.scope
+        if kind == "node":
+            texts.append(f"{name}: {node.name}")
+            return scope.with_node(name, node)
+        if kind == "named":
+            texts.append(f"{name}: Named(('one', 'two'))")
+        elif kind == "range":
+            low = chance.choice(["0", "0", "1", '"top - 1"'])
+            high = chance.choice(["1", "2", '"top"', '"room - 1"'])
+            if chance.random() < 0.3:
+                high = bound(f"min(2, {self.write.number(bare)})")
+            texts.append(f"{name}: Range({low}, {high})")
+        elif kind == "subset":
+            of = node.name
+            if chance.random() < 0.3:
+                of = bound(self.write.mask(bare, node))
+            wanted = chance.choice(["", "", ", 1", f', "{node.count} - 1"'])
+            texts.append(f"{name}: Subset({of}{wanted})")
+            return Scope(
+                scope.roots, scope.nodes, scope.numbers, (*scope.masks, (name, node)), scope.helpers
+            )
+        elif kind == "sequences":
+            length = chance.choice(["1", "2", '"room - 1"'])
+            if chance.random() < 0.3:
+                length = bound(f"abs({self.write.number(bare, 0)}) % 3")
+            texts.append(f"{name}: Sequences(0, 1, {length})")
+            return scope.with_number(f"sum({name}[j] for j in range(len({name})))")
+        elif kind == "member":
+            text, container = self._container_by_name()
+            texts.append(f'{name}: Member("{text}")')
+            if isinstance(container.item, Record):
+                return Scope(
+                    (*scope.roots, (name, container.item)), scope.nodes, scope.numbers, scope.masks,
+                    scope.helpers,
+                )  # fmt: skip
+        return scope.with_number(name)
+
+    def _container_by_name(self) -> tuple[str, Line | Pile]:
+        """A sequence or bag that is reached by names of fields alone. Raises NoWay."""
+        found = []
+        for name, kind in self.declared.state.fields:
+            if isinstance(kind, Line | Pile):
+                found.append((name, kind))
+            elif isinstance(kind, Record):
+                found += [(f"{name}.{e}", k) for e, k in kind.fields if isinstance(k, Line | Pile)]
+        found = [e for e in found if isinstance(e[1].item, Record | Number | OneNode | Name)]
+        if not found:
+            raise NoWay
+        return self.chance.choice(found)
+
+    # --- Effects -------------------------------------------------------------------------------
+
+    def _effect(self, scope: Scope, nested: bool = False) -> tuple[list[str], list[str]]:
+        """(conditions under which the action must refuse, lines). nested: it may not refuse."""
+        options: list[Callable] = [
+            self._set, self._set, self._set, self._count, self._to_sequence, self._to_sequence,
+            self._to_bag, self._to_bag, self._copy, self._erase,
+        ]  # fmt: skip
+        if not nested:
+            options += [self._if, self._for, self._while]
+        if not nested:
+            # What takes a parameter, or counts, leads to more states than most other effects.
+            first = self._set if scope.numbers or scope.nodes else self._count
+            options = [first, *options] if self.chance.random() < 0.4 else options
+        for option in [*options[:1], *self.chance.sample(options, len(options))][
+            self.chance.random() < 0.6 :
+        ]:
+            try:
+                return option(scope, nested)
+            except NoWay:
+                continue
+        return [], ["pass"]
+
+    def _set(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, kind = self.write.place(scope, Number, Flag, Name, OneNode, Mask, written=True)
+        return [], [f"{text} = {self.write.value(scope, kind)}"]
+
+    def _count(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, _ = self.write.place(scope, Number, written=True)
+        limit = self.chance.choice(["2", "3", "c.top + 1"])
+        if nested:
+            return [], [f"{text} = min({text} + 1, {limit})"]
+        return [f"{text} >= {limit}"], [f"{text} += 1"]
+
+    def _to_sequence(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, kind = self.write.place(scope, Line, written=True)
+        room = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
+        draw = self.chance.random()
+        if draw < 0.2:
+            return [], [f"truncate({text}, ({self.write.number(scope, 0)}) % 3)"]
+        item = self.write.value(scope, kind.item)
+        if draw < 0.35:
+            last = f"{text}.items[{text}.length - 1]"
+            return [], [f"if {text}.length > 0:\n    {last} = {item}"]
+        if nested or draw < 0.5:
+            return [], [f"if {text}.length < {room}:\n    append({text}, {item})"]
+        if draw < 0.7:
+            return [], [
+                f"if {text}.length >= {room}:\n    truncate({text}, 0)",
+                f"append({text}, {item})",
+            ]
+        return [f"{text}.length >= {room}"], [f"append({text}, {item})"]
+
+    def _to_bag(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, kind = self.write.place(scope, Pile, written=True)
+        room = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
+        members = [name for name, each in scope.roots if each == kind.item and name != "here"]
+        if members and self.chance.random() < 0.5:
+            return [], [f"take({text}, {self.chance.choice(members)})"]
+        item = self.write.value(scope, kind.item)
+        if self.chance.random() < 0.25:
+            return [], [f"take({text}, {item})"]
+        adding = self.chance.choice(["add", "add", "add_once"])
+        if nested or self.chance.random() < 0.3:
+            return [], [f"if {text}.size < {room}:\n    {adding}({text}, {item})"]
+        return [f"{text}.size >= {room}"], [f"{adding}({text}, {item})"]
+
+    def _copy(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, kind = self.write.place(scope, *self.declared.structs, written=True)
+        return [], [f"{text} = {self.write.value(scope, kind)}"]
+
+    def _erase(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        text, kind = self.write.place(scope, Slots, ByNode, written=True)
+        if isinstance(kind, Slots):
+            return [], [f"erase({text}, {self.write.index(scope, kind.size)})"]
+        return [], [f"erase({text}, {self.write.existing(scope, kind.node)})"]
+
+    def _if(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        lines = [f"if {self.write.truth(scope)}:"]
+        for head in ("", "else:") if self.chance.random() < 0.5 else ("",):
+            lines += [head] if head else []
+            for _ in range(self.chance.randint(1, 2)):
+                lines += _indented(self._effect(scope, nested=True)[1]).split("\n")
+        return [], lines
+
+    def _for(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        if self.alike:
+            raise NoWay  # the order of its steps would be the order of the nodes
+        node = self.write.some_node()
+        over = self.write.one_of(
+            lambda: f"range(1, c.{node.count} + 1)",
+            lambda: f"members({self.write.mask(scope, node)})",
+        )
+        lines = [f"for n in {over}:"]
+        inner = scope.with_node("n", node)
+        if self.chance.random() < 0.3:
+            lines.append(f"    if {self.write.truth(inner, 0)}:\n        continue")
+        lines += _indented(self._effect(inner, nested=True)[1]).split("\n")
+        if self.chance.random() < 0.2:
+            lines.append(f"    if {self.write.truth(inner, 0)}:\n        break")
+        return [], lines
+
+    def _while(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        inner = scope.with_number("w")
+        lines = ["w = 0", f"while w < 3 and {self.write.truth(inner, 0)}:"]
+        lines += _indented(self._effect(inner, nested=True)[1]).split("\n")
+        return [], [*lines, "    w += 1"]
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"    {line}" for each in lines for line in each.split("\n"))
