@@ -46,7 +46,18 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 f"{function.__qualname__} can't be compiled with {what} (line {node.lineno}):"
                 f" {instead}."
             )
+        if isinstance(node, ast.While) and _never_ends(node):
+            raise LabError(
+                f"{function.__qualname__} never leaves its loop (line {node.lineno}): end it with a"
+                " return or a break."
+            )
     _refuse_calls_through_modules(function, tree)
+
+
+def _never_ends(loop: ast.While) -> bool:
+    """Is it a `while True` that nothing leaves?"""
+    forever = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    return forever and not any(isinstance(each, ast.Return | ast.Break) for each in ast.walk(loop))
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
