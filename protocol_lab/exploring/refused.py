@@ -39,6 +39,7 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 
 def refuse(function: Callable, tree: ast.FunctionDef) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
+    _refuse_loops_without_end(function, tree)
     for node in ast.walk(tree):
         if node is not tree and type(node) in _REFUSED:
             what, instead = _REFUSED[type(node)]
@@ -46,12 +47,16 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 f"{function.__qualname__} can't be compiled with {what} (line {node.lineno}):"
                 f" {instead}."
             )
+    _refuse_calls_through_modules(function, tree)
+
+
+def _refuse_loops_without_end(function: Callable, tree: ast.FunctionDef) -> None:
+    for node in ast.walk(tree):
         if isinstance(node, ast.While) and _never_ends(node):
             raise LabError(
                 f"{function.__qualname__} never leaves its loop (line {node.lineno}): end it with a"
                 " return or a break."
             )
-    _refuse_calls_through_modules(function, tree)
 
 
 def _never_ends(loop: ast.While) -> bool:
