@@ -110,7 +110,7 @@ class Challenge:
         """Is the goal reached in this moment of a walk?"""
         if self.reach is not None:
             return bool(self.reach(view(self.model.layout, moment.row), self.model.constants))
-        return any(each.name == self.breaks and not each.holds for each in walk.standings(moment))
+        return any(each.name == self.breaks and each.is_broken for each in walk.standings(moment))
 
 
 def told_until(scenario: Scenario, slide: int) -> str:

@@ -22,12 +22,28 @@ class SpecError(LabError):
     """
 
 
-class CapacityExceeded(Exception):
-    """A step does not fit into the declared storage: neither a refusal nor a state.
+class KitDefect(LabError):
+    """Compiled and plain code disagree: a mistake in the kit itself, and never a verdict.
+
+    The message names the file that holds what to send. The command line exits with 4.
+    """
+
+
+class EvaluationError(LabError):
+    """A step or a property can't be computed: neither a refusal nor a state, nor a verdict.
 
     A search that meets it ends as undecided; the stepper shows it as the action's reason. Compiled
     code raises it without words; the uncompiled twin then repeats the step and finds them.
     """
+
+
+class CapacityExceeded(EvaluationError):
+    """A step does not fit into the declared storage."""
+
+
+class Fault(EvaluationError):
+    """What a function of a spec asks for has no value: a slot that an array does not have, a
+    division by zero, a number of more than 64 bits, the smallest of nothing."""
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> LabError:

@@ -24,11 +24,9 @@ from typing import Any
 
 from protocol_lab.declaring.constants import show, show_text
 from protocol_lab.declaring.spec import HOLDS, Action, Model, Property, Spec
-from protocol_lab.declaring.views import view
 from protocol_lab.drawing.wording import first_line
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.rehearsal import judge
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import evaluate, initial
 from protocol_lab.stepping.scenarios import Line, parse_scenario
@@ -322,7 +320,7 @@ def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
     changed.invariants.append(Property(function))
     model = changed.bind()
     for start in initial(model):
-        judge(Property(function), view(model.layout, start.row), model.constants)
+        evaluate(model, start.row, function)
     return changed
 
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -389,11 +390,13 @@ def test_stopping_while_it_compiles_says_so(monkeypatch):
     assert compiled == ["go", "go"]
 
 
-def test_a_faulty_action_gets_one_sentence_on_every_engine():
+def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
     model = edited_spec("s.slots[s.n + 2] = 1").bind()
     for engine in ENGINES:
-        with pytest.raises(LabError, match="go failed with IndexError"):
-            explore(model, engine=engine)
+        result = explore(model, engine=engine)
+        assert (result.verdict, result.distinct) == (UNDECIDED, 1)
+        told = r"state.slots has no slot \d+, at go, line \d+ of its cell"
+        assert re.fullmatch(told, result.undecided_reason)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_an_invariant_that_stores_something_is_told_not_to():
         s.logs[1].end_offset = 0
         return ""
 
-    with pytest.raises(LabError, match="sly fails with TypeError: only actions change a state"):
+    with pytest.raises(LabError, match="sly failed with TypeError: only actions change a state"):
         explore(with_invariant(LOGS.spec, sly).bind())
 
 

@@ -22,6 +22,8 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from protocol_lab.declaring.arithmetic import checked_pow
+from protocol_lab.declaring.evaluation import evaluated
 from protocol_lab.declaring.layout import Named, Node, evaluate_size, named_values
 from protocol_lab.declaring.nodes import nodes_up_to, size, submasks
 from protocol_lab.errors import LabError
@@ -103,7 +105,7 @@ def names_used(function: Callable) -> list[str]:
 def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
     """A bound in a scope of `s`, `c` and the earlier parameters."""
     if callable(bound):
-        return bound(*(scope[name] for name in names_used(bound)))
+        return evaluated(bound, *(scope[name] for name in names_used(bound)))
     return evaluate_size(bound, scope["c"]._asdict())
 
 
@@ -124,7 +126,9 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from found
         case Sequences(low, high, length):
             numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
-            yield from product(numbers, repeat=evaluate(length, scope))
+            length = evaluate(length, scope)
+            checked_pow(len(numbers), length)  # as many sequences as can be counted
+            yield from product(numbers, repeat=length)
         case Member(path):
             container, previous = follow(scope["s"], path), None
             for position in range(count_of(container)):

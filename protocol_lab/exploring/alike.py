@@ -12,7 +12,7 @@ from typing import Any
 
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring.renaming import Names, erased, exchanges, renamed
 from protocol_lab.stepping.attempts import Attempt, evaluate_step, initial, successors
 
@@ -80,7 +80,7 @@ class _Trial:
         try:
             for each in successors(self.model, row):
                 found.append(each)
-        except CapacityExceeded:
+        except EvaluationError:
             return []
         return found
 

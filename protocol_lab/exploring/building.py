@@ -21,7 +21,7 @@ from protocol_lab.declaring.nodes import size
 from protocol_lab.declaring.parts import left_out
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import compiling, loops, pieces, records
+from protocol_lab.exploring import compiling, integers, loops, pieces, records
 from protocol_lab.exploring.interrupts import deferred_interrupts
 
 compilations: list[str] = []
@@ -129,6 +129,7 @@ class Builder:
             **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
+            **integers.COMPILED_OPERATIONS,
             **called,
             **{each: self.compiler.compiled(function) for each, function in functions.items()},
         }

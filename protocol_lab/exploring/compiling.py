@@ -15,12 +15,12 @@ import numba
 import numpy as np
 from numba import njit
 
-from protocol_lab.declaring import named_values, nodes
+from protocol_lab.declaring import arithmetic, named_values, nodes
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.named_values import Texts, names_of_constants, names_of_fields
 from protocol_lab.declaring.sources import parse, without_annotations
-from protocol_lab.errors import LabError
-from protocol_lab.exploring import bags, loops, pieces, records, rewriting, slots
+from protocol_lab.errors import Fault, LabError
+from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting, slots
 from protocol_lab.exploring.hashing import short_hash
 from protocol_lab.exploring.reaching import (
     fields_read,
@@ -34,18 +34,27 @@ inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles what only compiled code calls: without the entrances for others, which take a while."""
 
 _OWN = {
-    each.__name__: each
-    for each in (records.get_item, records.set_field, records.set_item, records.as_number)
-} | {name: getattr(records, name) for name in ("equal", "unequal", "contained")}
-"""The functions of `records` that rewritten code calls by their names."""
+    **{
+        name: getattr(records, name)
+        for name in (
+            *("get_item", "set_field", "set_item", "as_number"),
+            *("equal", "unequal", "contained"),
+        )
+    },
+    **integers.COMPILED_OPERATIONS,
+    "Fault": Fault,
+}
+"""The functions that rewritten code calls by their names."""
+
+_COMPILED_WITH = (
+    *(arithmetic, named_values, nodes, records, slots, bags),
+    *(integers, loops, pieces, rewriting),
+)
 
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(
-        Path(each.__file__).read_text()
-        for each in (nodes, named_values, records, slots, bags, loops, pieces, rewriting)
-    ),
+    *(Path(each.__file__).read_text() for each in _COMPILED_WITH),
     Path(__file__).read_text(),
 )
 """What machine code also depends on."""

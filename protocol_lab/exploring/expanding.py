@@ -1,45 +1,81 @@
-"""Expanding a stretch of states with the compiled loop, whatever may stop it on the way.
+"""Running the compiled loops over a stretch of states, whatever may stop them on the way.
 
-The loop stops before a state whose successors do not fit into the room for candidates: with nothing
-expanded, there is not even room for one state's. It raises where a step does not fit into the
-declared storage, and where an action is faulty; `progress` then tells at which state.
+A loop raises where something can't be computed: a step does not fit into the declared storage, or a
+function of the spec asks for what has no value, or fails. Here the states before that one are done.
+What is wrong with it is found out uncompiled: that version has the words.
+
+The loop over actions also stops before a state whose successors do not fit into the room for
+candidates: with nothing expanded, there is not even room for one state's.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import CapacityExceeded
-from protocol_lab.stepping.attempts import successors
-
 
 def expand_some(
-    model: Model,
-    rows: np.ndarray,
     begin: int,
     end: int,
     run: Callable[[int, int], tuple[int, int]],
     progress: Callable[[], np.ndarray],
     enlarge: Callable[[], None],
 ) -> tuple[int, int]:
-    """Expand rows[begin:end], or the first of them: (where it ended, how many successors).
+    """Expand the rows [begin, end), or the first of them: (where it ended, how many successors).
 
-    It ends at `begin` if that state itself has a step that does not fit into the storage. run: the
-    compiled loop on rows[begin:end], which returns the same pair; progress: what tells where it
-    was; enlarge: makes more room for candidates. Raises LabError if an action is faulty.
+    It ends at `begin` if a step of that state itself can't be computed. run: the compiled loop on
+    [begin, end), which returns the same pair; progress: what tells where it was; enlarge: makes
+    more room for candidates.
     """
     while True:
         try:
             done, count = run(begin, end)
-        except CapacityExceeded:
-            end = int(progress()[0])  # first the states before the one that does not fit
+        except MemoryError:
+            raise
+        except Exception:
+            end = int(progress()[0])  # first the states before the one that stopped it
             if end == begin:
                 return begin, 0
             continue
-        except Exception as error:
-            list(successors(model, rows[int(progress()[0])].tobytes()))  # has the words
-            raise error
         if done > begin:
             return done, count
         enlarge()
+
+
+def check_some(count: int, run: Callable[[int], None]) -> int:
+    """Check the first `count` rows, or those before the first that can't be: how many these are.
+
+    run(n) is the compiled loop on the first n rows, which raises if one of them can't be checked.
+    """
+    if _runs(run, count):
+        return count
+    fine, end = 0, count  # the first `fine` rows can be checked, not so the first `end`
+    while end - fine > 1:
+        middle = (fine + end) // 2
+        if _runs(run, middle):
+            fine = middle
+        else:
+            end = middle
+    run(fine)  # for what it writes
+    return fine
+
+
+def check_all(count: int, wanted: np.ndarray, run: Callable[[int], None]) -> list[int]:
+    """Check the first `count` rows but for those that can't be, which are returned.
+
+    As `check_some`; run(n) leaves out what is not wanted, and these are not wanted from now on.
+    """
+    faulty: list[int] = []
+    while (fine := check_some(count, run)) < count:
+        faulty.append(fine)
+        wanted[fine] = 0
+    return faulty
+
+
+def _runs(run: Callable[[int], None], count: int) -> bool:
+    try:
+        run(count)
+    except MemoryError:
+        raise
+    except Exception:
+        return False
+    return True

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import LabError
 from protocol_lab.exploring.native import NativeSearch
 from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.result import Result
@@ -76,14 +75,7 @@ def find_state(
     question.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
     if progress is not None:
         question.progress = lambda result, *_: progress(result.distinct, result.depth)
-    try:
-        result = search.run()
-    except LabError:
-        raise
-    except Exception as error:
-        raise LabError(
-            f"The condition {shown!r} fails on a state that can be reached: {error}."
-        ) from None
+    result = search.run()
     if result.undecided_reason == "stopped" and time.perf_counter() > until:
         result.undecided_reason = f"more than {seconds:g} seconds"
     return _found(shown, result)

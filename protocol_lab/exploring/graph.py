@@ -13,7 +13,7 @@ from numba import njit
 
 from protocol_lab.declaring.spec import Model, Property
 from protocol_lab.exploring import kernels as loops
-from protocol_lab.exploring.expanding import expand_some
+from protocol_lab.exploring.expanding import check_all, expand_some
 from protocol_lab.exploring.fingerprint import fingerprints, slot_of
 from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.stepping.attempts import attempts
@@ -23,7 +23,8 @@ CHUNK = 512
 
 BROKEN, BROKEN_STEP, CUT = 1, 2, 4
 """What `Graph.flags` says of a state: it breaks a chosen invariant; a step from it does, or leads
-outside the constraint to a state that does; a step from it does not fit into the storage."""
+outside the constraint to a state that does; a step from it, or a property of where one leads or of
+the state itself, can't be computed."""
 
 _OUTSIDE = -1
 
@@ -93,7 +94,7 @@ class Graph:
         self._fill(rows)
         self.parent_of[:count] = 0
         earlier = None if before is None else as_words([before])
-        failed, failed_steps, targets = self._keep(count, earlier, every=True)
+        failed, failed_steps, targets, _ = self._keep(count, earlier, every=True)
         return targets.copy(), failed | failed_steps
 
     def expand(self, positions: np.ndarray) -> None:
@@ -110,7 +111,7 @@ class Graph:
     def _expand_some(self, sources: np.ndarray, positions: np.ndarray, begin: int) -> int:
         """Expand sources[begin:], or as many as fit into the candidates; returns where it ended."""
         done, count = expand_some(
-            self.model, sources, begin, len(sources),
+            begin, len(sources),
             lambda begin, end: self.questions.expand(
                 sources, begin, end, self.questions.constants, self.out, self.parent_of,
                 self.action_of, self.weight_of, self.degree_of, self.progress,
@@ -137,8 +138,9 @@ class Graph:
         self, count: int, sources: np.ndarray, positions: np.ndarray, begin: int, end: int
     ) -> None:
         """Keep candidates [0, count), the successors of positions[begin:end], and their steps."""
-        failed, failed_steps, targets = self._keep(count, sources, every=False)
+        failed, failed_steps, targets, faulty = self._keep(count, sources, every=False)
         parents = positions[self.parent_of[:count]]
+        self.flags[parents[faulty]] |= CUT
         self.flags[parents[failed & (targets == _OUTSIDE) | failed_steps]] |= BROKEN_STEP
         if self.used + count > len(self.targets):
             self._check_memory(self.targets.nbytes)
@@ -150,18 +152,21 @@ class Graph:
 
     def _keep(
         self, count: int, before: np.ndarray | None, every: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int]]:
         """Check and keep candidates [0, count); with `every`, check again those known already.
 
-        Returns (breaks an invariant, its step breaks one, position) of each candidate.
+        Returns (breaks an invariant, its step breaks one, position) of each candidate, and those
+        of which that can't be computed.
         """
         questions = self.questions
         rows, failed, wanted = self.out[:count], self.failed[:count], self.wanted[:count]
         wanted[:] = 1
         failed[:] = 0
+        faulty: list[int] = []
         if questions.constraints:
-            self._check(questions.check, questions.constraints, count, before)
+            faulty += self._check(questions.check, questions.constraints, count, before)
         inside = (failed == 0).astype(np.uint8)
+        inside[faulty] = 0
         self._make_room(count)
         known = self.stored
         targets = self.target_of[:count]
@@ -171,21 +176,28 @@ class Graph:
         if not every:
             wanted[:] = (targets >= known) | (targets == _OUTSIDE)
         failed[:] = 0
+        wanted[faulty] = 0
         if questions.invariants:
-            self._check(questions.check, questions.invariants, count, before)
+            faulty += self._check(questions.check, questions.invariants, count, before)
         breaks = failed != 0
         self.flags[targets[breaks & (targets != _OUTSIDE)]] |= BROKEN
         failed[:] = 0
         if questions.check_steps is not None and before is not None:
             wanted[:] = 1
-            self._check(questions.check_steps, questions.steps, count, before)
-        return breaks, failed != 0, targets
+            faulty += self._check(questions.check_steps, questions.steps, count, before)
+        stored = targets[faulty]
+        self.flags[stored[stored != _OUTSIDE]] |= CUT
+        return breaks, failed != 0, targets, faulty
 
-    def _check(self, check, bits: int, count: int, before: np.ndarray | None) -> None:
+    def _check(self, check, bits: int, count: int, before: np.ndarray | None) -> list[int]:
         before = self.out if before is None else before  # only steps look at it
-        check(
-            self.out, count, self.wanted, self.questions.constants, bits, self.failed,
-            before, self.parent_of,
+        return check_all(
+            count,
+            self.wanted,
+            lambda count: check(
+                self.out, count, self.wanted, self.questions.constants, bits, self.failed,
+                before, self.parent_of,
+            ),
         )  # fmt: skip
 
     def _fill(self, rows: list[bytes]) -> None:

@@ -20,6 +20,7 @@ from protocol_lab.declaring.nodes import members
 from protocol_lab.declaring.spec import Model
 from protocol_lab.exploring import canonical
 from protocol_lab.exploring.compiling import inner
+from protocol_lab.exploring.expanding import check_some
 from protocol_lab.exploring.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.exploring.kernels import Kernels, constants_array
 from protocol_lab.exploring.naming import naming_code
@@ -66,13 +67,17 @@ class Identity:
             memo = np.zeros((_REMEMBERED, 2), np.uint64)
             self._fixed = [constants_array(model), *_alike(model), memo]
 
-    def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> np.ndarray:
-        """The fingerprint by which each of rows[:count] is known; of those not wanted, anything."""
+    def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> tuple[np.ndarray, int]:
+        """The fingerprint by which each of rows[:count] is known; of those not wanted, anything.
+
+        And of how many rows it could be computed, up to the first where the view is faulty.
+        """
         if self._identify is None:
-            return fingerprints(rows[:count])
+            return fingerprints(rows[:count]), count
         found = np.empty(count, np.uint64)
-        self._identify(rows, count, wanted, *self._fixed, found)
-        return found
+        return found, check_some(
+            count, lambda count: self._identify(rows, count, wanted, *self._fixed, found)
+        )
 
 
 def _alike(model: Model) -> list[np.ndarray]:

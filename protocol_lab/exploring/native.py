@@ -8,7 +8,7 @@ next chunks meanwhile (`ahead`).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,16 +17,24 @@ import numpy as np
 import psutil
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import CapacityExceeded
+from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.exploring import fingerprint as table
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.ahead import Ahead, Candidates
-from protocol_lab.exploring.expanding import expand_some
+from protocol_lab.exploring.defects import defect
+from protocol_lab.exploring.expanding import check_some, expand_some
 from protocol_lab.exploring.identity import Identity
 from protocol_lab.exploring.interrupts import deferred_interrupts
+from protocol_lab.exploring.renaming import erased
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import GOAL, Question, add_trace, properties_to_compile
-from protocol_lab.stepping.attempts import successors
+from protocol_lab.exploring.search import (
+    GOAL,
+    Question,
+    add_trace,
+    is_inside,
+    properties_to_compile,
+)
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, is_true, successors
 
 _CHUNK = 1024
 """States expanded at a time: their successors fit into the processor's cache."""
@@ -34,12 +42,16 @@ _CHUNK = 1024
 
 @dataclass
 class _Event:
-    """Why the search stops: after candidate `at` of the chunk (or before it, for a deadlock)."""
+    """Why the search stops: after candidate `at` of the chunk (or before it, for a deadlock).
+
+    error: what it stops with, where a property can't be computed.
+    """
 
     name: str
     at: int
     row: bytes
     parent: int
+    error: Exception | None = None
 
 
 class NativeSearch:
@@ -156,14 +168,17 @@ class NativeSearch:
         self.result.per_depth.append(0)
         event = None
         while event is None:
-            part = _or_undecided(lambda: list(islice(rows, _CHUNK)))
+            part, error = _until_error(islice(rows, _CHUNK))
             if not part:
+                _stop(error)
                 return None
             for k, row in enumerate(part):
                 self.now.out[k] = np.frombuffer(row, np.uint64)
             self.now.parent_of[: len(part)] = -1
             self.now.weight_of[: len(part)] = 1
             event = self._take_in(len(part), ["init"], None)
+            if event is None:
+                _stop(error)
             self._tell(began, self.stored)
         return event
 
@@ -178,7 +193,7 @@ class NativeSearch:
 
     def _expand_and_take_in(self, begin: int, end: int) -> tuple[int, _Event | None]:
         done, _ = expand_some(
-            self.model, self.store, begin, end,
+            begin, end,
             lambda begin, end: self._expand(self.store, begin, end, self.now),
             lambda: self.now.progress,
             lambda: self._make_larger(2 * len(self.now.out)),
@@ -196,13 +211,8 @@ class NativeSearch:
         return done, event
 
     def _last_state(self, position: int) -> _Event:
-        """Repeat a state uncompiled, up to its step that exceeds a capacity: that has the words."""
-        found = []
-        try:
-            for each in successors(self.model, self._row(position)):
-                found.append(each)
-        except CapacityExceeded as error:
-            reason = str(error)
+        """Repeat a state uncompiled, up to its step that can't be computed: that has the words."""
+        found, error = _until_error(successors(self.model, self._row(position)))
         if len(found) > len(self.now.out):
             self._make_larger(len(found))
         for k, each in enumerate(found):
@@ -212,7 +222,7 @@ class NativeSearch:
         self.now.parent_of[: len(found)] = position
         event = self._take_in(len(found), self.actions, self.store)
         if event is None:
-            raise _Undecided(reason)
+            _stop(error or defect(self.model, "the actions", self._row(position)))
         return event
 
     def _deadlock(self, begin: int, done: int) -> int | None:
@@ -224,11 +234,17 @@ class NativeSearch:
     def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
         """Store, check and count candidates [0, count); the first event ends the search."""
         self.now.inside[:count] = 1
+        every, error = count, None
         if before is not None or self.question.starts is None:
-            self._apply_constraints(count)
+            count = self._apply_constraints(count)
+            if count < every:
+                error = self._error_at(count, self._judge_inside, "a constraint")
         self._make_room(count)
         before_stored = self.stored
-        prints = self.identity.prints(self.now.out, count, self.now.inside)
+        prints, known = self.identity.prints(self.now.out, count, self.now.inside)
+        if known < count:
+            count = known
+            error = self._error_at(count, lambda row: erased(self.model, row), "the view")
         handled, stored = table.insert(
             self.table, self.now.out, prints, count, self.now.inside, self.question.max_states,
             self.store, self.stored, self.parents, self.now.parent_of, self.now.verdicts,
@@ -246,58 +262,139 @@ class NativeSearch:
         for name, more in zip(names, per_action, strict=False):
             self.result.per_action[name] += int(more)
         self.result.per_depth[-1] += new
+        if event is not None and event.error is not None:
+            _stop(event.error)
         if event is None and handled < count:
             raise _Undecided(f"more than {self.question.max_states:,} distinct states (max_states)")
+        if event is None:
+            _stop(error)
         return event
 
-    def _apply_constraints(self, count: int) -> None:
+    def _error_at(self, at: int, judge: Callable[[bytes], Any], what: str) -> Exception:
+        """What is raised by judging a candidate uncompiled, as it could not be judged compiled."""
+        row = self.now.out[at].tobytes()
+        try:
+            judge(row)
+        except (EvaluationError, SpecError) as error:
+            return error
+        return defect(self.model, what, row)
+
+    def _judge_inside(self, row: bytes) -> bool:
+        return is_inside(self.model, row, self.question.constraint)
+
+    def _apply_constraints(self, count: int) -> int:
+        """Tell which of the candidates [0, count) are inside; how many could be judged."""
         bits = self._bits(self.model.spec.constraints)
         for check, enabled in ((self.check, bits), (self.extra_constraint, 1)):
             if check is None or not enabled:
                 continue
-            check(
-                self.now.out, count, self.now.inside, self.constants, enabled, self.now.failed,
-                self.store, self.now.parent_of,
-            )  # fmt: skip
+            count = self._run(check, count, self.now.inside, enabled, self.now.failed, self.store)
             self.now.inside[:count] &= self.now.failed[:count] == 0
+        return count
+
+    def _run(
+        self,
+        check: Callable,
+        count: int,
+        wanted: np.ndarray,
+        enabled: int,
+        found: np.ndarray,
+        before: np.ndarray,
+    ) -> int:
+        """Check the candidates [0, count); how many of them could be checked."""
+        return check_some(
+            count,
+            lambda count: check(
+                self.now.out, count, wanted, self.constants, enabled, found, before,
+                self.now.parent_of,
+            ),
+        )  # fmt: skip
 
     def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
         """Evaluate the properties on the states that count, and steps on all transitions."""
-        question = self.question
-        wanted = (self.now.verdicts[:count] != table.KNOWN).astype(np.uint8)
+        now, question, could = self.now, self.question, count
+        wanted = (now.verdicts[:count] != table.KNOWN).astype(np.uint8)
         enabled = self.invariants | self.sometimes
-        self.now.failed[:count] = 0
+        now.failed[:count] = 0
         if enabled:
-            self.check(
-                self.now.out, count, wanted, self.constants, enabled, self.now.failed,
-                self.store, self.now.parent_of,
-            )  # fmt: skip
-        self.now.reached[:count] = 0
+            could = self._run(self.check, could, wanted, enabled, now.failed, self.store)
+        now.reached[:count] = 0
         if self.check_goal is not None:
-            self.check_goal(
-                self.now.out, count, wanted, self.constants, 1, self.now.reached,
-                self.store, self.now.parent_of,
-            )  # fmt: skip
-            self.now.reached[:count] = wanted & (self.now.reached[:count] == 0)
-        self.now.failed_steps[:count] = 0
+            could = self._run(self.check_goal, could, wanted, 1, now.reached, self.store)
+            now.reached[:could] = wanted[:could] & (now.reached[:could] == 0)
+        now.failed_steps[:count] = 0
         if self.check_steps is not None and before is not None:
-            wanted[:] = 1
             bits = sum(
                 1 << k
                 for k, each in enumerate(self.model.spec.step_invariants)
                 if each in question.step_invariants
             )
-            self.check_steps(
-                self.now.out, count, wanted, self.constants, bits, self.now.failed_steps,
-                before, self.now.parent_of,
-            )  # fmt: skip
-        return self._first_event(count)
+            every = np.ones(count, np.uint8)
+            could = self._run(self.check_steps, could, every, bits, now.failed_steps, before)
+        event = self._first_event(could)
+        if event is None and could < count:
+            event = self._judged(could, count, before)
+        return event
 
-    def _first_event(self, count: int) -> _Event | None:
-        broken = np.flatnonzero(
-            self.now.failed[:count] & self.invariants
-            | self.now.failed_steps[:count]
-            | self.now.reached[:count]
+    def _judged(self, begin: int, count: int, before: np.ndarray | None) -> _Event | None:
+        """Judge the candidates [begin, count) uncompiled, as the first can't be judged compiled.
+
+        That one ends the search, unless it was a sometimes property that had been met by then.
+        """
+        is_new = self.now.verdicts[:count] == table.NEW
+        met = ~int(np.bitwise_and.reduce(self.now.failed[:begin][is_new[:begin]], initial=-1))
+        unmet = self.sometimes & ~met
+        self.now.failed[begin:count] = 0
+        self.now.failed_steps[begin:count] = self.now.reached[begin:count] = 0
+        for at in range(begin, count):
+            try:
+                unmet = self._judge(at, unmet, before)
+            except (EvaluationError, SpecError) as error:
+                row, parent = self.now.out[at].tobytes(), int(self.now.parent_of[at])
+                return _Event("", at, row, parent, error)
+            event = self._first_event(at + 1, at)
+            if event is not None:
+                return event
+        if unmet == self.sometimes:
+            raise defect(self.model, "the properties", self.now.out[begin].tobytes())
+        return None
+
+    def _judge(self, at: int, unmet: int, before: np.ndarray | None) -> int:
+        """Judge one candidate, in the order of the plain algorithm, up to its first violation.
+
+        unmet: the sometimes properties to look at, as bits; returns those still unmet.
+        """
+        model, question, now = self.model, self.question, self.now
+        row, verdict = now.out[at].tobytes(), now.verdicts[at]
+        if verdict == table.NEW:
+            now.failed[at] = unmet
+            for k, each in enumerate(self.properties):
+                if unmet >> k & 1 and not evaluate(model, row, each.function):
+                    now.failed[at] &= ~(1 << k)
+            unmet = int(now.failed[at])
+        if verdict != table.KNOWN:
+            for each in question.invariants:
+                if evaluate(model, row, each.function):
+                    now.failed[at] |= 1 << self.properties.index(each)
+                    if not question.to_the_end:
+                        return unmet
+            if question.goal is not None and is_true(model, row, question.goal):
+                now.reached[at] = 1
+                return unmet
+        for each in question.step_invariants if before is not None else ():
+            earlier = before[now.parent_of[at]].tobytes()
+            if evaluate_step(model, earlier, row, each.function):
+                now.failed_steps[at] |= 1 << model.spec.step_invariants.index(each)
+                if not question.to_the_end:
+                    return unmet
+        return unmet
+
+    def _first_event(self, count: int, begin: int = 0) -> _Event | None:
+        """The first violation among the candidates [begin, count)."""
+        broken = begin + np.flatnonzero(
+            self.now.failed[begin:count] & self.invariants
+            | self.now.failed_steps[begin:count]
+            | self.now.reached[begin:count]
         )
         event = None
         if len(broken):
@@ -307,7 +404,7 @@ class NativeSearch:
             event = _Event(name, at, self.now.out[at].tobytes(), int(self.now.parent_of[at]))
         if not self.question.to_the_end:
             return event
-        self._count_violations(count)
+        self._count_violations(begin, count)
         if event is not None and self.result.violated is None:
             self.result.violated = event.name
             self._add_trace(event)
@@ -324,13 +421,14 @@ class NativeSearch:
                     return failed[:count] >> k & 1 == 1
         raise KeyError(name)
 
-    def _count_violations(self, count: int) -> None:
+    def _count_violations(self, begin: int, count: int) -> None:
         """Add the new states that break an invariant, and the transitions that break a step's."""
-        is_new = self.now.verdicts[:count] == table.NEW
+        is_new = self.now.verdicts[begin:count] == table.NEW
         for each in self.question.invariants:
-            self.violating[each.name] += int((self._broken(each.name, count) & is_new).sum())
+            broken = self._broken(each.name, count)[begin:]
+            self.violating[each.name] += int((broken & is_new).sum())
         for each in self.question.step_invariants:
-            self.violating[each.name] += int(self._broken(each.name, count).sum())
+            self.violating[each.name] += int(self._broken(each.name, count)[begin:].sum())
 
     def _make_room(self, count: int) -> None:
         """Let the table and the store grow in large steps, and at the end as far as memory goes."""
@@ -385,8 +483,20 @@ def _grown(array: np.ndarray, size: int, used: int) -> np.ndarray:
     return larger
 
 
-def _or_undecided(compute: Callable[[], Any]) -> Any:
+def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
+    """The items up to the first that can't be computed, and what is wrong with that one."""
+    found = []
     try:
-        return compute()
-    except CapacityExceeded as error:
+        for each in items:
+            found.append(each)
+    except (EvaluationError, SpecError) as error:
+        return found, error
+    return found, None
+
+
+def _stop(error: Exception | None) -> None:
+    """End the search where something can't be computed; go on if there is no error."""
+    if isinstance(error, EvaluationError):
         raise _Undecided(str(error)) from None
+    if error is not None:
+        raise error

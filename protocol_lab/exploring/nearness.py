@@ -20,10 +20,11 @@ from itertools import islice
 import numpy as np
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring.backwards import ENDLESS, MISSING, DistanceMap
 from protocol_lab.exploring.first_steps import FirstSteps, Interrupted, search_first_steps
 from protocol_lab.exploring.graph import CHUNK, CUT, Graph, GraphFull, Questions
+from protocol_lab.exploring.search import Question, explain
 from protocol_lab.stepping.attempts import attempts, initial
 
 EXACT, MORE, NEVER, UNKNOWN = "exact", "more", "never", "unknown"
@@ -243,7 +244,7 @@ class Nearness:
             self._explore(watch)
             self.map = DistanceMap(self._whole, watch_backwards)
             self._graph = None
-        except (GraphFull, CapacityExceeded) as bound:
+        except (GraphFull, EvaluationError) as bound:
             self.too_large = str(bound)
         self._whole = None
 
@@ -265,8 +266,8 @@ class Nearness:
             watch()
         cut = np.flatnonzero(whole.flags[: whole.stored] & CUT)
         if len(cut):
-            tried = attempts(self.model, whole.rows[cut[0]].tobytes())
-            raise CapacityExceeded(next(each.reason for each in tried if each.over_capacity))
+            question = Question(self.invariants, self.step_invariants)
+            raise explain(self.model, whole.rows[cut[0]].tobytes(), question)
 
     def _look_up(self, row: bytes) -> Near | None:
         """The answer from the map, if it has everything that is needed."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protocol_lab.declaring.arithmetic import checked_operators
 from protocol_lab.declaring.layout import Named, Node
 from protocol_lab.declaring.parameters import (
     Bound,
@@ -147,7 +148,8 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
         case Node(count):
             return [f"for {name}_ in range(1, c.{count} + 1):"]
         case Range(low, high):
-            return [f"for {name}_ in range({bound('low', low)}, {bound('high', high)} + 1):"]
+            low, end = bound("low", low), f"checked_add({bound('high', high)}, 1)"
+            return [f"for {name}_ in range({low}, {end}):"]
         case Named(names):
             return [f"for {name}_ in range({len(names)}):"]
         case Subset(of, wanted):
@@ -164,10 +166,11 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 lines.append(f"if size_of({name}_) != {count}: continue")
             return lines
         case Sequences(low, high, length):
-            low, high = bound("low", low), bound("high", high)
+            low, high, length = bound("low", low), bound("high", high), bound("length", length)
+            numbers = f"max(0, checked_add(checked_sub({high}, {low}), 1))"
             return [
-                f"for at_{name} in range(max(0, {high} - {low} + 1) ** {bound('length', length)}):",
-                f"{name}_ = sequence(at_{name}, {low}, {high}, {bound('length', length)})",
+                f"for at_{name} in range(checked_pow({numbers}, {length})):",
+                f"{name}_ = sequence(at_{name}, {low}, {high}, {length})",
             ]
         case Member(path):
             layout = model.layout
@@ -199,4 +202,4 @@ def over_constants(expression: int | str, model: Model) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = f"c.{node.id}"
-    return f"({ast.unparse(tree)})"
+    return f"({ast.unparse(checked_operators(tree))})"

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import protocol_lab
+from protocol_lab.declaring.evaluation import CONDITION
 from protocol_lab.declaring.layout import IntegerLayout
 from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import view
-from protocol_lab.errors import LabError
+from protocol_lab.errors import EvaluationError, LabError, SpecError
 from protocol_lab.exploring.reaching import is_plain
-from protocol_lab.stepping.attempts import initial
+from protocol_lab.stepping.attempts import initial, is_true
 
 
 def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[..., bool]:
@@ -28,11 +28,12 @@ def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[...
     """
     function = _from_text(model, condition) if isinstance(condition, str) else condition
     shown = condition if isinstance(condition, str) else function.__name__
-    row = next(initial(model)).row
     try:
-        function(view(model.layout, row), model.constants)
-    except Exception as error:
-        raise LabError(f"The condition {shown!r} fails on the initial state: {error}.") from None
+        is_true(model, next(initial(model)).row, function)
+    except EvaluationError:
+        pass  # the search meets it as well, and says where
+    except SpecError as error:
+        raise SpecError(f"The condition {shown!r} fails on the initial state: {error}") from None
     return function
 
 
@@ -55,7 +56,7 @@ def _from_text(model: Model, text: str) -> Callable[..., bool]:
         ) from None
     source = f"def predicate(s, c):\n    return bool(\n{text.strip()}\n)\n"  # may end in a comment
     scope = names_in_scope(model)
-    exec(compile(source, "<condition>", "exec"), scope)
+    exec(compile(source, CONDITION, "exec"), scope)
     function = scope["predicate"]
     function.lab_source = source
     return function

@@ -5,15 +5,13 @@ It is the oracle in tests, and runs where Numba can't. A few thousand states a s
 
 import time
 from collections import deque
-from collections.abc import Iterator
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import view
-from protocol_lab.errors import CapacityExceeded
+from protocol_lab.errors import EvaluationError
 from protocol_lab.exploring.renaming import erased, smallest_name
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import GOAL, Question, add_trace
-from protocol_lab.stepping.attempts import Attempt, evaluate, evaluate_step, successors
+from protocol_lab.exploring.search import GOAL, Question, add_trace, is_inside
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, is_true, successors
 
 
 class PythonSearch:
@@ -38,7 +36,7 @@ class PythonSearch:
             result.exhaustive = result.undecided_reason is None
         except _Violation:
             pass
-        except CapacityExceeded as error:
+        except EvaluationError as error:
             result.undecided_reason = str(error)
         except _Stopped:
             result.undecided_reason = "stopped"
@@ -57,7 +55,7 @@ class PythonSearch:
         while self.frontier:
             row = self.frontier.popleft()
             any_step = False
-            for each in self._successors(row):
+            for each in successors(self.model, row):
                 any_step = True
                 if not self._take_in(row, each.row, each.action.name, each.witnesses):
                     return bound
@@ -74,17 +72,11 @@ class PythonSearch:
         if self.question.stopped and self.question.stopped():
             raise _Stopped
 
-    def _successors(self, row: bytes) -> Iterator[Attempt]:
-        try:
-            yield from successors(self.model, row)
-        except CapacityExceeded as error:
-            raise CapacityExceeded(str(error)) from None
-
     def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
         chosen = before is None and self.question.starts is not None
-        known_by = self._identity(row)
-        inside = chosen or known_by in self.known or self._inside(row)
+        inside = chosen or is_inside(self.model, row, self.question.constraint)
+        known_by = self._identity(row) if inside else row
         new = inside and known_by not in self.known
         if new and len(self.depth) >= self.question.max_states:
             return False
@@ -103,7 +95,7 @@ class PythonSearch:
                 if evaluate(self.model, row, invariant.function):
                     self._violated(invariant.name, row, before, counted=new)
             goal = self.question.goal
-            if goal and goal(view(self.model.layout, row), self.model.constants):
+            if goal and is_true(self.model, row, goal):
                 self._violated(GOAL, row, before)
         if before is not None:
             for invariant in self.question.step_invariants:
@@ -116,12 +108,6 @@ class PythonSearch:
         if self.question.view:
             row = erased(self.model, row)
         return smallest_name(self.model, row) if self.question.symmetry else row
-
-    def _inside(self, row: bytes) -> bool:
-        constraint = self.question.constraint
-        return not any(
-            evaluate(self.model, row, each.function) for each in self.model.spec.constraints
-        ) and (constraint is None or constraint(view(self.model.layout, row), self.model.constants))
 
     def _violated(self, name: str, row: bytes, before: bytes | None, counted: bool = True) -> None:
         if self.result.violated is None:

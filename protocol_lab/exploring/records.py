@@ -26,6 +26,7 @@ from protocol_lab.declaring.layout import ArrayLayout, StructLayout
 from protocol_lab.declaring.views import ITEMS_IN_ORDER, why_not_assigned
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring.hashing import short_hash
+from protocol_lab.exploring.integers import fault_if
 from protocol_lab.exploring.slots import (
     Slots,
     data_of,
@@ -280,12 +281,11 @@ def _expect_number(index: types.Type) -> None:
 
 
 def _checked_slot(context, builder, signature, args) -> Any:
-    """The address of a slot of the state's arrays; raises IndexError if it is not in use."""
+    """The address of a slot of the state's arrays; raises Fault if it is not in use."""
     slots = signature.args[0]
     position = context.cast(builder, args[1], signature.args[1], types.int64)
     data = data_of(context, builder, slots, args[0])
-    with builder.if_then(is_outside(builder, slots, data, position), likely=False):
-        context.call_conv.return_user_exc(builder, IndexError, ())
+    fault_if(context, builder, is_outside(builder, slots, data, position))
     return slot_at(builder, slots, data, position)
 
 

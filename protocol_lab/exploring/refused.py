@@ -9,6 +9,7 @@ import ast
 import inspect
 from collections.abc import Callable
 
+from protocol_lab.declaring.arithmetic import HIGH, LOW
 from protocol_lab.declaring.sources import names_read
 from protocol_lab.errors import LabError
 
@@ -22,6 +23,7 @@ _GLOBAL = "a global name", "keep what changes in the state"
 _RAISE = "a raise", "return the reason, as guards do"
 _MATCH = "a match", "use if and elif"
 _DELETE = "a del", "set the field to 0, or use the helpers of its container"
+_DIVISION = "a division into fractions (/)", "use //"
 
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     **dict.fromkeys((ast.Import, ast.ImportFrom), _IMPORT),
@@ -34,18 +36,41 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Raise: _RAISE,
     ast.Match: _MATCH,
     ast.Delete: _DELETE,
+    ast.Div: _DIVISION,
 }
+
+_REFUSED_CALLS = {
+    "divmod": "use // and %",
+    "pow": "use **",
+    "float": "numbers are whole",
+    "round": "numbers are whole",
+}
+"""Functions of Python that compute something else when they are compiled, and what to do."""
 
 
 def refuse(function: Callable, tree: ast.FunctionDef) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
     _refuse_loops_without_end(function, tree)
     for node in ast.walk(tree):
-        if node is not tree and type(node) in _REFUSED:
-            what, instead = _REFUSED[type(node)]
+        told = _REFUSED.get(type(getattr(node, "op", node)))
+        match node:
+            case ast.Call(func=ast.Name(name)) if name in _REFUSED_CALLS:
+                told = f"{name}()", _REFUSED_CALLS[name]
+            case ast.Constant(float() | complex()):
+                told = f"the number {node.value}", "numbers are whole"
+            case ast.Constant(int()) if node.value > HIGH:
+                told = f"the number {node.value}", "it needs more than 64 bits"
+        if node is not tree and told is not None:
+            what, instead = told
             raise LabError(
                 f"{function.__qualname__} can't be compiled with {what} (line {node.lineno}):"
                 f" {instead}."
+            )
+    for name, value in names_read(function).items():
+        if isinstance(value, float) or (isinstance(value, int) and not LOW <= value <= HIGH):
+            raise LabError(
+                f"{function.__qualname__} can't be compiled with {name}, which is {value}: use a"
+                " whole number of 64 bits."
             )
     _refuse_calls_through_modules(function, tree)
 

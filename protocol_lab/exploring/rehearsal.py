@@ -13,10 +13,9 @@ from protocol_lab.declaring.named_values import (
     names_of_fields,
 )
 from protocol_lab.declaring.spec import Model, Property
-from protocol_lab.declaring.views import view
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring.reaching import reachable
-from protocol_lab.stepping.attempts import initial, successors
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, initial, successors
 
 TRIED, STARTS = 200, 50
 """How many states are tried, and how many initial ones among them."""
@@ -42,7 +41,7 @@ def rehearse(model: Model, properties: Iterable[Property] = ()) -> None:
     check_texts(reachable(list(functions)), fields, constants)
     try:
         _walk(model, states, steps)
-    except CapacityExceeded:
+    except EvaluationError:
         return  # the search meets it as well, and says what it means
     _passed.add(key)
 
@@ -55,34 +54,16 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
         )
     seen = set(waiting)
     for row in waiting:
-        s = view(model.layout, row)
         for each in states:
-            judge(each, s, model.constants)
+            evaluate(model, row, each.function)
     while waiting and len(seen) < TRIED:
         row = waiting.pop(0)
-        before = view(model.layout, row)
         for found in successors(model, row):
-            after = view(model.layout, found.row)
             for each in steps:
-                judge(each, before, after, model.constants)
+                evaluate_step(model, row, found.row, each.function)
             if found.row in seen:
                 continue
             seen.add(found.row)
             waiting.append(found.row)
             for each in states:
-                judge(each, after, model.constants)
-
-
-def judge(declared: Property, *arguments) -> str:
-    """What a property says. Raises LabError if it fails there, or says nothing."""
-    try:
-        said = declared.function(*arguments)
-    except Exception as error:
-        told = str(error).rstrip(".")
-        raise LabError(f"{declared.name} fails with {type(error).__name__}: {told}.") from None
-    if not isinstance(said, str):
-        raise LabError(
-            f"{declared.name} returned {said!r}; return HOLDS, or a sentence that says what is"
-            " wrong."
-        )
-    return said
+                evaluate(model, found.row, each.function)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, permutations, product
 from typing import Any
 
+from protocol_lab.declaring.evaluation import evaluated
 from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, StructLayout
 from protocol_lab.declaring.nodes import as_mask, members
 from protocol_lab.declaring.spec import Model
@@ -60,7 +61,7 @@ def smallest_name(model: Model, row: bytes) -> bytes:
 def erased(model: Model, row: bytes) -> bytes:
     """What the declared view leaves of a state."""
     left = bytearray(row)
-    model.spec.erase(view(model.layout, left), model.constants)
+    evaluated(model.spec.erase, view(model.layout, left), model.constants)
     return bytes(left)
 
 

@@ -2,7 +2,8 @@
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
-    x[i]               becomes   get_item(x, i)                a number is read as int64
+    x[i]               becomes   get_item(x, i)                checked; a number is read as int64
+    a + b              becomes   checked_add(a, b)             checked; see `arithmetic`
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
@@ -16,9 +17,10 @@ import ast
 import copy
 import textwrap
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
+from protocol_lab.declaring.arithmetic import as_call
 from protocol_lab.declaring.layout import Struct
 from protocol_lab.declaring.named_values import Texts
 from protocol_lab.declaring.sources import names_read, parse
@@ -108,10 +110,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.target, ast.Name):
-            return node
         present = _copied(node.target, ast.Load())
-        return self._store(node, node.target, ast.BinOp(present, node.op, node.value))
+        changed = self._operation(ast.BinOp(present, node.op, node.value))
+        if isinstance(node.target, ast.Name):
+            return ast.copy_location(ast.Assign([node.target], changed), node)
+        return self._store(node, node.target, changed)
 
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
         if isinstance(target, ast.Tuple) and any(
@@ -176,7 +179,14 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Not) and _is_nothing(node.operand):
             return ast.copy_location(ast.Constant(True), node)
-        return node
+        return self._operation(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._operation(node)
+
+    def _operation(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+        return as_call(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         first = self.visit(node.values[0])
@@ -207,9 +217,11 @@ class _Rewriter(ast.NodeTransformer):
         if not isinstance(node.func, ast.Name):
             return node
         name = node.func.id
-        if name in _REDUCERS and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            return self._as_loop(name, node.args[0])
         called = None if name in self.local_names else self.names.get(name)
+        if name == "abs" and called is None:
+            return ast.copy_location(_call("checked_abs", *node.args), node)
+        if name in _REDUCERS and len(node.args) == 1:
+            return self._as_reduction(name, node)
         if isinstance(called, type) and issubclass(called, Struct):
             return self._as_record(called, node)
         if not is_plain(called):
@@ -263,7 +275,27 @@ class _Rewriter(ast.NodeTransformer):
         values = ast.Tuple([keyword.value for keyword in node.keywords], ast.Load())
         return ast.copy_location(_call(name, values), node)
 
-    def _as_loop(self, reducer: str, node: ast.GeneratorExp) -> ast.Call:
+    def _as_reduction(self, reducer: str, node: ast.Call) -> ast.expr:
+        """sum, min and the like of one argument, with a default or without."""
+        [items] = node.args
+        options = {each.arg: each.value for each in node.keywords}
+        default = options.pop("default", None) if reducer in ("min", "max") else None
+        if options:
+            raise LabError(f"Line {node.lineno}: {reducer}() has no {next(iter(options))} here.")
+        if isinstance(items, ast.GeneratorExp):
+            return self._as_loop(reducer, items, default)
+        if reducer in ("all", "any"):
+            return node
+        if isinstance(items, ast.Tuple) and len(items.elts) > 1:
+            if reducer != "sum":
+                return ast.copy_location(_call(reducer, *items.elts), node)
+            added = reduce(lambda total, each: _call("checked_add", total, each), items.elts)
+            return ast.copy_location(added, node)
+        each = ast.comprehension(ast.Name("_each", ast.Store()), items, [], 0)
+        loop = ast.GeneratorExp(ast.Name("_each", ast.Load()), [each])
+        return self._as_loop(reducer, ast.copy_location(loop, node), default)
+
+    def _as_loop(self, reducer: str, node: ast.GeneratorExp, default: ast.expr | None) -> ast.Call:
         name = f"_{reducer}_{len(self.extra)}"
         targets = {
             each.id
@@ -271,9 +303,11 @@ class _Rewriter(ast.NodeTransformer):
             for each in ast.walk(generator.target)
             if isinstance(each, ast.Name)
         }
-        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        read = [*ast.walk(node), *(ast.walk(default) if default else ())]
+        used = {each.id for each in read if isinstance(each, ast.Name)}
         outer = sorted((used & self.local_names) - targets)
         start, step, end = _REDUCTIONS[reducer]
+        end = end.replace("NOTHING", "raise Fault" if default is None else "return DEFAULT")
         body = ast.parse(textwrap.dedent(step)).body
         body = [_substituted(statement, {"VALUE": node.elt}) for statement in body]
         for generator in reversed(node.generators):
@@ -283,6 +317,8 @@ class _Rewriter(ast.NodeTransformer):
         text = textwrap.indent(f"{start}\n{end}", "    ")
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body
+        if default is not None:
+            function = _substituted(function, {"DEFAULT": default})
         self.extra.append(ast.copy_location(function, node))
         return ast.copy_location(_call(name, *(ast.Name(each, ast.Load()) for each in outer)), node)
 
@@ -290,16 +326,16 @@ class _Rewriter(ast.NodeTransformer):
 _REDUCTIONS = {
     "all": ("pass", "if not (VALUE):\n    return False", "return True"),
     "any": ("pass", "if VALUE:\n    return True", "return False"),
-    "sum": ("_total = 0", "_total += VALUE", "return _total"),
+    "sum": ("_total = 0", "_total = checked_add(_total, VALUE)", "return _total"),
     "min": (
         "_first, _best = True, 0",
         "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",
-        "if _first:\n    raise ValueError\nreturn _best",
+        "if _first:\n    NOTHING\nreturn _best",
     ),
     "max": (
         "_first, _best = True, 0",
         "_value = VALUE\nif _first or _value > _best:\n    _first, _best = False, _value",
-        "if _first:\n    raise ValueError\nreturn _best",
+        "if _first:\n    NOTHING\nreturn _best",
     ),
 }
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.declaring.spec import Model, Property, Spec
-from protocol_lab.errors import CapacityExceeded
+from protocol_lab.errors import EvaluationError
+from protocol_lab.exploring.defects import defect
 from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import evaluate, evaluate_step, initial, successors
+from protocol_lab.stepping.attempts import evaluate, evaluate_step, initial, is_true, successors
 from protocol_lab.stepping.steps import initial_text, steps_between
 
 UNBOUNDED = 2**62
@@ -51,7 +52,7 @@ class Question:
         return [each.name for each in self.invariants + self.step_invariants]
 
     def first_rows(self, model: Model) -> Iterator[bytes]:
-        """The states that the search begins with, one at a time. Raises CapacityExceeded."""
+        """The states that the search begins with, one at a time. Raises EvaluationError."""
         if self.starts is not None:
             yield from self.starts
             return
@@ -90,10 +91,33 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
     return "no action can be taken" if name == "deadlock" else None
 
 
-def explain_capacity(model: Model, row: bytes) -> str:
-    """The sentence for a step from this state that does not fit into the declared storage."""
+def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -> bool:
+    """Is a state inside the spec's constraints and this one? Raises as `evaluate`."""
+    return not any(evaluate(model, row, each.function) for each in model.spec.constraints) and (
+        constraint is None or is_true(model, row, constraint)
+    )
+
+
+def explain(model: Model, row: bytes, question: Question) -> EvaluationError:
+    """What can't be computed of a state: of its steps, its properties, or those of its steps.
+
+    Raises SpecError for a function that fails, and KitDefect if uncompiled all can be computed.
+    """
     try:
-        list(successors(model, row))
-    except CapacityExceeded as error:
-        return str(error)
-    raise AssertionError("a step that fits uncompiled did not fit compiled")
+        _judge(model, row, question)
+        for each in successors(model, row):
+            _judge(model, each.row, question)
+            for step_invariant in question.step_invariants:
+                evaluate_step(model, row, each.row, step_invariant.function)
+    except EvaluationError as error:
+        return error
+    raise defect(model, "the functions", row)
+
+
+def _judge(model: Model, row: bytes, question: Question) -> None:
+    """Evaluate everything that is asked about a state."""
+    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *question.invariants]:
+        evaluate(model, row, each.function)
+    for condition in (question.constraint, question.goal):
+        if condition is not None:
+            is_true(model, row, condition)

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import View, view
-from protocol_lab.exploring.search import Question
+from protocol_lab.declaring.views import View
+from protocol_lab.exploring.search import Question, is_inside
 from protocol_lab.stepping.attempts import attempt, choices, evaluate, evaluate_step, successors
 
 TRIES = 20_000
@@ -110,10 +110,7 @@ class _Shrinking:
 
     def _is_inside(self, row: bytes) -> bool:
         if row not in self.inside:
-            model, extra = self.model, self.question.constraint
-            self.inside[row] = not any(
-                evaluate(model, row, each.function) for each in model.spec.constraints
-            ) and (extra is None or bool(extra(view(model.layout, row), model.constants)))
+            self.inside[row] = is_inside(self.model, row, self.question.constraint)
         return self.inside[row]
 
 

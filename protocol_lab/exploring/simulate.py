@@ -16,7 +16,7 @@ import numpy as np
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model, expect_model
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring.ahead import cores
 from protocol_lab.exploring.choosing import BIASES
 from protocol_lab.exploring.estimating import Estimate, Sightings
@@ -25,7 +25,7 @@ from protocol_lab.exploring.predicates import predicate
 from protocol_lab.exploring.progress import ProgressBar
 from protocol_lab.exploring.rehearsal import rehearse
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import Question, add_trace, explain_capacity
+from protocol_lab.exploring.search import Question, add_trace, explain
 from protocol_lab.exploring.shrinking import shrink
 from protocol_lab.exploring.walking import ENDS, Batch, Violating, Walks
 from protocol_lab.stepping.attempts import successors
@@ -176,7 +176,7 @@ def simulate(
         question.compiling = bar.compiling
         try:
             taken = Walks(model, question, steps, seed, bias)
-        except CapacityExceeded as error:
+        except EvaluationError as error:
             result.undecided_reason = str(error)
             return result
         except KeyboardInterrupt:
@@ -275,7 +275,7 @@ class _Run:
             drawn = len(self.walks.starts)
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
-            told = explain_capacity(self.walks.model, self.cut_at)
+            told = explain(self.walks.model, self.cut_at, self.walks.question)
             result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
 
 

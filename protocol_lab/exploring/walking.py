@@ -20,9 +20,9 @@ import numpy as np
 
 from protocol_lab.declaring.parameters import Domain, drawn
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import CapacityExceeded
 from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.choosing import BIASES, draw, pick, streams
+from protocol_lab.exploring.expanding import check_all
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import Question, properties_to_compile
 from protocol_lab.stepping.attempts import Attempt, initial
@@ -40,7 +40,8 @@ STARTS = 4_000
 """Initial states that walks begin in: all, or so many that are drawn at random."""
 
 ENDS = ("at the last step", "nothing can happen", "outside the constraint", "no room in storage")
-"""Why walks end, by number."""
+_CUT = 3
+"""Why walks end, by number. The last is said of all that can't be computed."""
 
 
 @dataclass
@@ -159,23 +160,44 @@ class _BatchOfWalks:
         outside = np.zeros(count, np.int64)
         result.at_depth[depth] += count
         result.visits[self.numbers - result.first, depth] = fingerprints(self.rows)
+        faulty: set[int] = set()
         if walks.invariants | walks.constraints:
-            self._check(walks.check, walks.invariants | walks.constraints, failed, self.rows)
+            bits = walks.invariants | walks.constraints
+            faulty |= self._check(walks.check, bits, failed, self.rows)
         if walks.extra is not None:
-            self._check(walks.extra, 1, outside, self.rows)
+            faulty |= self._check(walks.extra, 1, outside, self.rows)
         if walks.check_steps is not None and before is not None:
-            self._check(walks.check_steps, walks.step_invariants, failed_steps, before)
+            faulty |= self._check(walks.check_steps, walks.step_invariants, failed_steps, before)
         broken = np.flatnonzero(failed & walks.invariants | failed_steps)
         if len(broken):
             self._note_violation(int(broken[0]), failed, failed_steps, depth)
         outside |= failed & walks.constraints
-        result.ends[2] += int(np.count_nonzero(outside))
-        return outside != 0
+        ended = outside != 0
+        for at in sorted(faulty):
+            self._cut((self.rows if before is None else before)[at])
+            ended[at] = True
+        result.ends[2] += int(np.count_nonzero(ended)) - len(faulty)
+        return ended
 
-    def _check(self, check: Callable, bits: int, failed: np.ndarray, before: np.ndarray) -> None:
-        wanted = np.ones(len(failed), np.uint8)
-        own = np.arange(len(failed))
-        check(self.rows, len(failed), wanted, self.walks.constants, bits, failed, before, own)
+    def _check(
+        self, check: Callable, bits: int, failed: np.ndarray, before: np.ndarray
+    ) -> set[int]:
+        """Fill in `failed`; returns the walkers of which that can't be computed."""
+        wanted, own, walks = np.ones(len(failed), np.uint8), np.arange(len(failed)), self.walks
+        return set(
+            check_all(
+                len(failed),
+                wanted,
+                lambda count: check(
+                    self.rows, count, wanted, walks.constants, bits, failed, before, own
+                ),
+            )
+        )
+
+    def _cut(self, row: np.ndarray) -> None:
+        """A walk ends in this state, as something can't be computed there or one step further."""
+        self.result.ends[_CUT] += 1
+        self.result.cut_at = self.result.cut_at or row.tobytes()
 
     def _note_violation(
         self, at: int, failed: np.ndarray, failed_steps: np.ndarray, depth: int
@@ -221,7 +243,9 @@ class _BatchOfWalks:
                 self.rows, begin, end, walks.constants, self.out, self.parent_of,
                 self.action_of, self.weight_of, degrees, progress,
             )  # fmt: skip
-        except CapacityExceeded:
+        except MemoryError:
+            raise
+        except Exception:  # whatever it is: the words are found uncompiled
             done = full = int(progress[0])
             written = int(degrees[: full - begin].sum())
         if done == begin and full < 0:  # one state has more successors than fit
@@ -234,8 +258,7 @@ class _BatchOfWalks:
         if full < 0:
             return done
         alive[full] = 2
-        self.result.ends[3] += 1
-        self.result.cut_at = self.result.cut_at or self.rows[full].tobytes()
+        self._cut(self.rows[full])
         return full + 1
 
 

@@ -55,8 +55,9 @@ class Report:
     new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
     sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
     violating: by number in the question's names, the new states that break the invariant, or the
-    generated steps that do. reached: a bit for each sometimes property. over: a state in hex whose
-    successors could not be computed. spent: seconds by what they were spent on.
+    generated steps that do. reached: a bit for each sometimes property. over: a state in hex of
+    which something could not be computed: its successors, its properties or theirs. spent: seconds
+    by what they were spent on.
     """
 
     new: int = 0
@@ -87,7 +88,7 @@ class Report:
         self.per_action = sums(self.per_action, other.per_action)
         self.violating = sums(self.violating, other.violating)
         self.reached |= other.reached
-        self.over = self.over or other.over
+        self.over = min(filter(None, [self.over, other.over]), default=None)
         for name, seconds in other.spent.items():
             self.spent[name] = self.spent.get(name, 0.0) + seconds
         self.found(other.finding)

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from protocol_lab.declaring import constants as constants_module
 from protocol_lab.declaring.spec import Model
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring import fingerprint
 from protocol_lab.exploring.progress import states_to_come
 from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.search import GOAL, Question, add_trace, explain_capacity
+from protocol_lab.exploring.search import GOAL, Question, add_trace, explain
 from protocol_lab.spark.jobs import JobFailed, Jobs
 from protocol_lab.spark.making import LevelMaker, divided
 from protocol_lab.spark.recipe import Made, recipe_of
@@ -47,7 +47,6 @@ from protocol_lab.spark.tables import (
 )
 from protocol_lab.spark.tasks import Tasks
 from protocol_lab.spark.troubles import cause
-from protocol_lab.stepping.attempts import successors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -225,14 +224,17 @@ class SparkSearch:
         after = before.after(self._owners(before))
         try:
             level = self.folder.new_level(depth)
+            error = None
             if depth == 1:
-                report = self._maker.first(level, self._first_rows(), before, after)
+                rows, error = self._first_rows()
+                report = self._maker.first(level, rows, before, after)
             elif where == "driver":
                 report = self._maker.by_driver(level, before, after)
             else:
                 report = self._maker.by_spark(level, before, after, self._watch)
-            if report.over and not report.finding:
-                self._explain(bytes.fromhex(report.over))
+            if report.over and (not report.finding or self.question.to_the_end):
+                row = bytes.fromhex(report.over)
+                raise _Undecided(str(explain(self.model, row, self.question)))
             record = {
                 "depth": depth,
                 "new": report.new,
@@ -243,16 +245,21 @@ class SparkSearch:
                 "where": where,
                 "report": report.to_json(),
             }
-            if not report.over:
+            if not report.over and error is None:
                 self.folder.complete(level, after, record)
         except JobFailed as failure:
             self._give_up(failure.__cause__)
-        except OSError as error:
-            self._give_up(error)
+        except OSError as failure:
+            self._give_up(failure)
         self._take_in(record)
+        if error is not None and not self._stopped_at_violation():
+            raise _Undecided(str(error))
 
-    def _first_rows(self) -> list[bytes]:
-        """The states to begin with. The driver has them all in memory, so there is a bound."""
+    def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
+        """The states to begin with, up to one that can't be computed, and what is wrong with that.
+
+        The driver has them all in memory, so there is a bound.
+        """
         rows, most = [], FIRST_BYTES // self.model.layout.size
         try:
             for row in self.question.first_rows(self.model):
@@ -261,9 +268,9 @@ class SparkSearch:
                 if self.question.stopped and self.question.stopped():
                     raise _Undecided("stopped")
                 rows.append(row)
-        except CapacityExceeded as error:
-            raise _Undecided(str(error)) from None
-        return rows
+        except EvaluationError as error:
+            return rows, error
+        return rows, None
 
     def _owners(self, before: Seen) -> int:
         """How many owners the next level needs: as many as before, or so many times doubled that
@@ -346,14 +353,6 @@ class SparkSearch:
         if self._temporary is None:
             hint = "name the same folder to go on from there"
         raise _Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
-
-    def _explain(self, row: bytes) -> None:
-        """Repeat uncompiled what went wrong compiled: that version has the words for it."""
-        try:
-            list(successors(self.model, row))  # raises LabError with action and cause
-        except CapacityExceeded:
-            raise _Undecided(explain_capacity(self.model, row)) from None
-        raise LabError("a step failed compiled and not uncompiled; please report this.")
 
     # --- The end ----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.expanding import check_some
 from protocol_lab.exploring.fingerprint import fingerprints
 from protocol_lab.exploring.search import properties_to_compile
 from protocol_lab.spark.candidates import Candidates, Parcel
@@ -26,6 +27,14 @@ from protocol_lab.spark.settling import Unseen
 
 _CHUNK = 1024
 """States expanded at a time, as in the native engine."""
+
+
+class _CannotCheck(Exception):
+    """Something about row number `at` can't be computed."""
+
+    def __init__(self, at: int):
+        super().__init__(at)
+        self.at = at
 
 
 class Tasks:
@@ -112,6 +121,8 @@ class Tasks:
                 block.rows, begin, end, self._constants, self._out, self._parent_of,
                 self._action_of, self._weight_of, self._degree_of, self._progress,
             )  # fmt: skip
+        except MemoryError:
+            raise
         except Exception:  # whatever it is, the driver repeats the state and finds the words
             report.over = block.rows[self._progress[0]].tobytes().hex()
             return begin
@@ -125,11 +136,15 @@ class Tasks:
         actions, parents = self._action_of[:count], block.fingerprints[self._parent_of[:count]]
         weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
         report.per_action = sums(report.per_action, [int(each) for each in weights])
-        inside = self.inside(self._out[:count])
-        steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
-        self._count(steps, self._step_numbers, report)
-        outside = self._failed(self._out[:count], inside == 0)
-        goal = self._at_goal(self._out[:count], inside == 0)
+        try:
+            inside = self.inside(self._out[:count])
+            steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
+            self._count(steps, self._step_numbers, report)
+            outside = self._failed(self._out[:count], inside == 0)
+            goal = self._at_goal(self._out[:count], inside == 0)
+        except _CannotCheck as fault:
+            report.over = block.rows[self._parent_of[fault.at]].tobytes().hex()
+            return begin
         self._find(self._out[:count], parents, outside, steps, goal, report)
         candidates.add(self._out, count, inside, parents, actions)
         return done
@@ -156,7 +171,14 @@ class Tasks:
             rows if before is None else before,
             failed if parent_of is None else parent_of,
         )
-        check(rows, len(rows), wanted, self._constants, bits, failed, before, parent_of)
+        could = check_some(
+            len(rows),
+            lambda count: check(
+                rows, count, wanted, self._constants, bits, failed, before, parent_of
+            ),
+        )
+        if could < len(rows):
+            raise _CannotCheck(could)
         return failed
 
     def _failed(self, rows: np.ndarray, wanted: np.ndarray, more_bits: int = 0) -> np.ndarray:
@@ -219,8 +241,12 @@ class Tasks:
         constraint, or all that were given."""
         report.violating = [0] * len(self._bit_of)
         parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
-        inside = np.ones(len(rows), np.uint8) if self.asked.starts_given else self.inside(rows)
-        failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
+        try:
+            inside = np.ones(len(rows), np.uint8) if self.asked.starts_given else self.inside(rows)
+            failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
+        except _CannotCheck as fault:
+            report.over = rows[fault.at].tobytes().hex()
+            return
         self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
         candidates = Candidates(self.model.words)
         candidates.add(rows, len(rows), inside, parents, actions)
@@ -253,11 +279,15 @@ class Tasks:
         report.new += len(new)
         report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
         every = np.ones(len(new), bool)
-        failed = self._failed(new.rows, every, self._sometimes_bits)
+        try:
+            failed = self._failed(new.rows, every, self._sometimes_bits)
+            goal = self._at_goal(new.rows, every)
+        except _CannotCheck as fault:
+            report.over = new.rows[fault.at].tobytes().hex()
+            return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
         report.reached |= self._sometimes_bits & ~lacking
         self._count(failed, self._state_numbers, report)
-        goal = self._at_goal(new.rows, every)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 
     def violated_by(self, rows: np.ndarray) -> np.ndarray:

@@ -9,72 +9,79 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from protocol_lab.declaring.evaluation import evaluated
 from protocol_lab.declaring.parameters import Domain, values
 from protocol_lab.declaring.spec import TAKEN, Action, Model
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import CapacityExceeded, EvaluationError, SpecError
 
 
 @dataclass(frozen=True)
 class Attempt:
     """What came of trying one action with one choice of parameters.
 
-    `reason` is "" if it was taken, and then `row` is the state after it. `over_capacity` tells a
-    step that the protocol allows from one that it refuses.
+    `reason` is "" if it was taken, and then `row` is the state after it. `error` is there if the
+    step could not be computed: that is no refusal.
     """
 
     action: Action
     args: dict[str, Any]
     reason: str
     row: bytes | None
-    over_capacity: bool = False
+    error: EvaluationError | None = None
     witnesses: int = 1
 
     @property
     def taken(self) -> bool:
         return self.row is not None
 
+    @property
+    def over_capacity(self) -> bool:
+        """Does the protocol allow the step, but the model has no room, or no value, for it?"""
+        return self.error is not None
+
 
 def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
-    """Try an action on a copy of the state. Raises LabError if the action itself is faulty."""
-    after = bytearray(row)
+    """Try an action on a copy of the state. Raises SpecError if the action itself is faulty."""
+    after, constants = bytearray(row), model.constants
     try:
-        reason = action.function(view(model.layout, after), model.constants, **args)
-    except CapacityExceeded as error:
-        return Attempt(action, args, str(error), None, over_capacity=True)
-    except Exception as error:
-        raise LabError(
-            f"{model.spec.name}: {action.name} failed with {type(error).__name__}: {error}."
-        ) from error
+        state = view(model.layout, after)
+        reason = evaluated(action.function, state, constants, spec=model.spec.name, **args)
+        witnesses = 1 if reason else _witnesses(model, row, action, args)
+    except EvaluationError as error:
+        return Attempt(action, args, str(error), None, error)
     if not isinstance(reason, str):
-        raise LabError(
+        raise SpecError(
             f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN or the reason"
             " why it can't happen, as a string."
         )
     if reason != TAKEN:
         if after != row:
-            raise LabError(
+            raise SpecError(
                 f"{model.spec.name}: {action.name} changed the state and then refused"
                 f' ("{reason}"); put all guards before the first change.'
             )
         return Attempt(action, args, reason, None)
-    return Attempt(
-        action, args, TAKEN, bytes(after), witnesses=_witnesses(model, row, action, args)
-    )
+    return Attempt(action, args, TAKEN, bytes(after), witnesses=witnesses)
 
 
 def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
     """Every action with every choice of parameters, in the order of all engines."""
     for action in model.spec.actions if actions is None else actions:
-        for args in choices(model, row, action):
-            yield attempt(model, row, action, args)
+        try:
+            for args in choices(model, row, action):
+                yield attempt(model, row, action, args)
+        except EvaluationError as error:  # of what a parameter may be
+            yield Attempt(action, {}, str(error), None, error)
 
 
 def successors(model: Model, row: bytes) -> Iterator[Attempt]:
-    """The steps that can be taken. Raises CapacityExceeded where one does not fit."""
+    """The steps that can be taken. Raises EvaluationError where one can't be computed."""
     for each in attempts(model, row):
-        if each.over_capacity:
+        if isinstance(each.error, CapacityExceeded):
             raise CapacityExceeded(f"{each.reason} (at {each.action.name})")
+        if each.error is not None:
+            raise each.error
         if each.taken:
             yield each
 
@@ -96,15 +103,18 @@ def initial(
     for init in model.spec.inits if inits is None else inits:
         for args in choices(model, zero, init, offered):
             each = attempt(model, zero, init, args)
-            if each.over_capacity:
-                raise CapacityExceeded(each.reason)
+            if each.error is not None:
+                raise each.error
             if each.taken:
                 yield each
 
 
 def is_only_start(model: Model) -> bool:
-    """Is there no choice of an initial state?"""
-    return len(list(islice(initial(model), 2))) == 1
+    """Is there no choice of an initial state? One that can't be computed is a choice, too."""
+    try:
+        return len(list(islice(initial(model), 2))) == 1
+    except EvaluationError:
+        return False
 
 
 def choices(
@@ -124,16 +134,34 @@ def choices(
 
 
 def evaluate(model: Model, row: bytes, function: Any) -> str:
-    """An invariant or constraint on a state: "" or the reason why not."""
-    return function(view(model.layout, row), model.constants)
+    """An invariant or constraint on a state: "" or the reason why not.
+
+    Raises EvaluationError, and SpecError if the function itself is faulty.
+    """
+    return _said(function, evaluated(function, view(model.layout, row), model.constants))
 
 
 def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> str:
-    """A step invariant on a transition: "" or the reason why not."""
-    return function(view(model.layout, before), view(model.layout, after), model.constants)
+    """A step invariant on a transition: "" or the reason why not. Raises as `evaluate`."""
+    states = view(model.layout, before), view(model.layout, after)
+    return _said(function, evaluated(function, *states, model.constants))
+
+
+def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
+    """Is a condition, a function (s, c), true of a state? Raises as `evaluate`."""
+    return bool(evaluated(condition, view(model.layout, row), model.constants))
+
+
+def _said(function: Callable, said: Any) -> str:
+    if not isinstance(said, str):
+        raise SpecError(
+            f"{function.__name__} returned {said!r}; return HOLDS, or a sentence that says what is"
+            " wrong."
+        )
+    return said
 
 
 def _witnesses(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
     if action.witnesses is None:
         return 1
-    return action.witnesses(view(model.layout, row), model.constants, **args)
+    return evaluated(action.witnesses, view(model.layout, row), model.constants, **args)

@@ -222,7 +222,7 @@ def _check_claim(line: Line, walk: Walk) -> None:
 
     def fails(moment: Moment) -> bool:
         # A property of steps says nothing of the state to begin with, which no step led to.
-        return any(each.name == line.text and not each.holds for each in walk.standings(moment))
+        return any(each.name == line.text and each.is_broken for each in walk.standings(moment))
 
     *earlier, here = walk.moment.path()
     if line.kind == "holds" and fails(here):

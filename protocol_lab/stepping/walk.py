@@ -1,13 +1,13 @@
 """A walk through the states of a model: steps, undo and redo, and branches kept side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocol_lab.declaring.spec import Model, expect_model
+from protocol_lab.declaring.spec import Model, Property, expect_model
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.attempts import Attempt, attempts, evaluate, evaluate_step
 from protocol_lab.stepping.steps import Step, find_initial, find_step, start_text, step_of
@@ -51,16 +51,24 @@ class Moment:
 
 @dataclass(frozen=True)
 class Standing:
-    """One invariant in one state: `reason` is "" where it holds."""
+    """One invariant in one state: `reason` is "" where it holds.
+
+    Where it can't be computed, `is_known` is false and the reason says why.
+    """
 
     name: str
     reason: str
     meaning: str
     by_default: bool = True
+    is_known: bool = True
 
     @property
     def holds(self) -> bool:
         return self.reason == ""
+
+    @property
+    def is_broken(self) -> bool:
+        return self.is_known and not self.holds
 
 
 @dataclass(repr=False)
@@ -240,13 +248,19 @@ class Walk:
         return self._standings[moment]
 
     def _judge(self, moment: Moment) -> list[Standing]:
-        found = []
-        for each in self.model.spec.invariants:
-            reason = evaluate(self.model, moment.row, each.function)
-            found.append(Standing(each.name, reason, each.doc, each.by_default))
-        for each in self.model.spec.step_invariants if moment.previous else []:
-            reason = evaluate_step(self.model, moment.previous.row, moment.row, each.function)
-            found.append(Standing(each.name, reason, each.doc, each.by_default))
+        model, found = self.model, []
+
+        def judge(each: Property, evaluate: Callable[..., str], *rows: bytes) -> None:
+            try:
+                reason, is_known = evaluate(model, *rows, each.function), True
+            except EvaluationError as error:
+                reason, is_known = f"can't be computed: {error}", False
+            found.append(Standing(each.name, reason, each.doc, each.by_default, is_known))
+
+        for each in model.spec.invariants:
+            judge(each, evaluate, moment.row)
+        for each in model.spec.step_invariants if moment.previous else []:
+            judge(each, evaluate_step, moment.previous.row, moment.row)
         return sorted(found, key=lambda standing: not standing.by_default)
 
     @property

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import psutil
 
 from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.declaring.temporal import ALWAYS, Fairness, Formula, fairness_texts
-from protocol_lab.errors import LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.exploring import kernels as loops
+from protocol_lab.exploring.defects import defect
+from protocol_lab.exploring.expanding import check_some
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.progress import ProgressBar
@@ -18,7 +20,7 @@ from protocol_lab.exploring.result import Result
 from protocol_lab.stepping.steps import initial_text, steps_between
 from protocol_lab.temporal.claims import DECLARED, Claim, assumed_fairness, claims_and_text
 from protocol_lab.temporal.conditions import Conditions
-from protocol_lab.temporal.judging import breaks, judge_loop
+from protocol_lab.temporal.judging import breaks, holds, judge_loop
 from protocol_lab.temporal.lassos import Lasso, find_lasso, refutation
 from protocol_lab.temporal.result import TemporalResult
 from protocol_lab.temporal.steps import UNKNOWN, OutOfMemory, StepGraph
@@ -160,9 +162,25 @@ class _Check:
         constants = loops.constants_array(self.model)
         for at in range(0, len(states), _ROWS):
             part = states[at : at + _ROWS]
-            found[at : at + _ROWS] = judge(part, constants, values)
+            own = found[at : at + _ROWS]
+
+            def run(count: int, part: np.ndarray = part, own: np.ndarray = own) -> None:
+                own[:count] = judge(part[:count], constants, values)
+
+            fine = check_some(len(part), run)
+            if fine < len(part):
+                self._explain(claim, part[fine].tobytes())
             self._watch()
         return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
+
+    def _explain(self, claim: Claim, row: bytes) -> NoReturn:
+        """Raise what is raised by judging a state uncompiled."""
+        try:
+            for each in claim.formula.predicates:
+                holds(self.model, row, each, claim.values)
+        except EvaluationError as error:
+            raise Stopped(str(error)) from None
+        raise defect(self.model, f"the predicates of {self.result.claim}", row)
 
     def _show(self, lasso: Lasso, claim: Claim) -> None:
         """Put the lasso into the result, once the uncompiled functions have agreed."""
@@ -178,7 +196,7 @@ class _Check:
             result.why_fair = judge_loop(self.model, self.assumed, rows, result.loop_from)
         fair = all(each.met for each in result.why_fair)
         if not fair or not breaks(self.model, claim.formula, claim.values, rows, result.loop_from):
-            raise AssertionError(f"compiled and uncompiled code disagree about {result.claim}")
+            raise defect(self.model, str(result.claim), rows[-1])
 
 
 def _way_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:

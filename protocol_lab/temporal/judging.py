@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from protocol_lab.declaring.evaluation import evaluated
 from protocol_lab.declaring.parameters import names_used
 from protocol_lab.declaring.spec import Action, Model
 from protocol_lab.declaring.temporal import (
@@ -164,7 +165,7 @@ def breaks(
 
     loop_from as in `judge_loop`; None for a run that is cut off, which breaks only `always`.
     """
-    p, *q = ([_holds(model, row, each, values) for row in rows] for each in formula.predicates)
+    p, *q = ([holds(model, row, each, values) for row in rows] for each in formula.predicates)
     if formula.operator == ALWAYS:
         return not all(p)
     if loop_from is None:
@@ -179,6 +180,7 @@ def breaks(
     return any(p[k] and not any(q[0][min(k, first) :]) for k in range(len(rows)))
 
 
-def _holds(model: Model, row: bytes, predicate: Callable, values: dict[str, Any]) -> bool:
+def holds(model: Model, row: bytes, predicate: Callable, values: dict[str, Any]) -> bool:
+    """Is a predicate true of a state? It takes what it names among s, c and these values."""
     scope = {"s": view(model.layout, row), "c": model.constants, **values}
-    return bool(predicate(*(scope[name] for name in names_used(predicate))))
+    return bool(evaluated(predicate, *(scope[name] for name in names_used(predicate))))

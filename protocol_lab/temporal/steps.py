@@ -24,7 +24,7 @@ from protocol_lab.exploring import kernels as loops
 from protocol_lab.exploring.expanding import expand_some
 from protocol_lab.exploring.fingerprint import fingerprints, slot_of
 from protocol_lab.exploring.graph import find
-from protocol_lab.exploring.search import explain_capacity
+from protocol_lab.exploring.search import Question, explain
 
 UNKNOWN = -1
 """The target of a step that leads to no stored state."""
@@ -45,7 +45,7 @@ class StepGraph:
     labels[i] is the label of step i: the number of an entry of `label_of`, a pair (action's number,
     values of its keys). keys[action] names these. From number `len(model.spec.actions)` on come
     actions that are no part of the spec, but have a fairness condition. `cut` marks states with a
-    step that does not fit into the declared storage: their steps are not known. `cut_reason` is
+    step that can't be computed: their steps are not known. `cut_reason` is
     the sentence for the first of them.
     """
 
@@ -78,8 +78,9 @@ class StepGraph:
 
         Raises OutOfMemory, and LabError if something can't be compiled.
         """
-        extended = replace(self.model, spec=replace(self.model.spec, actions=self.actions))
-        kernels = loops.Kernels(extended)
+        spec = replace(self.model.spec, actions=self.actions)
+        self._extended = replace(self.model, spec=spec)
+        kernels = loops.Kernels(self._extended)
         self._expand = kernels.expand(self.keys)
         self.compile_seconds = kernels.compile_seconds
         self._constants = loops.constants_array(self.model)
@@ -102,7 +103,7 @@ class StepGraph:
     def _fill_some(self, begin: int, end: int, used: int) -> tuple[int, int]:
         """Expand the states [begin, end), or the first of them; returns (end, steps used)."""
         done, count = expand_some(
-            self.model, self.states, begin, end,
+            begin, end,
             lambda begin, end: self._expand(
                 self.states, begin, end, self._constants, self._out, self._parent_of,
                 self._action_of, self._weight_of, self._degree_of, self._progress,
@@ -129,7 +130,7 @@ class StepGraph:
     def _cut_off(self, position: int) -> None:
         self.cut[position] = True
         row = self.states[position].tobytes()
-        self.cut_reason = self.cut_reason or explain_capacity(self.model, row)
+        self.cut_reason = self.cut_reason or str(explain(self._extended, row, Question([], [])))
 
     def _make_candidates(self, room: int) -> None:
         self._check_memory(8 * room * (self.model.words + 4))

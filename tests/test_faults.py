@@ -1,0 +1,359 @@
+"""What has no value, or does not fit, is told alike by all engines and never a verdict.
+
+Each spec counts `n` up; in a later state something is faulty, in one of the places where a spec has
+functions. The dry run before a search does not get that far.
+"""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from protocol_lab import (
+    HOLDS,
+    TAKEN,
+    Array,
+    Int16,
+    Range,
+    Spec,
+    Struct,
+)
+from protocol_lab.declaring.temporal import always
+from protocol_lab.declaring.views import view
+from protocol_lab.errors import SpecError
+from protocol_lab.exploring.explore import explore
+from protocol_lab.exploring.find import find_state
+from protocol_lab.exploring.nearness import Nearness
+from protocol_lab.exploring.simulate import simulate
+from protocol_lab.stepping.attempts import attempts, initial
+from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.temporal.check import check_property
+from tests.spec_checks import ENGINES
+from tests.toy_specs import asserts_few
+
+LATE = 260
+"""The state in which something is wrong: beyond those that the dry run looks at."""
+
+
+class Nothing(NamedTuple):
+    servers: int = 2
+
+
+class State(Struct):
+    n: Int16
+    x: Int16
+    arr: Array(Int16, 260)
+
+
+def slot_past_the_end(s):
+    return s.arr[s.n]
+
+
+def slot_before_the_first(s):
+    return s.arr[LATE - 1 - s.n if s.n >= LATE else 0]
+
+
+def too_large_sum(s):
+    huge = 9223372036854775807 - 259
+    return huge + s.n - huge
+
+
+def too_large_product(s):
+    return (s.n << 54) * 2 // 36028797018963968 if s.n >= LATE else 0
+
+
+def too_far_shift(s):
+    return ((s.n - 3) << 55) >> 55 if s.n >= LATE else 0
+
+
+def shift_by_a_negative(s):
+    return 1 << (LATE - 1 - s.n if s.n >= LATE else 1)
+
+
+def too_large_power(s):
+    return 2 ** (s.n - LATE + 63) % 7 if s.n >= LATE else 0
+
+
+def negative_power(s):
+    return 2 ** (LATE - 1 - s.n) if s.n >= LATE else 0
+
+
+def too_large_negative(s):
+    return -(-9223372036854775807 - s.n // LATE) % 7
+
+
+def division_by_zero(s):
+    return 7 // (LATE - s.n)
+
+
+def remainder_by_zero(s):
+    return 7 % (LATE - s.n)
+
+
+def smallest_of_nothing(s):
+    return min(s.arr[k] for k in range(LATE - s.n))
+
+
+def slot_in_a_generator(s):
+    return sum(s.arr[k] for k in range(s.n + 1))
+
+
+FAULTS = {
+    slot_past_the_end: "state.arr has no slot 260",
+    slot_before_the_first: "state.arr has no slot -1",
+    too_large_sum: "9223372036854775808 needs more than 64 bits",
+    too_large_product: "9367487224930631680 needs more than 64 bits",
+    too_far_shift: "9259400833873739776 needs more than 64 bits",
+    shift_by_a_negative: "a shift by -1 bits",
+    too_large_power: "9223372036854775808 needs more than 64 bits",
+    negative_power: "2 ** -1 is no whole number",
+    too_large_negative: "9223372036854775808 needs more than 64 bits",
+    division_by_zero: "division by zero",
+    remainder_by_zero: "division by zero",
+    smallest_of_nothing: "min() of nothing",
+    slot_in_a_generator: "state.arr has no slot 260",
+}
+
+
+def counting(place: str, fault) -> Spec:
+    """A spec that counts up to 300, with a fault at this place once n is 260."""
+    spec = Spec("toy.counting", State, Nothing)
+
+    @spec.init
+    def start(s: State, c: Nothing):
+        s.n = LATE if place == "init" else 0
+        s.x = fault(s) if place == "init" else 0
+        return TAKEN
+
+    @spec.action
+    def rest(s: State, c: Nothing):
+        return TAKEN
+
+    if place == "action":
+
+        @spec.action
+        def count(s: State, c: Nothing):
+            if s.n >= 300:
+                return "enough"
+            s.x = 0 if fault(s) >= 0 else 1
+            s.n += 1
+            return TAKEN
+
+    elif place == "parameter":
+
+        def high(s):
+            return fault(s) * 0
+
+        @spec.action
+        def count_on(s: State, c: Nothing, by: Range(0, high)):
+            if s.n >= 300:
+                return "enough"
+            s.n += 1 + by
+            return TAKEN
+
+    else:
+
+        @spec.action
+        def count_plainly(s: State, c: Nothing):
+            if s.n >= 300:
+                return "enough"
+            s.n += 1
+            return TAKEN
+
+    if place == "invariant":
+
+        @spec.invariant
+        def sound(s: State, c: Nothing):
+            return HOLDS if fault(s) >= -1 else "unsound"
+
+    if place == "step invariant":
+
+        @spec.step_invariant
+        def goes_on(before: State, after: State, c: Nothing):
+            return HOLDS if fault(after) >= -1 else "unsound"
+
+    if place == "constraint":
+
+        @spec.constraint
+        def bounded(s: State, c: Nothing):
+            return HOLDS if fault(s) >= -1 else "unbounded"
+
+    if place == "sometimes":
+
+        @spec.sometimes
+        def far(s: State, c: Nothing):
+            return HOLDS if fault(s) == 1000 else "not far"
+
+    return spec
+
+
+PLACES = ["action", "init", "parameter", "invariant", "step invariant", "constraint", "sometimes"]
+
+
+def outcome(result) -> tuple:
+    """What all engines have in common."""
+    return (
+        result.verdict,
+        result.undecided_reason,
+        result.distinct,
+        result.generated,
+        result.per_action,
+        result.never_reached,
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_fault_is_undecided_alike_wherever_it_is(place):
+    model = counting(place, slot_past_the_end).bind()
+    native, plain = (explore(model, engine=each, progress=False) for each in ENGINES)
+    assert outcome(native) == outcome(plain)
+    assert native.verdict == "undecided"
+    assert native.undecided_reason.startswith("state.arr has no slot 260, at ")
+    line = slot_past_the_end.__code__.co_firstlineno + 1
+    assert native.undecided_reason.endswith(f"test_faults.py line {line}")
+
+
+@pytest.mark.parametrize("place", ["action", "init", "invariant", "step invariant"])
+def test_a_fault_is_told_alike_on_spark(place):
+    model = counting(place, slot_past_the_end).bind()
+    native, spark = (explore(model, engine=each, progress=False) for each in ("native", "spark"))
+    assert (spark.verdict, spark.undecided_reason) == ("undecided", native.undecided_reason)
+
+
+@pytest.mark.parametrize("to_the_end", [False, True])
+def test_what_came_before_a_fault_counts(to_the_end):
+    """The violation of an earlier state is found; one of a later state is not."""
+    for worst in (200, 280):
+        spec = counting("action", slot_past_the_end)
+
+        @spec.invariant
+        def small(s: State, c: Nothing):
+            return HOLDS if s.n < worst else "too large"  # noqa: B023
+
+        results = [
+            explore(spec.bind(), engine=each, progress=False, to_the_end=to_the_end)
+            for each in ENGINES
+        ]
+        native, plain = map(outcome, results)
+        assert native == plain
+        assert results[0].violated == results[1].violated == ("small" if worst == 200 else None)
+        assert results[0].violating == results[1].violating
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("s.arr[s.n] >= 0", "state.arr has no slot 260"),
+        ("7 // (260 - s.n) < 9", "division by zero"),
+    ],
+)
+def test_a_condition_is_checked_like_a_function_of_the_spec(condition, words):
+    model = counting("nowhere", None).bind()
+    results = [
+        explore(model, engine=each, progress=False, constraint=condition) for each in ENGINES
+    ]
+    for result in results:
+        assert result.verdict == "undecided"
+        assert result.undecided_reason == f"{words}, in the condition"
+    assert outcome(results[0]) == outcome(results[1])
+    found = find_state(model, None, f"not ({condition})")
+    assert (found.verdict, found.reason) == ("undecided", f"{words}, in the condition")
+
+
+@pytest.mark.parametrize("place", ["action", "invariant", "step invariant", "constraint"])
+def test_a_walk_ends_at_a_fault(place):
+    result = simulate(counting(place, division_by_zero).bind(), walks=3, steps=900, progress=False)
+    assert result.verdict == "undecided"
+    assert "3 of them ended early: division by zero, at " in result.undecided_reason
+
+
+def test_the_stepper_gives_a_fault_as_the_reason():
+    model = counting("action", slot_past_the_end).bind()
+    row = bytearray(next(initial(model)).row)
+    view(model.layout, row).n = LATE
+    [count] = [each for each in attempts(model, bytes(row)) if each.action.name == "count"]
+    assert count.over_capacity
+    assert not count.taken
+    assert count.reason.startswith("state.arr has no slot 260, at count, test_faults.py line")
+    walk = Walk(counting("invariant", slot_past_the_end).bind(), Moment(bytes(row)))
+    [standing] = walk.standings()
+    assert not standing.holds
+    assert not standing.is_broken
+    assert standing.reason.startswith("can't be computed: state.arr has no slot 260, at sound")
+
+
+def test_nearness_and_properties_of_runs_are_undecided_too():
+    for place in ("action", "invariant", "step invariant"):
+        model = counting(place, slot_past_the_end).bind()
+        near = Nearness(model)
+        assert not near.prepare()
+        assert near.too_large.startswith("state.arr has no slot 260, at ")
+    spec = counting("nowhere", None)
+
+    @spec.property
+    def stays_small():
+        return always(lambda s: s.arr[s.n] >= 0)
+
+    result = check_property(spec.bind(), "stays_small", progress=False)
+    assert result.verdict == "undecided"
+    assert "state.arr has no slot 260" in result.undecided_reason
+
+
+# --- Functions that fail -------------------------------------------------------------------------
+
+
+def failing(place: str, body: str) -> Spec:
+    """The spec that counts, with a function that fails once n is 260."""
+    spec = counting("nowhere", None)
+
+    def forgets(s):
+        return s.n < LATE
+
+    fails = {"asserts": asserts_few, "forgets": forgets}[body]
+    if place == "action":
+
+        @spec.action
+        def go(s: State, c: Nothing):
+            if fails(s):
+                return "not now"
+
+    if place == "invariant":
+
+        @spec.invariant
+        def go(s: State, c: Nothing):
+            if fails(s):
+                return HOLDS
+
+    if place == "step invariant":
+
+        @spec.step_invariant
+        def go(before: State, after: State, c: Nothing):
+            if fails(after):
+                return HOLDS
+
+    return spec
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", ["asserts", "forgets"])
+@pytest.mark.parametrize("place", ["action", "invariant", "step invariant"])
+def test_a_function_that_fails_late_is_a_mistake_in_the_spec(place, body, engine):
+    words = {
+        "asserts": r"go failed with AssertionError: too many \(toy_specs.py line \d+\)",
+        "forgets": "go returned None; return",
+    }
+    with pytest.raises(SpecError, match=words[body]):
+        explore(failing(place, body).bind(), engine=engine, progress=False)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
+def test_every_fault_is_seen_in_compiled_code(fault):
+    model = counting("action", fault).bind()
+    native, plain = (explore(model, engine=each, progress=False) for each in ("native", "python"))
+    assert outcome(native) == outcome(plain)
+    line = fault.__code__.co_firstlineno
+    assert re.match(
+        re.escape(FAULTS[fault]) + rf", at count, test_faults.py line ({line + 1}|{line + 2})$",
+        native.undecided_reason,
+    )
+    assert native.distinct == LATE + 1
