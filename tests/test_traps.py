@@ -161,6 +161,11 @@ def test_a_message_that_is_a_parameter_is_not_changed(declare, monkeypatch, path
     assert "only actions change a state" in sentence or "in order" in sentence
 
 
+def test_a_loop_without_an_end_is_refused(declare, monkeypatch):
+    model = declare("while True:\n    s.found += 0")
+    assert "never leaves its loop" in told(model, "native", monkeypatch)
+
+
 def test_an_item_of_a_sequence_can_be_changed(declare):
     assert found(declare("s.log.items[0].text = 4\ns.found = s.log.items[0].text")) == 4
 
