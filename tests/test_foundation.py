@@ -94,7 +94,7 @@ def test_a_sequence_of_numbers_as_a_parameter():
     for text in (step.text, "rearrange(books=(1, 2))"):
         assert find_step(model, first, text).row == last.row
     assert find_step(model, first, "rearrange(books=[2, 1])").reason == "the numbers do not rise"
-    with pytest.raises(LabError, match="no such choice"):
+    with pytest.raises(LabError, match="is no sequence of numbers; write one such as"):
         find_step(model, first, "rearrange(books={1, 2})")
 
 

@@ -10,7 +10,7 @@ import psutil
 
 from protocol_lab.quantities import amount
 
-LEAST_GIB, MOST_GIB = 0.001, 1e6
+LEAST_GIB, MOST_GIB = 1e-5, 1e6
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")

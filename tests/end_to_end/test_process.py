@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_an_interrupt_while_compiling(tmp_path):
     words = [sys.executable, "-m", "protocol_lab", "check", "kafka.kip_320", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as kit:
         while kit.poll() is None and not list(tmp_path.rglob("*.py")):
-            pass
+            time.sleep(0.01)
         kit.send_signal(signal.SIGINT)
         report = json.loads(kit.stdout.read())
     assert kit.returncode == 2
