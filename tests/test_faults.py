@@ -4,7 +4,10 @@ Each spec counts `n` up; in a later state something is faulty, in one of the pla
 functions. The dry run before a search does not get that far.
 """
 
+import json
 import re
+import tempfile
+from itertools import islice
 from typing import NamedTuple
 
 import pytest
@@ -13,21 +16,25 @@ from protocol_lab import (
     HOLDS,
     TAKEN,
     Array,
+    Int8,
     Int16,
     LabError,
     Range,
+    Seq,
     Spec,
     Struct,
+    append,
 )
 from protocol_lab.declaring.temporal import always
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import SpecError
+from protocol_lab.errors import KitDefect, SpecError
+from protocol_lab.exploring import search, second_opinion
 from protocol_lab.exploring.effects import may_refuse_changed
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.find import find_state
 from protocol_lab.exploring.nearness import Nearness
 from protocol_lab.exploring.simulate import simulate
-from protocol_lab.stepping.attempts import attempts, initial
+from protocol_lab.stepping.attempts import attempts, initial, successors
 from protocol_lab.stepping.walk import Moment, Walk
 from protocol_lab.temporal.check import check_property
 from tests.spec_checks import ENGINES
@@ -439,3 +446,92 @@ def test_a_property_that_changes_the_state_is_not_compiled():
 
     with pytest.raises(LabError, match="meddles changes the state, or may do so: only actions"):
         explore(spec.bind(), progress=False)
+
+
+# --- Initial states over the storage -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("most", "verdict", "distinct"), [(124, "violated", 5), (999, "undecided", 8)]
+)
+def test_initial_states_up_to_one_that_does_not_fit_count(most, verdict, distinct):
+    class Narrow(Struct):
+        n: Int8
+
+    spec = Spec("toy.narrow", Narrow, Nothing)
+
+    @spec.init
+    def start(s, c, n: Range(120, 130)):
+        s.n = n
+        return TAKEN
+
+    @spec.action
+    def rest(s, c):
+        return TAKEN
+
+    @spec.invariant
+    def small(s, c):
+        return HOLDS if s.n < most else "too large"
+
+    results = [explore(spec.bind(), engine=each, progress=False) for each in (*ENGINES, "spark")]
+    for result in results[:2]:
+        assert (result.verdict, result.distinct, result.generated) == (verdict, distinct, distinct)
+    assert (results[2].verdict, results[2].distinct) == (verdict, 8)  # Spark counts whole levels
+    if verdict == "undecided":
+        words = "state.n would be 128, and its int8 holds -128 to 127: declare it wider"
+        assert [each.undecided_reason for each in results] == [words] * 3
+    else:
+        assert [each.violation_reason for each in results] == ["too large"] * 3
+
+
+def test_a_full_container_of_fixed_size_is_to_be_declared_with_more_room():
+    class Small(Struct):
+        items: Seq(Int8, 4)
+
+    spec = Spec("toy.small", Small, Nothing)
+
+    @spec.init
+    def start(s, c):
+        return TAKEN
+
+    @spec.action
+    def grow(s, c):
+        append(s.items, 1)
+        return TAKEN
+
+    for engine in ENGINES:
+        result = explore(spec.bind(), engine=engine, progress=False)
+        words = "state.items has no room for more than 4: declare it with more room (at grow)"
+        assert result.undecided_reason == words
+
+
+# --- Disagreements -------------------------------------------------------------------------------
+
+
+def test_compiled_code_that_sees_a_violation_alone_is_a_defect(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spec = counting("nowhere", None)
+
+    @spec.invariant
+    def few(s: State, c: Nothing):
+        return HOLDS if s.n < LATE else "too many"
+
+    monkeypatch.setattr(search, "evaluate", lambda *_: "")
+    with pytest.raises(KitDefect, match="a defect of the kit, not of your spec: compiled") as error:
+        explore(spec.bind(), progress=False)
+    [file] = tmp_path.glob("protocol-lab-defect-*.json")
+    assert str(file) in str(error.value)
+    told = json.loads(file.read_text())
+    assert (told["disagree_on"], told["state"]["n"]) == ("few", LATE)
+    assert "too many" in "".join(told["source"].values())
+
+
+def test_a_sample_of_what_holds_is_compared(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def fewer(model, row):
+        return islice(successors(model, row), 1)
+
+    monkeypatch.setattr(second_opinion, "successors", fewer)
+    with pytest.raises(KitDefect, match="disagree on count_plainly of "):
+        explore(counting("nowhere", None).bind(), progress=False)

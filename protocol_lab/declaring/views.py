@@ -66,7 +66,9 @@ class StructView(View):
     def remedy(self) -> str:
         """The sentence for a full sequence or bag: which one, and what to raise."""
         slots = self._layout.fields["items"].count
-        return f"{self._path} has no room for more than {slots}: raise {self._layout.constant}"
+        constant = self._layout.constant
+        remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
+        return f"{self._path} has no room for more than {slots}: {remedy}"
 
     def __repr__(self) -> str:
         return f"{self._layout.declared.__name__}({_fields_text(self)})"
