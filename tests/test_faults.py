@@ -4,28 +4,36 @@ Each spec counts `n` up; in a later state something is faulty, in one of the pla
 functions. The dry run before a search does not get that far.
 """
 
+import json
 import re
+import tempfile
+from itertools import islice
 from typing import NamedTuple
 
 import pytest
+from protocol_lab.exploring.effects import may_refuse_changed
 
 from protocol_lab import (
     HOLDS,
     TAKEN,
     Array,
+    Int8,
     Int16,
     Range,
+    Seq,
     Spec,
     Struct,
+    append,
 )
 from protocol_lab.declaring.temporal import always
 from protocol_lab.declaring.views import view
-from protocol_lab.errors import SpecError
+from protocol_lab.errors import KitDefect, SpecError
+from protocol_lab.exploring import search, second_opinion
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.find import find_state
 from protocol_lab.exploring.nearness import Nearness
 from protocol_lab.exploring.simulate import simulate
-from protocol_lab.stepping.attempts import attempts, initial
+from protocol_lab.stepping.attempts import attempts, initial, successors
 from protocol_lab.stepping.walk import Moment, Walk
 from protocol_lab.temporal.check import check_property
 from tests.spec_checks import ENGINES
@@ -357,3 +365,172 @@ def test_every_fault_is_seen_in_compiled_code(fault):
         native.undecided_reason,
     )
     assert native.distinct == LATE + 1
+
+
+# --- Effects before refusals ---------------------------------------------------------------------
+
+
+def note(s) -> str:
+    """Changes the state, and says whether it likes that."""
+    s.x = 7
+    return "too late" if s.n >= LATE else ""
+
+
+def late_effect(s, c):
+    if s.n >= LATE:
+        s.x = 7
+    if s.n >= 2:
+        return "too late"
+    s.n += 0
+    return TAKEN
+
+
+def late_effect_of_a_helper(s, c):
+    return note(s)
+
+
+def late_effect_in_a_loop(s, c):
+    for k in range(2):
+        if s.n >= LATE + 1 - k:
+            return "too late"
+        if s.n >= LATE:
+            s.x = 7
+    return TAKEN
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "spark"])
+@pytest.mark.parametrize(
+    "faulty",
+    [late_effect, late_effect_of_a_helper, late_effect_in_a_loop],
+    ids=lambda f: f.__name__,
+)
+def test_a_late_effect_before_a_refusal_is_a_mistake_in_the_spec(faulty, engine):
+    spec = counting("nowhere", None)
+    spec.action(faulty)
+    words = re.escape(f'{faulty.__name__} changed the state and then refused ("too late")')
+    with pytest.raises(SpecError, match=words):
+        explore(spec.bind(), engine=engine, progress=False)
+
+
+def test_guards_before_effects_are_proven_by_syntax():
+    def guarded(s, c, k: Range(0, 3)):
+        if any(s.arr[j] > k for j in range(k)):
+            return "too many"
+        for j in range(k):
+            if s.arr[j] == j:
+                return "there is one"
+        s.x = k
+        s.arr[k] += 1
+        return TAKEN
+
+    def of_a_helper(s, c):
+        if s.n > 3:
+            return "enough"
+        return guarded(s, c, 2)
+
+    assert not may_refuse_changed(guarded)
+    assert not may_refuse_changed(of_a_helper)
+    for each in (late_effect, late_effect_of_a_helper, late_effect_in_a_loop):
+        assert may_refuse_changed(each)
+
+
+def test_a_property_that_changes_the_state_is_not_compiled():
+    spec = counting("nowhere", None)
+
+    @spec.invariant
+    def meddles(s: State, c: Nothing):
+        if s.n >= LATE:
+            s.x = 9
+        return HOLDS
+
+    with pytest.raises(LabError, match="meddles changes the state, or may do so: only actions"):
+        explore(spec.bind(), progress=False)
+
+
+# --- Initial states over the storage -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("most", "verdict", "distinct"), [(124, "violated", 5), (999, "undecided", 8)]
+)
+def test_initial_states_up_to_one_that_does_not_fit_count(most, verdict, distinct):
+    class Narrow(Struct):
+        n: Int8
+
+    spec = Spec("toy.narrow", Narrow, Nothing)
+
+    @spec.init
+    def start(s, c, n: Range(120, 130)):
+        s.n = n
+        return TAKEN
+
+    @spec.action
+    def rest(s, c):
+        return TAKEN
+
+    @spec.invariant
+    def small(s, c):
+        return HOLDS if s.n < most else "too large"
+
+    results = [explore(spec.bind(), engine=each, progress=False) for each in (*ENGINES, "spark")]
+    for result in results[:2]:
+        assert (result.verdict, result.distinct, result.generated) == (verdict, distinct, distinct)
+    assert (results[2].verdict, results[2].distinct) == (verdict, 8)  # Spark counts whole levels
+    if verdict == "undecided":
+        words = "state.n would be 128, and its int8 holds -128 to 127: declare it wider"
+        assert [each.undecided_reason for each in results] == [words] * 3
+    else:
+        assert [each.violation_reason for each in results] == ["too large"] * 3
+
+
+def test_a_full_container_of_fixed_size_is_to_be_declared_with_more_room():
+    class Small(Struct):
+        items: Seq(Int8, 4)
+
+    spec = Spec("toy.small", Small, Nothing)
+
+    @spec.init
+    def start(s, c):
+        return TAKEN
+
+    @spec.action
+    def grow(s, c):
+        append(s.items, 1)
+        return TAKEN
+
+    for engine in ENGINES:
+        result = explore(spec.bind(), engine=engine, progress=False)
+        words = "state.items has no room for more than 4: declare it with more room (at grow)"
+        assert result.undecided_reason == words
+
+
+# --- Disagreements -------------------------------------------------------------------------------
+
+
+def test_compiled_code_that_sees_a_violation_alone_is_a_defect(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spec = counting("nowhere", None)
+
+    @spec.invariant
+    def few(s: State, c: Nothing):
+        return HOLDS if s.n < LATE else "too many"
+
+    monkeypatch.setattr(search, "evaluate", lambda *_: "")
+    with pytest.raises(KitDefect, match="a defect of the kit, not of your spec: compiled") as error:
+        explore(spec.bind(), progress=False)
+    [file] = tmp_path.glob("protocol-lab-defect-*.json")
+    assert str(file) in str(error.value)
+    told = json.loads(file.read_text())
+    assert (told["disagree_on"], told["state"]["n"]) == ("few", LATE)
+    assert "too many" in "".join(told["source"].values())
+
+
+def test_a_sample_of_what_holds_is_compared(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def fewer(model, row):
+        return islice(successors(model, row), 1)
+
+    monkeypatch.setattr(second_opinion, "successors", fewer)
+    with pytest.raises(KitDefect, match="disagree on count_plainly of "):
+        explore(counting("nowhere", None).bind(), progress=False)

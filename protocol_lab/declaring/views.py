@@ -83,10 +83,9 @@ class StructView(View):
 
     def remedy(self) -> str:
         """The sentence for a full sequence or bag: which one, and what to raise."""
-        return (
-            f"{self._path} has no room for more than {self.capacity()}: raise"
-            f" {self._layout.constant}"
-        )
+        constant = self._layout.constant
+        remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
+        return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
 
     def capacity(self) -> int:
         """How many items a sequence or bag has room for."""

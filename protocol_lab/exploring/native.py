@@ -37,6 +37,7 @@ from protocol_lab.exploring.search import (
     memory_reason,
     properties_to_compile,
 )
+from protocol_lab.exploring.second_opinion import compare
 from protocol_lab.stepping.attempts import evaluate, evaluate_step, is_true, successors
 
 _CHUNK = 1024
@@ -91,10 +92,12 @@ class NativeSearch:
         self.store = np.empty((1 << 14, words), np.uint64)
         self.parents = np.empty(1 << 14, np.int64)
         self.table = np.zeros(1 << 16, np.uint64)
-        self.ahead = Ahead(self._expand, words, _CHUNK)
+        self.ahead = Ahead(self.expand_into, words, _CHUNK)
         self.now = self.ahead.candidates()
 
-    def _expand(self, rows: np.ndarray, begin: int, end: int, into: Candidates) -> tuple[int, int]:
+    def expand_into(
+        self, rows: np.ndarray, begin: int, end: int, into: Candidates
+    ) -> tuple[int, int]:
         """Fill in the successors of rows[begin:end], as many as there is room for."""
         into.done, into.count = self.expand(
             rows, begin, end, self.constants, into.out, into.parent_of,
@@ -110,7 +113,8 @@ class NativeSearch:
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search. Never raises for an
-        interruption or a bound: the result says what is known."""
+        interruption or a bound: the result says what is known. Raises SpecError for a function that
+        fails, and KitDefect where compiled and plain code disagree."""
         result, began = self.result, time.perf_counter()
         try:
             with deferred_interrupts() as self.interrupted:
@@ -130,6 +134,8 @@ class NativeSearch:
             self.ahead.close()
         result.seconds = time.perf_counter() - began
         self._finish()
+        if not self.interrupted():
+            compare(self)
         return result
 
     def _finish(self) -> None:
@@ -199,7 +205,7 @@ class NativeSearch:
     def _expand_and_take_in(self, begin: int, end: int) -> tuple[int, _Event | None]:
         done, _ = expand_some(
             begin, end,
-            lambda begin, end: self._expand(self.store, begin, end, self.now),
+            lambda begin, end: self.expand_into(self.store, begin, end, self.now),
             lambda: self.now.progress,
             lambda: self._make_larger(2 * len(self.now.out)),
         )  # fmt: skip
@@ -472,7 +478,7 @@ class NativeSearch:
             rows.append(self._row(position))
             position = int(self.parents[position])
         rows.reverse()
-        add_trace(self.result, rows, self.question.initial_text(self.model, rows[0]))
+        add_trace(self.result, rows, self.question)
 
 
 class _Undecided(Exception):

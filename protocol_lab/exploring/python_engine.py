@@ -144,7 +144,7 @@ class PythonSearch:
                 path.append(before)
                 before = self.parent[before]
             path.reverse()
-            add_trace(self.result, path, self.question.initial_text(self.model, path[0]))
+            add_trace(self.result, path, self.question)
         if name not in (self.result.violating or ()):
             raise _Violation
         self.result.violating[name] += counted

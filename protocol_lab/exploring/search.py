@@ -85,15 +85,22 @@ def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Proper
     return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
-def add_trace(result: Result, rows: list[bytes], initial: str | None) -> None:
+def add_trace(result: Result, rows: list[bytes], question: Question) -> None:
     """Put the path into the result: its states, its steps as text, and why it ends there.
 
-    initial: the line init(...) that chooses its first state, if it takes one to do so.
+    All of it is repeated uncompiled. Raises KitDefect where that gives something else.
     """
-    model = result.model
-    result.trace_rows, result.initial = rows, initial
-    result.trace = steps_between(model, rows)
-    result.violation_reason = reason_of(model, result.violated, rows)
+    model, row = result.model, rows[-1]
+    try:
+        result.trace_rows, result.initial = rows, question.initial_text(model, rows[0])
+        result.trace = steps_between(model, rows)
+        result.violation_reason = reason_of(model, result.violated, rows)
+        dead = result.violated == "deadlock" and next(successors(model, row), None) is None
+        there = result.violated == GOAL and is_true(model, row, question.goal)
+    except (StopIteration, EvaluationError):
+        raise defect(model, f"the way to {result.violated}", row) from None
+    if not (result.violation_reason if result.violated in question.names else dead or there):
+        raise defect(model, str(result.violated), row)
 
 
 def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:

@@ -19,6 +19,7 @@ from protocol_lab.declaring.spec import Model, expect_model
 from protocol_lab.errors import EvaluationError, LabError, quoted
 from protocol_lab.exploring.ahead import cores
 from protocol_lab.exploring.choosing import BIASES
+from protocol_lab.exploring.defects import defect
 from protocol_lab.exploring.estimating import Estimate, Sightings
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.predicates import predicate
@@ -296,12 +297,16 @@ def _tell(
     start = walks.starts[violating.start]
     rows = [start.row]
     for drawn in violating.drawn:
-        rows.append(list(_up_to(successors(model, rows[-1]), drawn))[-1].row)
+        taken = list(_up_to(successors(model, rows[-1]), drawn))
+        if len(taken) <= drawn:
+            raise defect(model, "the actions", rows[-1])
+        rows.append(taken[-1].row)
     result.violated, result.found_in = violating.name, len(rows) - 1
     result.undecided_reason = None
     if shorten:
         rows = shrink(model, question, rows, violating.name)
-    add_trace(result, rows, start_text(model, start))
+    add_trace(result, rows, question)
+    result.initial = start_text(model, start)
 
 
 def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:

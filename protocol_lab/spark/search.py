@@ -391,7 +391,7 @@ class SparkSearch:
             result.violated = "deadlock" if deadlock else self._named(finding.invariant)
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
-            add_trace(result, path, self.question.initial_text(self.model, path[0]))
+            add_trace(result, path, self.question)
 
     def _named(self, number: int) -> str:
         return [*self.question.names, GOAL][number]
