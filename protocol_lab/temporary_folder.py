@@ -7,6 +7,7 @@ the process ends, however it ends. Whoever makes the next folder removes those t
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,10 @@ except ImportError:  # Windows: leftovers of killed processes stay
 
 _PREFIX = "protocol-lab-"
 _OWNER = "owner"
+
+_EMPTY_SECONDS = 86_400
+"""So old is an empty folder without a lock that is removed. A Java that is still starting when its
+process ends may make its folder once more."""
 
 _held: dict[Path, IO] = {}
 """The locks of this process."""
@@ -57,8 +62,13 @@ def sweep(place: Path) -> None:
     if fcntl is None:
         return
     for folder in place.glob(f"{_PREFIX}*"):
-        with suppress(OSError):  # without `owner` it is none of these, or about to be one
-            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+        with suppress(OSError):
+            known = folder.lstat()
+            if folder.is_symlink() or known.st_uid != os.geteuid():
+                continue
+            if not (folder / _OWNER).exists():
+                if time.time() - known.st_mtime > _EMPTY_SECONDS:
+                    folder.rmdir()
                 continue
             with (folder / _OWNER).open("rb") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -49,6 +49,8 @@ def test_what_a_killed_process_leaves_is_removed_and_nothing_else(place):
     others, alive = maker()
     (place / "protocol-lab-mine").mkdir()
     (place / "another").mkdir()
+    (place / "protocol-lab-spark-empty").mkdir()
+    os.utime(place / "protocol-lab-spark-empty", (0, 0))
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert left.exists()

@@ -20,7 +20,8 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     # A task that is run again gives the same candidates, and a report with other times. Spark would
     # take that for an indeterminate result, and give up the job of a lost executor.
-    "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",
+    "spark.sql.shuffle.orderIndependentChecksum.enableQueryLevelRollbackOnMismatch": "false",
 }
 
 

@@ -85,10 +85,12 @@ def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
                     os.rename(part, place)
                 except OSError:  # another worker was faster
                     shutil.rmtree(part)
-            for module in list(sys.modules):  # this worker may have had an older version
-                if module.partition(".")[0] == names[name]:
-                    del sys.modules[module]
             sys.path.insert(0, place)
+        if not all(found.values()):
+            # This worker may have had an older version of one, which the others still refer to.
+            for module in list(sys.modules):
+                if module.partition(".")[0] in names.values():
+                    del sys.modules[module]
             importlib.invalidate_caches()
 
     return unpack
