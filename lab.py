@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -120,11 +121,17 @@ def supported_pythons():
     return int(oldest), int(too_new) - 1
 
 
+def is_supported(version):
+    """Whether the pinned dependencies are built for this version of Python."""
+    oldest, newest = supported_pythons()
+    return version[0] == 3 and oldest <= version[1] <= newest
+
+
 def check_python(version):
     """Refuse a Python that the pinned dependencies are not built for."""
-    oldest, newest = supported_pythons()
-    if version[0] == 3 and oldest <= version[1] <= newest:
+    if is_supported(version):
         return
+    oldest, newest = supported_pythons()
     raise Stop(
         f"The kit needs Python 3.{oldest} to 3.{newest} and this is Python "
         f"{version[0]}.{version[1]}: run `{command_for_a_good_python(oldest, newest)}`."
@@ -204,7 +211,9 @@ def one_at_a_time():
 def bring_up_to_date(with_tests):
     stamp, version = read_stamp(), environment_version()
     with_tests = with_tests or stamp.get("tests", False)
-    if version and stamp and runs(str(venv_python()), "-m", "pip", "--version"):
+    # An older kit's environment may have a Python that this one's packages are not built for.
+    usable = version and is_supported([int(part) for part in version.split(".")])
+    if usable and stamp and runs(str(venv_python()), "-m", "pip", "--version"):
         say(f"Bringing {VENV} up to date:")
         stamp_file().unlink()
     else:
@@ -360,7 +369,8 @@ def sentence_for(output):
         gigabytes = DISK_NEEDED // 1000**3
         return f"The disk is full: make {gigabytes} GB free for {HERE}, {AGAIN}."
     if re.search(r"Permission denied|Access is denied|Read-only file system", output):
-        return f"Can't write in {HERE}: copy it to where you can, as in `cp -r {HERE} ~/`, {AGAIN}."
+        copying = f"cp -r {shlex.quote(str(HERE))} ~/"
+        return f"Can't write in {HERE}: copy it to where you can, as in `{copying}`, {AGAIN}."
     if "ensurepip" in output:
         return (
             "This Python has no ensurepip to make an environment with: "
@@ -504,7 +514,9 @@ def run_tests(options):
     # is that of tests/conftest.py: those that take longest begin first.
     command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4"]
     command += ["--dist=loadfile", "--no-loadscope-reorder"]
-    code = run([*command, *options], **({"CHROMIUM": browser} if browser else {}))
+    # pytest's processes exchange names in UTF-8, and can't in an older locale.
+    settings = {"PYTHONUTF8": "1", **({"CHROMIUM": browser} if browser else {})}
+    code = run([*command, *options], **settings)
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
     return code

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,7 +29,7 @@ NOTEBOOK = "notebooks/00_start_here.ipynb"
 @pytest.fixture
 def kit(tmp_path, monkeypatch):
     """A copy of the kit's set-up in an empty folder, which lab's functions then work in."""
-    folder = tmp_path / "kit"
+    folder = tmp_path / "a learner's kit, 100 % für alle"
     (folder / "notebooks" / "kafka").mkdir(parents=True)
     for name in ("lab.py", "pyproject.toml", "requirements.txt"):
         shutil.copy(KIT / name, folder)
@@ -204,6 +205,28 @@ def test_a_broken_environment_is_made_anew(installs, monkeypatch):
     assert installs[2:] == ["new environment", "install"]
 
 
+def test_an_environment_of_a_python_that_is_too_old_is_made_anew(installs, kit, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "environment_version", lambda: "3.9" if lab.VENV.is_dir() else None)
+        lab.set_up()
+        (kit / "requirements.txt").write_text("", encoding="utf-8")
+        lab.set_up()
+    assert installs == ["new environment", "install"] * 2
+
+
+@pytest.mark.parametrize("stamp", [b"", b"{", b"[]", b"null", b'{"key": "1"}', b"\xff"])
+def test_a_stamp_that_can_not_be_read_is_that_of_an_interrupted_set_up(installs, stamp):
+    lab.set_up()
+    lab.stamp_file().write_bytes(stamp)
+    lab.set_up()
+    assert installs == ["new environment", "install"] * 2
+
+
+def test_the_command_to_copy_the_kit_can_be_pasted_into_a_shell(kit):
+    command = lab.sentence_for("Permission denied").split("`")[1]
+    assert shlex.split(command) == ["cp", "-r", str(kit), "~/"]
+
+
 def test_a_python_that_went_away_is_noticed(ready_kit):
     assert lab.environment_version() == "{}.{}".format(*sys.version_info)
     lab.venv_python().unlink()
@@ -279,6 +302,7 @@ def test_help_needs_no_set_up(kit, word, capsys):
 def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit):
     package = ready_kit / "protocol_lab"
     package.mkdir()
+    (package / "__init__.py").touch()  # else one on the PYTHONPATH comes before it
     (package / "__main__.py").write_text(
         "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n",
         encoding="utf-8",
@@ -309,6 +333,12 @@ def test_without_a_chromium_the_last_line_says_what_was_not_run(tests_of_each_ki
     assert "2 passed" in before
     assert last == lab.NO_BROWSER_TESTS
     assert answer.returncode == 0
+
+
+def test_the_tests_run_in_a_locale_that_lacks_the_letters_of_the_folder(tests_of_each_kind):
+    old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    answer = run_lab(tests_of_each_kind, "test", "--quick", **old)
+    assert "1 passed" in answer.stdout, answer.stderr
 
 
 def test_quick_leaves_the_slow_tests_out_whatever_else_is_selected(tests_of_each_kind):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -134,6 +135,11 @@ def _prepare_environment() -> None:
 
     os.environ["JAVA_HOME"] = str(find_java())
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    # Java takes file names in the locale's encoding. Where that is not UTF-8 it would tell Python
+    # its port in a file of another name, and Python would wait for ever.
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    if sys.platform == "linux" and not re.search(r"utf-?8", locale, re.IGNORECASE):
+        os.environ["LC_ALL"] = "C.UTF-8"
 
 
 def _cause(log: Path, error: Exception) -> str:

@@ -13,9 +13,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from protocol_lab import runtime
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.errors import LabError
 from protocol_lab.exploring.search import Question
+from protocol_lab.spark import session
 from protocol_lab.spark.search import SparkSearch
 from tests.patience import PATIENCE
 
@@ -120,6 +122,19 @@ def test_a_folder_that_java_would_read_in_another_way_is_refused(monkeypatch):
     monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "ascii")
     with pytest.raises(LabError, match=r"file names are in ascii here: set LC_ALL=C\.UTF-8"):
         SparkSearch(model, Question(*model.choose([])), folder="ü")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Java's file names are in Unicode")
+@pytest.mark.parametrize(
+    ("locale", "javas"), [("C", "C.UTF-8"), ("", "C.UTF-8"), ("de_DE.utf8", "de_DE.utf8")]
+)
+def test_java_takes_file_names_in_utf_8_whatever_the_locale(monkeypatch, locale, javas):
+    monkeypatch.setattr(runtime, "find_java", lambda: Path("java"))
+    for name in ("JAVA_HOME", "PYSPARK_PYTHON", "LC_CTYPE", "LANG"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("LC_ALL", locale)
+    session._prepare_environment()
+    assert os.environ["LC_ALL"] == javas
 
 
 @pytest.mark.slow
