@@ -5,6 +5,9 @@ constraint, symmetry, invariant, and TLC's figures. Here each original spec has 
 that turns such a row into the words after `check`. To refresh a file from the full records:
 
     python -m tests.golden_table kafka
+
+`with_conditions.json` has runs under constraints that lead to a place which small configurations
+do not come to: `original_condition` is what TLC was given, `condition` says the same here.
 """
 
 import json
@@ -25,6 +28,7 @@ KEPT = (
     "spec",
     "constants",
     "constraint",
+    "condition",
     "symmetry",
     "invariant",
     "property",
@@ -99,6 +103,8 @@ class Golden:
             words += ["--set", f"{name}={value}"]
         if self.symmetry:
             words.append("--symmetry")
+        if self.condition:
+            words += ["--constraint", self.condition]
         if not self.invariants:
             return [*words, "--no-invariants"]
         return [*words, *(word for name in self.invariants for word in ("--invariant", name))]

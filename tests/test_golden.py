@@ -25,6 +25,7 @@ FILES = {
     "bookkeeper_tweaks": (20, 0),
     "pulsar": (36, 0),
     "kraft": (26, 0),
+    "with_conditions": (2, 0),
 }
 ROWS = [row for file in FILES for row in golden_rows(file)]
 

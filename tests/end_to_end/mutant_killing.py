@@ -62,8 +62,9 @@ class Outcome:
 
 def test_files(package: str) -> list[str]:
     """The files whose tests may notice a mutant of a package's specs."""
-    files = [ROOT / "tests" / "test_golden.py", ROOT / "tests" / "test_every_spec.py"]
-    return [str(path) for path in [*files, *sorted((ROOT / "tests").glob(f"test_{package}*.py"))]]
+    folder = ROOT / "tests"
+    shared = [folder / f"test_{name}.py" for name in ("scenario_steps", "golden", "every_spec")]
+    return [str(path) for path in [*shared, *sorted(folder.glob(f"test_{package}*.py"))]]
 
 
 def specs_of(item: pytest.Item) -> set[str]:
@@ -151,7 +152,7 @@ def cost(item: pytest.Item) -> tuple[int, int]:
     """What a test may take, roughly: scenarios, then golden runs by their states, then the rest;
     those that sample states uncompiled come last."""
     function = item.originalname
-    if function == "test_scenario_plays":
+    if function in ("test_possible_steps", "test_scenario_plays"):
         return 0, 0
     if item.path.name == "test_golden.py":
         return 1, item.callspec.params["row"].distinct or MOST_STATES
@@ -217,7 +218,7 @@ class Killing:
             while waiting or running:
                 while waiting and len(running) < processes:
                     mutant = waiting.pop()
-                    pid, pipe = _forked(partial(self.judge, mutant), int(self.budget) + 60)
+                    pid, pipe = _forked(partial(self.judge, mutant), int(self.budget) + 20)
                     running[pipe] = mutant, pid
                 for pipe in select.select(list(running), [], [])[0]:
                     mutant, pid = running.pop(pipe)
