@@ -122,15 +122,16 @@ class Exact(int):
             plain = getattr(int, name)(int(self), *map(int, others))
             if plain is NotImplemented:
                 return plain
-            if not -_WORD <= plain < _WORD:
+            if isinstance(plain, float) or not -_WORD <= plain < _WORD:
                 raise Undecided("a number beyond 64 bits")
             return Exact(plain)
 
         return operation
 
-    for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lshift", "and", "or", "xor"):
         locals()[f"__{_name}__"] = _checked(f"__{_name}__")
         locals()[f"__r{_name}__"] = _checked(f"__r{_name}__")
+    __rshift__ = _checked("__rshift__")
     for _name in ("neg", "abs", "invert"):
         locals()[f"__{_name}__"] = _checked(f"__{_name}__")
     del _name, _checked
@@ -559,7 +560,7 @@ class PlainModel:
     def _taken(self, before: Parts, action: Action) -> Iterator[tuple[str, Parts, int]]:
         for choice in self._choices(before, action.domains, {}):
             after = before.copied()
-            reason = _called(action.function, after, self.c, *choice.values())
+            reason = _said(_called(action.function, after, self.c, *choice.values()))
             if reason != TAKEN:
                 if after != before:
                     raise Fault("an effect before a refusal")
@@ -615,7 +616,7 @@ class PlainModel:
 
     def holds(self, kind: str, name: str, *states: Parts) -> bool:
         """Does a property of this kind hold? Raises Undecided and Fault."""
-        return not _called(getattr(self.spec, kind)[name], *states, self.c)
+        return not _said(_called(getattr(self.spec, kind)[name], *states, self.c))
 
     def erased(self, state: Parts) -> Parts:
         """The state without what the view leaves out."""
@@ -643,13 +644,19 @@ class PlainModel:
         return self.kind.shown(state)
 
 
+def _said(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise Fault(f"a function returned {answer!r}")
+    return answer
+
+
 def _called(function: Callable, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except (Undecided, Fault):
         raise
-    except ZeroDivisionError:
-        raise Undecided("a division by zero") from None
+    except (ZeroDivisionError, ValueError):
+        raise Undecided("a division by zero, a negative shift, the least of nothing") from None
     except Exception as error:
         raise Fault(type(error).__name__) from error
 
