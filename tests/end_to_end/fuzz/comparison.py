@@ -14,8 +14,10 @@ from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.graph import Graph, GraphFull, Questions
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.simulate import simulate
+from protocol_lab.temporal.check import check_property
 from tests.end_to_end.fuzz import plain_kit
 from tests.end_to_end.fuzz.breadth_first import Asked, Found, search
+from tests.end_to_end.fuzz.runs import run_graph
 from tests.end_to_end.fuzz.systems import Plain, Stepping, key_of_row
 
 MAX_STATES = 400
@@ -110,6 +112,8 @@ class _Comparison:
         self._graph(whole)
         if self.model.spec.symmetries:
             self._symmetry(whole)
+        for fairness in ("none", "next") if self.plain.spec.properties else ():
+            self._runs(whole, fairness)
         if spark is not None:
             self._spark(whole, spark)
 
@@ -281,6 +285,28 @@ class _Comparison:
         else:
             self.report.same("symmetry: a wrong claim is noticed", told_apart, None)
 
+    def _runs(self, whole: Found, fairness: str) -> None:
+        """The temporal property, where a run may stop anywhere or at its end only."""
+        if whole.stopped is not None:
+            return
+        try:
+            result = check_property(self.model, "claim", fairness=fairness, progress=False)
+        except LabError as error:
+            self.report.same(f"runs, fairness {fairness}", str(error), "no error")
+            return
+        plain = self.systems["plain"]
+        graph, states = run_graph(plain, self._is_inside, fairness == "none")
+        formula = self.plain.spec.properties["claim"]()
+        true = [
+            {key for key, state in states.items() if each(state, self.plain.c)}
+            for each in formula.predicates
+        ]
+        broken = graph.breaks(formula.operator, true[0], true[-1])
+        self.report.verdicts["runs broken" if broken else "runs hold"] += 1
+        expected = "violated" if broken else "holds"
+        self.report.same(f"runs, fairness {fairness}: {formula.operator}", result.verdict, expected)
+        self.report.same("runs: steps", result.steps, graph.labelled)
+
     def _spark(self, whole: Found, session: Any) -> None:
         """Spark finishes the level of a stop, so it is the whole search that is compared."""
         options = {"to_the_end": True, "max_states": MAX_STATES}
@@ -298,19 +324,12 @@ class _Comparison:
 
     def _reachable(self) -> list[plain_kit.Parts]:
         plain = self.systems["plain"]
-        names = list(self.plain.spec.constraints)
+        _, states = run_graph(plain, self._is_inside, may_stop_anywhere=True)
+        return list(states.values())
 
-        def inside(state: plain_kit.Parts) -> bool:
-            return all(plain.holds("constraints", name, state) for name in names)
-
-        found = {plain.key(e): e for e in plain.starts() if inside(e)}
-        waiting = list(found.values())
-        while waiting:
-            for _, after, _ in plain.steps(waiting.pop()):
-                if plain.key(after) not in found and inside(after):
-                    found[plain.key(after)] = after
-                    waiting.append(after)
-        return list(found.values())
+    def _is_inside(self, state: plain_kit.Parts) -> bool:
+        plain, names = self.systems["plain"], self.plain.spec.constraints
+        return all(plain.holds("constraints", name, state) for name in names)
 
     def _told_apart(self) -> Iterator[str]:
         """Where some renaming of nodes makes a difference, tried on all states and steps."""
