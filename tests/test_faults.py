@@ -14,6 +14,7 @@ from protocol_lab import (
     TAKEN,
     Array,
     Int16,
+    LabError,
     Range,
     Spec,
     Struct,
@@ -21,6 +22,7 @@ from protocol_lab import (
 from protocol_lab.declaring.temporal import always
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import SpecError
+from protocol_lab.exploring.effects import may_refuse_changed
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.find import find_state
 from protocol_lab.exploring.nearness import Nearness
@@ -357,3 +359,83 @@ def test_every_fault_is_seen_in_compiled_code(fault):
         native.undecided_reason,
     )
     assert native.distinct == LATE + 1
+
+
+# --- Effects before refusals ---------------------------------------------------------------------
+
+
+def note(s) -> str:
+    """Changes the state, and says whether it likes that."""
+    s.x = 7
+    return "too late" if s.n >= LATE else ""
+
+
+def late_effect(s, c):
+    if s.n >= LATE:
+        s.x = 7
+    if s.n >= 2:
+        return "too late"
+    s.n += 0
+    return TAKEN
+
+
+def late_effect_of_a_helper(s, c):
+    return note(s)
+
+
+def late_effect_in_a_loop(s, c):
+    for k in range(2):
+        if s.n >= LATE + 1 - k:
+            return "too late"
+        if s.n >= LATE:
+            s.x = 7
+    return TAKEN
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "spark"])
+@pytest.mark.parametrize(
+    "faulty",
+    [late_effect, late_effect_of_a_helper, late_effect_in_a_loop],
+    ids=lambda f: f.__name__,
+)
+def test_a_late_effect_before_a_refusal_is_a_mistake_in_the_spec(faulty, engine):
+    spec = counting("nowhere", None)
+    spec.action(faulty)
+    words = re.escape(f'{faulty.__name__} changed the state and then refused ("too late")')
+    with pytest.raises(SpecError, match=words):
+        explore(spec.bind(), engine=engine, progress=False)
+
+
+def test_guards_before_effects_are_proven_by_syntax():
+    def guarded(s, c, k: Range(0, 3)):
+        if any(s.arr[j] > k for j in range(k)):
+            return "too many"
+        for j in range(k):
+            if s.arr[j] == j:
+                return "there is one"
+        s.x = k
+        s.arr[k] += 1
+        return TAKEN
+
+    def of_a_helper(s, c):
+        if s.n > 3:
+            return "enough"
+        return guarded(s, c, 2)
+
+    assert not may_refuse_changed(guarded)
+    assert not may_refuse_changed(of_a_helper)
+    for each in (late_effect, late_effect_of_a_helper, late_effect_in_a_loop):
+        assert may_refuse_changed(each)
+
+
+def test_a_property_that_changes_the_state_is_not_compiled():
+    spec = counting("nowhere", None)
+
+    @spec.invariant
+    def meddles(s: State, c: Nothing):
+        if s.n >= LATE:
+            s.x = 9
+        return HOLDS
+
+    with pytest.raises(LabError, match="meddles changes the state, or may do so: only actions"):
+        explore(spec.bind(), progress=False)

@@ -19,7 +19,7 @@ from protocol_lab.declaring import arithmetic, nodes
 from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.sources import parse, without_annotations
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting
+from protocol_lab.exploring import bags, effects, integers, loops, pieces, records, rewriting
 from protocol_lab.exploring.reaching import (
     fields_read,
     is_plain,
@@ -42,7 +42,7 @@ _OWN = {
 }
 """The functions that rewritten code calls by their names."""
 
-_COMPILED_WITH = (arithmetic, nodes, records, bags, integers, loops, pieces, rewriting)
+_COMPILED_WITH = (arithmetic, bags, effects, integers, loops, nodes, pieces, records, rewriting)
 
 _VERSIONS = (
     numba.__version__,
