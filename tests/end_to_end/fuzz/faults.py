@@ -57,8 +57,6 @@ class Faults:
         kinds = (Slots, ByNode) if written else (Slots, ByNode, Line, Pile)
         text, kind = self.write.place(scope, *kinds, written=written)
         n = self._growing(scope)
-        if isinstance(kind, ByNode):
-            return f"{text}[1 + abs({n})]", kind.item
         index = self.chance.choice([n, f"{n} - 1", f"-({n})", f"{n} + 1"])
         items = ".items" if isinstance(kind, Line | Pile) else ""
         return f"{text}{items}[{index}]", kind.item

@@ -280,6 +280,8 @@ class Parts:
     def __getattr__(self, name: str) -> Any:
         if name not in self._parts:
             raise AttributeError(name)
+        if isinstance(self._kind, Counted) and name == "items":
+            return Items(self)
         return self._kind.kinds[name].read(self._parts[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -288,7 +290,7 @@ class Parts:
         self._parts[name] = self._kind.kinds[name].become(self._parts[name], value)
 
     def _at(self, index: int) -> int:
-        if index not in self._parts:
+        if not (1 if self._kind.nodes else 0) <= index < len(self):
             raise Undecided("no such slot")
         return int(index)
 
@@ -319,6 +321,17 @@ class Parts:
     def sorted(self) -> "Parts":
         """The same with the slots in the order of their indices."""
         return Parts(self._kind, dict(sorted(self._parts.items())))
+
+
+class Items(Parts):
+    """The items of a sequence or bag: the slots in use, and no others."""
+
+    def __init__(self, container: Parts):
+        slots = container._parts["items"]
+        vars(self).update(_kind=slots._kind, _parts=slots._parts, _container=container)
+
+    def __len__(self) -> int:
+        return self._container._kind.count(self._container)
 
 
 def resolve(declared: Any, sizes: dict[str, int]) -> Any:
@@ -401,8 +414,6 @@ def is_in(bag, item) -> bool:
 
 
 def add(bag, item) -> None:
-    if bag.size >= len(bag.items):
-        raise Undecided("a full container")
     _refill(bag, sorted([*_items(bag), _as_item(bag, item)], key=bag._kind.item.order))
 
 

@@ -13,8 +13,11 @@ from tests.end_to_end.fuzz.breadth_first import System
 @dataclass
 class RunGraph:
     """The states by their keys; `ahead` are the other states that one step leads to, `last` those
-    in which a run may stop, `labelled` the number of steps told apart by action and target, where all that lead outside the
-    constraints count as one an action."""
+    in which a run may stop.
+
+    labelled: the number of steps told apart by action and target, where all those of an action that
+    lead outside the constraints count as one.
+    """
 
     initial: list[tuple]
     ahead: dict[tuple, set[tuple]]
