@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from protocol_lab import (
 )
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
+from protocol_lab.declaring.spec import Property
 from protocol_lab.exploring import simulate as simulating
 from protocol_lab.exploring.choosing import liking_of, place, streams
 from protocol_lab.exploring.estimating import Sightings
@@ -37,7 +39,7 @@ from protocol_lab.stepping.attempts import evaluate, successors
 from protocol_lab.stepping.scenarios import play, read_scenario
 from protocol_lab.stepping.steps import find_step
 from tests.request_reply import spec as request_reply
-from tests.toy_specs import counter
+from tests.toy_specs import counter, shelves
 
 # --- A spec whose walks can be counted by hand -------------------------------------------------
 
@@ -280,6 +282,13 @@ def test_detours_are_left_out():
     short = shrink(model, Question(*model.choose(None)), rows, "never_three")
     assert len(short) == 4
     assert short[0] == rows[0]
+
+
+def test_a_way_with_a_sequence_as_a_parameter_is_shortened():
+    never_again = Property(lambda s, c: "they were rearranged" if s.rearranged else HOLDS)
+    spec = replace(shelves, invariants=[never_again])
+    found = simulate(spec.bind(), walks=3, progress=False)
+    assert [step.action for step in found.trace] == ["rearrange"]
 
 
 def test_a_walk_can_break_a_step_invariant():

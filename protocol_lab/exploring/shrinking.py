@@ -115,7 +115,8 @@ class _Shrinking:
 
 
 def _values(args: dict[str, Any]) -> tuple:
-    return tuple(bytes(each) if isinstance(each, View) else int(each) for each in args.values())
+    """The parameters as what can be compared between states: a view only shows one of them."""
+    return tuple(bytes(each) if isinstance(each, View) else each for each in args.values())
 
 
 def _without_loops(rows: list[bytes]) -> list[bytes]:

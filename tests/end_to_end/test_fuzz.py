@@ -1,16 +1,20 @@
 """Random specs give the same answers in every engine: see `tests.end_to_end.fuzz`."""
 
+from collections import Counter
+
 import pytest
 
-from tests.end_to_end.fuzz import command
-from tests.end_to_end.fuzz.generator import generate
+from tests.end_to_end.fuzz import command, plain_kit
+from tests.end_to_end.fuzz.comparison import compare
+from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 
 SEED = 7
 
 
-def fuzzed(numbers, folder) -> list[dict]:
-    """What comes out of these specs, compared in processes of their own."""
-    return list(command._Run(SEED, folder, 1).reports(list(numbers)))
+def fuzzed(numbers, folder, spark=False) -> list[dict]:
+    """What comes out of these specs, compared in a process of its own."""
+    run = command.Run(SEED, folder, processes=1, spark=spark)
+    return sorted(run.reports(list(numbers)), key=lambda each: each["number"])
 
 
 def test_a_spec_depends_on_its_seed_and_number_only():
@@ -30,3 +34,44 @@ def test_ninety_more(tmp_path):
     reports = fuzzed(range(10, 100), tmp_path)
     assert [each for each in reports if each["differences"]] == []
     assert sum(each["states"] for each in reports) > 2000
+    met = Counter()
+    for each in reports:
+        met.update(each["verdicts"])
+    assert {"holds", "violated", "undecided", "error", "symmetry used"} <= {*met}
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_on_spark(tmp_path):
+    reports = fuzzed([100, 120, 140], tmp_path, spark=True)
+    assert [each for each in reports if each["differences"]] == []
+    assert sum(each["verdicts"].get("on spark", 0) for each in reports) > 0
+
+
+def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
+    """What a process says is taken over, and one that ends early counts as a difference."""
+    broken = 'import os, sys; print(\'{"number": 0, "compared": 1, "differences": []}\')'
+    monkeypatch.setattr(command, "WORKER", ["-c", f"{broken}; sys.stdout.flush(); os.abort()"])
+    words = ["--specs", "2", "--seed", "7", "--processes", "1", "--folder", str(tmp_path)]
+    assert command.main(words) == 1
+    told = capsys.readouterr().out
+    assert "2 specs of seed 7: 1 comparisons" in told
+    assert "1 with differences: 1" in told
+    kept = tmp_path / "seed_7" / "differences" / "seed_7_spec_1"
+    assert (kept / "differences.txt").read_text() == "the process ended: SIGABRT"
+    assert (kept / "spec.py").read_text() == generate(7, 1)
+    assert command.main(words) == 1  # both stand in the file of results: nothing runs again
+    assert "1 with differences: 1" in capsys.readouterr().out
+
+
+def test_a_difference_between_implementations_is_seen(tmp_path, monkeypatch):
+    """A step that the second implementation takes differently is told by what is counted."""
+    original = plain_kit.PlainModel.steps
+
+    def one_step_less(self, state):
+        return list(original(self, state))[1:]
+
+    text = generate(SEED, 0)
+    monkeypatch.setattr(plain_kit.PlainModel, "steps", one_step_less)
+    report = compare(text, spec_name(SEED, 0), family_name(SEED, 0), tmp_path)
+    assert any("generated of native and plain" in each for each in report.differences)

@@ -25,8 +25,13 @@ from tests.end_to_end.fuzz.generator import FAMILY, generate, spec_name
 BATCH = 5 * FAMILY
 """Specs that one process compares before another takes over: compiled code is never freed."""
 
-PATIENCE = 300
+SPARK_EVERY = 20
+"""Every so many specs one is searched on Spark, too, in a process with a session."""
+
+PATIENCE = 600
 """Seconds after which a process that says nothing hangs."""
+
+WORKER = ["-m", "tests.end_to_end.fuzz.worker"]
 
 SETTINGS = {"NUMBA_OPT": "0"}
 """Machine code is not optimized: exploring takes little time here, and compiling nearly all."""
@@ -42,7 +47,7 @@ def main(words: list[str]) -> int:
     else:
         done = {each["number"] for each in _results(folder)}
         numbers = [n for n in range(asked.start, asked.start + asked.specs) if n not in done]
-    run = _Run(asked.seed, folder, asked.processes)
+    run = Run(asked.seed, folder, asked.processes, not asked.no_spark)
     try:
         with tqdm(total=len(numbers), unit="spec", disable=None) as bar:
             for report in run.reports(numbers):
@@ -63,25 +68,29 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="which random specs (1)")
     parser.add_argument("--start", type=int, default=0, help="the number of the first one (0)")
     parser.add_argument("--only", type=int, help="compare this one, even if it was before")
+    parser.add_argument("--no-spark", action="store_true", help="leave Spark out")
     parser.add_argument("--processes", type=int, default=2, help="side by side (2)")
     default = Path(tempfile.gettempdir()) / "protocol-lab-fuzz"
     parser.add_argument("--folder", type=Path, default=default, help=f"for results ({default})")
     return parser.parse_args(words)
 
 
-class _Run:
+class Run:
     """Processes that compare specs side by side, each a batch at a time."""
 
-    def __init__(self, seed: int, folder: Path, processes: int):
-        self.seed, self.folder, self.processes = seed, folder, processes
+    def __init__(self, seed: int, folder: Path, processes: int, spark: bool):
+        self.seed, self.folder, self.processes, self.spark = seed, folder, processes, spark
         self.children: set[subprocess.Popen] = set()
         self.over = False
 
     def reports(self, numbers: list[int]) -> Iterator[dict[str, Any]]:
         """What comes out of every spec, as it does, and is kept in the file of results."""
         batches: queue.SimpleQueue = queue.SimpleQueue()
-        for at in range(0, len(numbers), BATCH):
-            batches.put(numbers[at : at + BATCH])
+        on_spark = [each for each in numbers if self.spark and each % SPARK_EVERY == 0]
+        others = [each for each in numbers if each not in on_spark]
+        for chosen in (on_spark, others):
+            for at in range(0, len(chosen), BATCH):
+                batches.put((chosen is on_spark, chosen[at : at + BATCH]))
         found: queue.SimpleQueue = queue.SimpleQueue()
         threads = [
             threading.Thread(target=self._work, args=(batches, found), daemon=True)
@@ -104,18 +113,18 @@ class _Run:
     def _work(self, batches: queue.SimpleQueue, found: queue.SimpleQueue) -> None:
         while not self.over and not batches.empty():
             try:
-                waiting = batches.get_nowait()
+                on_spark, waiting = batches.get_nowait()
             except queue.Empty:
                 return
             while waiting and not self.over:
-                for report in self._batch(waiting):
+                for report in self._batch(waiting, on_spark):
                     found.put(report)
                     waiting = [each for each in waiting if each != report["number"]]
 
-    def _batch(self, numbers: list[int]) -> Iterator[dict[str, Any]]:
+    def _batch(self, numbers: list[int], on_spark: bool) -> Iterator[dict[str, Any]]:
         """One process over these specs; if it ends early, the spec it was at is told last."""
-        command = [sys.executable, "-m", "tests.end_to_end.fuzz.worker", str(self.seed)]
-        command += [str(self.folder), *map(str, numbers)]
+        command = [sys.executable, *WORKER, str(self.seed)]
+        command += [str(self.folder), *["spark"] * on_spark, *map(str, numbers)]
         child = subprocess.Popen(
             command,
             env={**os.environ, **SETTINGS},

@@ -14,8 +14,10 @@ from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.graph import Graph, GraphFull, Questions
 from protocol_lab.exploring.result import Result
 from protocol_lab.exploring.simulate import simulate
+from protocol_lab.temporal.check import check_property
 from tests.end_to_end.fuzz import plain_kit
 from tests.end_to_end.fuzz.breadth_first import Asked, Found, search
+from tests.end_to_end.fuzz.runs import run_graph
 from tests.end_to_end.fuzz.systems import Plain, Stepping, key_of_row
 
 MAX_STATES = 400
@@ -91,41 +93,81 @@ class _Comparison:
 
     def run(self, spark: Any) -> None:
         """Compare all answers about the spec."""
-        if not list(self.systems["plain"].starts()):
+        if self._has_no_start():
             for engine in ("native", "python"):
                 told = self._explore(engine)["stopped"] or ""
                 self.report.same(f"{engine} without a state", "no initial state" in told, True)
             return
         whole = self._question("to the end", to_the_end=True)
+        first = self._question("first", step_by_step=bool(whole and whole.violated))
+        if first is not None:
+            self.report.verdicts[first.verdict] += 1
+        if whole is None:
+            return
         self.report.states = sum(whole.per_depth)
-        first = self._question("first", step_by_step=bool(whole.violated))
-        self.report.verdicts[first.verdict] += 1
         self._question("deadlock", deadlock=True)
         if sum(whole.per_depth) > 20:
             self._question("bounded", max_states=17)
         self._simulate(whole)
         self._graph(whole)
         if self.model.spec.symmetries:
-            self._symmetry(whole, first)
+            self._symmetry(whole)
+        for fairness in ("none", "next") if self.plain.spec.properties else ():
+            self._runs(whole, fairness)
+        if spark is not None:
+            self._spark(whole, spark)
+
+    def _has_no_start(self) -> bool:
+        try:
+            return next(self.plain.starts(), None) is None
+        except (plain_kit.Undecided, plain_kit.Fault):
+            return False
 
     # --- One question, asked of all --------------------------------------------------------
 
-    def _question(self, what: str, step_by_step: bool = False, **options: Any) -> Found:
+    def _question(self, what: str, step_by_step: bool = False, **options: Any) -> Found | None:
+        """Compare the answers to a question; None if a function of the spec is wrong in itself."""
         options.setdefault("max_states", MAX_STATES)
-        found = search(self.systems["plain"], _asked(self.plain.spec, **options))
+        asked = _asked(self.plain.spec, **options)
+        found, plain = self._walk("plain", asked)
         native, python = (self._explore(each, **options) for each in ("native", "python"))
         self._counts(what, "native", native, "python", python)
-        self._counts(what, "native", native, "plain", _outcome_of(found), but="stopped")
+        if "error" in (native["verdict"], plain["verdict"]):
+            self._errors(what, native, plain)
+            return None
+        self._counts(what, "native", native, "plain", plain, but="stopped")
         if what == "to the end" or step_by_step:
-            walked = search(self.systems["stepping"], _asked(self.plain.spec, **options))
-            self._counts(what, "python", python, "stepping", _outcome_of(walked))
-        if isinstance(native["result"], Result):
-            self._states(what, native["result"], found)
-        if isinstance(python["result"], Result) and isinstance(native["result"], Result):
-            rows = [each["result"].trace_rows for each in (native, python)]
-            self.report.same(f"{what}: trace of native and python", *rows)
-            self._trace(what, native["result"])
+            _, walked = self._walk("stepping", asked)
+            self._counts(what, "python", python, "stepping", walked)
+        self._states(what, native["result"], found)
+        rows = [each["result"].trace_rows for each in (native, python)]
+        self.report.same(f"{what}: trace of native and python", *rows)
+        self._trace(what, native["result"])
         return found
+
+    def _walk(self, system: str, asked: Asked) -> tuple[Found | None, dict[str, Any]]:
+        """What the walk over one of the systems finds, and that as an outcome."""
+        try:
+            found = search(self.systems[system], asked)
+        except (plain_kit.Fault, LabError) as error:
+            return None, {"verdict": "error", "stopped": str(error)}
+        return found, _outcome_of(found)
+
+    def _errors(self, what: str, native: dict[str, Any], plain: dict[str, Any]) -> None:
+        """A function that is wrong in itself is told by all who meet it.
+
+        The kit may meet it where a walk stops before: in its dry run, which goes on after a
+        violation and outside the constraints.
+        """
+        if native["verdict"] == "error" and plain["verdict"] != "error":
+            beyond = Asked([], [], [], [], max_states=MAX_STATES)
+            for kind, names in vars(_asked(self.plain.spec, to_the_end=True)).items():
+                if kind in ("invariants", "step_invariants", "sometimes"):
+                    setattr(beyond, kind, names)
+            beyond.to_the_end = True
+            _, plain = self._walk("plain", beyond)
+        self.report.verdicts["error"] += 1
+        self.report.same(f"{what}: error", native["verdict"], plain["verdict"])
 
     def _explore(self, engine: str, **options: Any) -> dict[str, Any]:
         """The outcome on one of the kit's engines."""
@@ -218,7 +260,7 @@ class _Comparison:
         self.report.same("graph: states", graph.stored, sum(whole.per_depth))
         self.report.same("graph: steps", graph.used, whole.edges)
 
-    def _symmetry(self, whole: Found, first: Found) -> None:
+    def _symmetry(self, whole: Found) -> None:
         native, python = (
             self._explore(each, symmetry=True, to_the_end=True, max_states=MAX_STATES)
             for each in ("native", "python")
@@ -243,21 +285,51 @@ class _Comparison:
         else:
             self.report.same("symmetry: a wrong claim is noticed", told_apart, None)
 
+    def _runs(self, whole: Found, fairness: str) -> None:
+        """The temporal property, where a run may stop anywhere or at its end only."""
+        if whole.stopped is not None:
+            return
+        try:
+            result = check_property(self.model, "claim", fairness=fairness, progress=False)
+        except LabError as error:
+            self.report.same(f"runs, fairness {fairness}", str(error), "no error")
+            return
+        plain = self.systems["plain"]
+        graph, states = run_graph(plain, self._is_inside, fairness == "none")
+        formula = self.plain.spec.properties["claim"]()
+        true = [
+            {key for key, state in states.items() if each(state, self.plain.c)}
+            for each in formula.predicates
+        ]
+        broken = graph.breaks(formula.operator, true[0], true[-1])
+        self.report.verdicts["runs broken" if broken else "runs hold"] += 1
+        expected = "violated" if broken else "holds"
+        self.report.same(f"runs, fairness {fairness}: {formula.operator}", result.verdict, expected)
+        self.report.same("runs: steps", result.steps, graph.labelled)
+
+    def _spark(self, whole: Found, session: Any) -> None:
+        """Spark finishes the level of a stop, so it is the whole search that is compared."""
+        options = {"to_the_end": True, "max_states": MAX_STATES}
+        spread = {"session": session, "driver_below": 5, "partitions": 2}
+        spark = self._explore("spark", **options, **spread)
+        if whole.stopped is not None:
+            decided = "holds" in (spark["verdict"], whole.verdict)
+            self.report.same("spark: holds", spark["verdict"] == "holds", decided)
+            return
+        where = {level["where"] for level in spark["result"].levels}
+        self.report.verdicts["on spark"] += "spark" in where
+        # Of violations of the same depth it may report another one.
+        self._counts("spark", "spark", spark, "plain", _outcome_of(whole), but="violated")
+        self._trace("spark", spark["result"])
+
     def _reachable(self) -> list[plain_kit.Parts]:
         plain = self.systems["plain"]
-        names = list(self.plain.spec.constraints)
+        _, states = run_graph(plain, self._is_inside, may_stop_anywhere=True)
+        return list(states.values())
 
-        def inside(state: plain_kit.Parts) -> bool:
-            return all(plain.holds("constraints", name, state) for name in names)
-
-        found = {plain.key(e): e for e in plain.starts() if inside(e)}
-        waiting = list(found.values())
-        while waiting:
-            for _, after, _ in plain.steps(waiting.pop()):
-                if plain.key(after) not in found and inside(after):
-                    found[plain.key(after)] = after
-                    waiting.append(after)
-        return list(found.values())
+    def _is_inside(self, state: plain_kit.Parts) -> bool:
+        plain, names = self.systems["plain"], self.plain.spec.constraints
+        return all(plain.holds("constraints", name, state) for name in names)
 
     def _told_apart(self) -> Iterator[str]:
         """Where some renaming of nodes makes a difference, tried on all states and steps."""

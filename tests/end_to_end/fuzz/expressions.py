@@ -76,11 +76,18 @@ class Expressions:
         if not roots:
             raise NoWay
         text, kind = self.chance.choice(roots)
-        is_root = True
+        is_root, counts = True, []
         while is_root or not _is(kind, wanted):
+            if isinstance(kind, Line | Pile):
+                counts.append(f"{text}.{'length' if isinstance(kind, Line) else 'size'} > 0")
             text, kind = self._into(text, kind, wanted, scope, written)
             is_root = False
-        return text, kind
+        if not counts:
+            return text, kind
+        if not isinstance(kind, Number | Name | OneNode | Mask | Flag):
+            raise NoWay
+        otherwise = "False" if isinstance(kind, Flag) else "0"
+        return f"({text} if {' and '.join(counts)} else {otherwise})", kind
 
     def _leads(
         self, kind: Kind, wanted: tuple, scope: Scope, written: bool, is_root: bool = False

@@ -26,6 +26,7 @@ from tests.end_to_end.fuzz.declarations import (
     random_declarations,
 )
 from tests.end_to_end.fuzz.expressions import Expressions, NoWay, Scope
+from tests.end_to_end.fuzz.faults import Faults
 from tests.end_to_end.fuzz.systems import Plain
 
 FAMILY = 10
@@ -122,7 +123,8 @@ def _sample(chance: Random, parts: tuple[Part, ...]) -> list[Part]:
     for kind, counts in COUNTS.items():
         there = [each for each in parts if each.kind == kind]
         kept += chance.sample(there, min(len(there), chance.choice(counts)))
-    return kept
+    faulty = [each for each in parts if each.kind.startswith("faulty")]
+    return [*kept, *chance.sample(faulty, min(len(faulty), chance.choice((0, 0, 1))))]
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ class _Writer:
         self.claims_symmetry = chance.random() < 0.35
         self.alike = self.claims_symmetry and chance.random() < 0.7
         self.write = Expressions(chance, declared, self.alike)
+        self.faults = Faults(chance, self.write)
         self.helpers: tuple[str, ...] = ()
         self.scope = self._state("s")
 
@@ -175,7 +178,26 @@ class _Writer:
                 write = {"view": self._view, "property": self._temporal}
                 text = write.get(kind, lambda: self._property("constraint", 0))()
                 written.append(Part(kind, text))
+        written += self._faulty_parts()
         return [each for each in written if each.text]
+
+    def _faulty_parts(self) -> list[Part]:
+        """A few functions that fail in some states; no spec has more than one of them."""
+        others = ["init", "invariant", "step_invariant", "sometimes", "constraint"]
+        found = []
+        for k, kind in enumerate(["action", "action", self.chance.choice(others)]):
+            try:
+                match kind:
+                    case "action":
+                        text = self._action(k + 90, is_faulty=True)
+                    case "init":
+                        text = self._init(90, is_faulty=True)
+                    case _:
+                        text = self._property(kind, 90, is_faulty=True)
+                found.append(Part(f"faulty {kind}", text))
+            except NoWay:
+                continue
+        return found
 
     def _state(self, name: str) -> Scope:
         return Scope(((name, self.declared.state),))
@@ -202,7 +224,7 @@ class _Writer:
         self.scope = Scope(self.scope.roots, helpers=self.helpers)
         return f"def {name}(s, c, x) -> int:\n" + "\n".join(body)
 
-    def _init(self, number: int) -> str:
+    def _init(self, number: int, is_faulty: bool = False) -> str:
         texts, before, scope = self._parameters(self.scope, number, is_init=True)
         lines = []
         if texts and self.chance.random() < 0.1:
@@ -210,11 +232,13 @@ class _Writer:
         scope = scope.with_number("1").with_number("2")  # most of what else it can read is still 0
         for _ in range(self.chance.randint(0, 4)):
             lines += self._effect(scope, nested=True)[1]
+        if is_faulty:
+            lines.append(self.faults.statement(scope))
         return "\n\n\n".join(
             [*before, self._function(["@spec.init"], f"begin_{number}", texts, lines)]
         )
 
-    def _action(self, number: int) -> str:
+    def _action(self, number: int, is_faulty: bool = False) -> str:
         chance = self.chance
         texts, before, scope = self._parameters(self.scope, number)
         prelude, scope = self._locals(scope)
@@ -225,7 +249,9 @@ class _Writer:
             guards += needed
             if k and chance.random() < 0.1:
                 effects.append(f"if {self.write.truth(scope, 0)}:\n    return TAKEN")
-            effects += lines
+            effects.append("\n".join(lines))
+        if is_faulty:
+            effects.insert(chance.randint(0, len(effects)), self.faults.statement(scope))
         lines = prelude + [f'if {e}:\n    return "guard {k}"' for k, e in enumerate(guards)]
         ways = ""
         if chance.random() < 0.15:
@@ -261,12 +287,15 @@ class _Writer:
             scope = scope.with_number("v")
         return lines, scope
 
-    def _property(self, kind: str, number: int) -> str:
+    def _property(self, kind: str, number: int, is_faulty: bool = False) -> str:
         scope, given = self.scope, "s: State, c: Constants"
         if kind == "step_invariant":
             state = self.declared.state
             scope = Scope((("before", state), ("after", state)))
             given = "before: State, after: State, c: Constants"
+        if is_faulty:
+            lines = [f'return HOLDS if {self.faults.number(scope)} >= -9 else "faulty"']
+            return f"@spec.{kind}\ndef {kind}_{number}({given}):\n{_indented(lines)}"
         broken = f'"{kind} {number} is broken"'
         shape, node = self.chance.random(), self.write.some_node()
         if shape < 0.6:

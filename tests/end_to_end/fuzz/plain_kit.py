@@ -122,15 +122,16 @@ class Exact(int):
             plain = getattr(int, name)(int(self), *map(int, others))
             if plain is NotImplemented:
                 return plain
-            if not -_WORD <= plain < _WORD:
+            if isinstance(plain, float) or not -_WORD <= plain < _WORD:
                 raise Undecided("a number beyond 64 bits")
             return Exact(plain)
 
         return operation
 
-    for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lshift", "and", "or", "xor"):
         locals()[f"__{_name}__"] = _checked(f"__{_name}__")
         locals()[f"__r{_name}__"] = _checked(f"__r{_name}__")
+    __rshift__ = _checked("__rshift__")
     for _name in ("neg", "abs", "invert"):
         locals()[f"__{_name}__"] = _checked(f"__{_name}__")
     del _name, _checked
@@ -279,6 +280,8 @@ class Parts:
     def __getattr__(self, name: str) -> Any:
         if name not in self._parts:
             raise AttributeError(name)
+        if isinstance(self._kind, Counted) and name == "items":
+            return Items(self)
         return self._kind.kinds[name].read(self._parts[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -287,7 +290,7 @@ class Parts:
         self._parts[name] = self._kind.kinds[name].become(self._parts[name], value)
 
     def _at(self, index: int) -> int:
-        if index not in self._parts:
+        if not (1 if self._kind.nodes else 0) <= index < len(self):
             raise Undecided("no such slot")
         return int(index)
 
@@ -318,6 +321,17 @@ class Parts:
     def sorted(self) -> "Parts":
         """The same with the slots in the order of their indices."""
         return Parts(self._kind, dict(sorted(self._parts.items())))
+
+
+class Items(Parts):
+    """The items of a sequence or bag: the slots in use, and no others."""
+
+    def __init__(self, container: Parts):
+        slots = container._parts["items"]
+        vars(self).update(_kind=slots._kind, _parts=slots._parts, _container=container)
+
+    def __len__(self) -> int:
+        return self._container._kind.count(self._container)
 
 
 def resolve(declared: Any, sizes: dict[str, int]) -> Any:
@@ -400,8 +414,6 @@ def is_in(bag, item) -> bool:
 
 
 def add(bag, item) -> None:
-    if bag.size >= len(bag.items):
-        raise Undecided("a full container")
     _refill(bag, sorted([*_items(bag), _as_item(bag, item)], key=bag._kind.item.order))
 
 
@@ -559,7 +571,7 @@ class PlainModel:
     def _taken(self, before: Parts, action: Action) -> Iterator[tuple[str, Parts, int]]:
         for choice in self._choices(before, action.domains, {}):
             after = before.copied()
-            reason = _called(action.function, after, self.c, *choice.values())
+            reason = _said(_called(action.function, after, self.c, *choice.values()))
             if reason != TAKEN:
                 if after != before:
                     raise Fault("an effect before a refusal")
@@ -615,7 +627,7 @@ class PlainModel:
 
     def holds(self, kind: str, name: str, *states: Parts) -> bool:
         """Does a property of this kind hold? Raises Undecided and Fault."""
-        return not _called(getattr(self.spec, kind)[name], *states, self.c)
+        return not _said(_called(getattr(self.spec, kind)[name], *states, self.c))
 
     def erased(self, state: Parts) -> Parts:
         """The state without what the view leaves out."""
@@ -643,13 +655,19 @@ class PlainModel:
         return self.kind.shown(state)
 
 
+def _said(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise Fault(f"a function returned {answer!r}")
+    return answer
+
+
 def _called(function: Callable, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except (Undecided, Fault):
         raise
-    except ZeroDivisionError:
-        raise Undecided("a division by zero") from None
+    except (ZeroDivisionError, ValueError):
+        raise Undecided("a division by zero, a negative shift, the least of nothing") from None
     except Exception as error:
         raise Fault(type(error).__name__) from error
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from protocol_lab.declaring.spec import Model
 from protocol_lab.declaring.views import plain, view
-from protocol_lab.errors import CapacityExceeded
+from protocol_lab.errors import CapacityExceeded, EvaluationError
 from protocol_lab.stepping.attempts import attempts, evaluate, evaluate_step, initial
 from tests.end_to_end.fuzz import plain_kit
 from tests.end_to_end.fuzz.breadth_first import Stopped
@@ -27,8 +27,9 @@ class Stepping:
     def steps(self, state: bytes) -> Iterator[tuple[str, bytes, int]]:
         """The attempts that were taken."""
         for each in attempts(self.model, state):
-            if each.over_capacity:
-                raise Stopped(f"{each.reason} (at {each.action.name})")
+            if each.error is not None:
+                at = f" (at {each.action.name})" * isinstance(each.error, CapacityExceeded)
+                raise Stopped(f"{each.reason}{at}")
             if each.taken:
                 yield each.action.name, each.row, each.witnesses
 
@@ -49,7 +50,7 @@ class Stepping:
 def _stopping() -> Iterator[None]:
     try:
         yield
-    except CapacityExceeded as error:
+    except EvaluationError as error:
         raise Stopped(str(error)) from None
 
 

@@ -11,11 +11,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from protocol_lab.spark.session import local_session
 from tests.end_to_end.fuzz.comparison import Report, compare
 from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
-
-SPARK_EVERY = 20
-"""So many specs go by for one that is searched on Spark, too."""
 
 
 def compare_one(seed: int, number: int, folder: Path, spark: Any = None) -> Report:
@@ -29,11 +27,15 @@ def compare_one(seed: int, number: int, folder: Path, spark: Any = None) -> Repo
 
 
 def main(words: list[str]) -> None:
-    """words: the seed, the folder, and the numbers of the specs."""
+    """words: the seed, the folder, "spark" to search there, too, and the numbers of the specs."""
     warnings.simplefilter("ignore")
-    seed, folder = int(words[0]), Path(words[1])
-    for number in map(int, words[2:]):
-        report = compare_one(seed, number, folder)
+    seed, folder, numbers = int(words[0]), Path(words[1]), words[2:]
+    session = None
+    if numbers[0] == "spark":
+        session = local_session()
+        del numbers[0]
+    for number in map(int, numbers):
+        report = compare_one(seed, number, folder, session)
         told = {"number": number, **vars(report)}
         print(json.dumps(told), flush=True)
 
