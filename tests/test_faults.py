@@ -11,7 +11,6 @@ from itertools import islice
 from typing import NamedTuple
 
 import pytest
-from protocol_lab.exploring.effects import may_refuse_changed
 
 from protocol_lab import (
     HOLDS,
@@ -19,6 +18,7 @@ from protocol_lab import (
     Array,
     Int8,
     Int16,
+    LabError,
     Range,
     Seq,
     Spec,
@@ -29,6 +29,7 @@ from protocol_lab.declaring.temporal import always
 from protocol_lab.declaring.views import view
 from protocol_lab.errors import KitDefect, SpecError
 from protocol_lab.exploring import search, second_opinion
+from protocol_lab.exploring.effects import may_refuse_changed
 from protocol_lab.exploring.explore import explore
 from protocol_lab.exploring.find import find_state
 from protocol_lab.exploring.nearness import Nearness

@@ -19,6 +19,7 @@ from protocol_lab.declaring.parts import left_out
 from protocol_lab.declaring.spec import Model
 from protocol_lab.errors import LabError
 from protocol_lab.exploring import compiling, integers, loops, pieces, records
+from protocol_lab.exploring.effects import check_only_looks, may_refuse_changed
 from protocol_lab.exploring.interrupts import deferred_interrupts
 from protocol_lab.exploring.kernel_cache import kernel
 
@@ -84,7 +85,7 @@ class Builder:
         return loop
 
     def _address(self, piece: pieces.Piece) -> int:
-        built = self.built("piece", piece.name, piece.functions, piece.text)
+        built = self.built("piece", piece.name, piece.functions, piece.text, acts=piece.acts)
         compiled = built.get_compile_result(loops.PIECE)
         return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
@@ -95,17 +96,18 @@ class Builder:
         functions: dict[str, Callable],
         source: str,
         called: dict[str, Any] | None = None,
+        acts: bool = False,
     ) -> Any:
         """The compiled version of a generated function of a kind of `_ENTRANCES`.
 
-        functions: the plain functions that it calls; called: other things. Raises LabError if it
-        can't be compiled.
+        functions: the plain functions that it calls, which only look at states, but for "function"
+        where it `acts`; called: other things. Raises LabError if it can't be compiled.
         """
         with deferred_interrupts(), _lock:
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()
-                loaded[key] = self._load(key, kind, name, functions, source, called or {})
+                loaded[key] = self._load(key, kind, name, functions, source, called or {}, acts)
                 self.seconds += time.perf_counter() - began
             return loaded[key]
 
@@ -117,7 +119,14 @@ class Builder:
         functions: dict[str, Callable],
         source: str,
         called: dict[str, Any],
+        acts: bool,
     ) -> Any:
+        refused = records.nothing
+        for each, function in functions.items() if kind == "piece" else ():
+            if not acts or each != "function":
+                check_only_looks(function)
+            elif may_refuse_changed(function):
+                refused = records.check_unchanged
         scope: dict[str, Any] = {
             "__name__": __name__,
             "Constants": self.model.spec.constants,
@@ -126,6 +135,7 @@ class Builder:
             "size_of": compiling.inner(size),
             "keep": compiling.inner(loops.keep),
             **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
+            "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
             **integers.COMPILED_OPERATIONS,

@@ -20,7 +20,16 @@ from protocol_lab.declaring.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.declaring.named_values import Texts, names_of_constants, names_of_fields
 from protocol_lab.declaring.sources import parse, without_annotations
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.exploring import bags, integers, loops, pieces, records, rewriting, slots
+from protocol_lab.exploring import (
+    bags,
+    effects,
+    integers,
+    loops,
+    pieces,
+    records,
+    rewriting,
+    slots,
+)
 from protocol_lab.exploring.hashing import short_hash
 from protocol_lab.exploring.reaching import (
     fields_read,
@@ -47,7 +56,8 @@ _OWN = {
 """The functions that rewritten code calls by their names."""
 
 _COMPILED_WITH = (
-    *(arithmetic, nodes, named_values, records, slots, bags, integers, loops, pieces, rewriting),
+    *(arithmetic, bags, effects, integers, loops, named_values),
+    *(nodes, pieces, records, rewriting, slots),
 )
 
 _VERSIONS = (

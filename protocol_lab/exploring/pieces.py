@@ -26,17 +26,19 @@ from protocol_lab.declaring.spec import Action, Model
 
 @dataclass
 class Piece:
-    """What is compiled by itself. name: for messages."""
+    """What is compiled by itself. name: for messages; acts: does its `function` change states?"""
 
     name: str
     text: str
     functions: dict[str, Callable]
+    acts: bool = False
 
 
 def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
     """The successors of one state by one action; returns the place for the next one.
 
     key: parameters, or fields of a message parameter, whose values are written for each successor.
+    Where a refusal may have changed something, `refused` raises Fault if it has.
     """
     lines = [
         "def piece(work, source, written, action):",
@@ -64,9 +66,11 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
         f"{indent}        return written",
         f"{indent}    s = state_at(out, written)",
         f"{indent}    copy_state(s, before)",
+        f"{indent}else:",
+        f"{indent}    refused(s, before)",
         "    return written",
     ]
-    return Piece(action.name, "\n".join(lines) + "\n", _functions(action))
+    return Piece(action.name, "\n".join(lines) + "\n", _functions(action), acts=True)
 
 
 def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:

@@ -313,6 +313,32 @@ def copy_state(typing_context, target, source):
 
 
 @intrinsic
+def nothing(typing_context, target, source):
+    """No code: what stands for `check_unchanged` where it is proven that nothing changed."""
+
+    def codegen(context, builder, signature, args):
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
+@intrinsic
+def check_unchanged(typing_context, target, source):
+    """Raise Fault unless two states hold the same bytes: an action has changed one and refused."""
+
+    def codegen(context, builder, signature, args):
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
+        memcmp = cgutils.get_or_insert_function(builder.module, kind, "memcmp")
+        pointers = [builder.bitcast(each, pointer) for each in args]
+        order = builder.call(memcmp, [*pointers, _bytes_in(target)])
+        fault_if(context, builder, builder.icmp_signed("!=", order, number(0)))
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
+@intrinsic
 def as_number(typing_context, value):
     """A number that is written in the code, as any other: int64.
 
