@@ -61,7 +61,9 @@ def trial(tmp_path, monkeypatch):
 
     def write(**modules: str) -> None:
         for name, text in modules.items():
-            (folder / f"{name}.py").write_text(text.replace("NAME", f"trial.{name}"))
+            (folder / f"{name}.py").write_text(
+                text.replace("NAME", f"trial.{name}"), encoding="utf-8"
+            )
         importlib.invalidate_caches()
 
     write(__init__="", good=GOOD)

@@ -521,7 +521,7 @@ def test_compiled_code_that_sees_a_violation_alone_is_a_defect(monkeypatch, tmp_
         explore(spec.bind(), progress=False)
     [file] = tmp_path.glob("protocol-lab-defect-*.json")
     assert str(file) in str(error.value)
-    told = json.loads(file.read_text())
+    told = json.loads(file.read_text(encoding="utf-8"))
     assert (told["disagree_on"], told["state"]["n"]) == ("few", LATE)
     assert "too many" in "".join(told["source"].values())
 

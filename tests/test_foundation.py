@@ -404,7 +404,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
     [
         ("s.n = undefined_name", "'undefined_name' is not defined"),
         ("s.m += 1", "state has no field 'm'; it has: n, slots"),
-        ("s.n = 'x'", "state.n holds a number; 'x' can't be stored there"),
+        ("s.n = 'x'", "s.n is a number, and never 'x'"),
         ("s.n, s.slots[0] = 1, 2", "assign one field at a time"),
         ("x = [1]; x[0] = s.n", "only slots of the state's arrays can be assigned"),
         ("return f'{s.n:03d}'", "f-strings"),

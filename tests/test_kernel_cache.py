@@ -222,4 +222,6 @@ def test_a_use_is_noted(tmp_path):
 
 def test_no_compiled_function_is_kept_elsewhere():
     for path in (ROOT / "protocol_lab").rglob("*.py"):
-        assert "cache=True" not in path.read_text(), f"{path}: use kernel_cache.kernel"
+        assert "cache=True" not in path.read_text(encoding="utf-8"), (
+            f"{path}: use kernel_cache.kernel"
+        )

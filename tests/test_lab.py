@@ -95,7 +95,9 @@ def child(ready_kit):
     started = []
 
     def start(code: str, *words: str) -> subprocess.Popen:
-        (ready_kit / "protocol_lab" / "__main__.py").write_text(textwrap.dedent(code))
+        (ready_kit / "protocol_lab" / "__main__.py").write_text(
+            textwrap.dedent(code), encoding="utf-8"
+        )
         started.append(
             subprocess.Popen(
                 [sys.executable, ready_kit / "lab.py", "check", *words],
@@ -513,7 +515,10 @@ def test_whoever_ends_it_ends_what_it_has_started(child):
 @posix
 def test_a_child_that_does_not_end_is_killed(child, ready_kit):
     path = ready_kit / "lab.py"
-    path.write_text(path.read_text().replace("PATIENCE = 20", "PATIENCE = 0.1"))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("PATIENCE = 20", "PATIENCE = 0.1"),
+        encoding="utf-8",
+    )
     lab_py = child(
         """
         import os, signal

@@ -23,11 +23,11 @@ def machine(monkeypatch, tmp_path):
 
 
 def limit(folder, own: str, **files: str) -> None:
-    (folder / "own").write_text(own)
+    (folder / "own").write_text(own, encoding="utf-8")
     for name, said in files.items():
         path = folder / "cgroup" / name.replace("__", "/").replace("memory_max", "memory.max")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(said)
+        path.write_text(said, encoding="utf-8")
 
 
 def test_by_default_half_of_the_machine():

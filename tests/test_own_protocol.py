@@ -250,7 +250,6 @@ MISTAKES = {
         (GO, "    if s.n >= 3:", "    s.n += 1\n    if s.n >= 3:"),
         'go changed the state and then refused ("enough"); put all guards before',
     ),
-    "slot": ((GO, "s.n += 1", "s.log[s.n + 2] = 0\n    s.n += 1"), "state.log has no slot 3"),
     "message's field": ((GO, "s.n += 1", "add(s.notes, Note(txt=1))"), "Note has no field txt"),
     "no such bag": ((GO, "server: Server", "m: Member('letters')"), "Member('letters'): state has"),
     "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): this is no Seq or Bag"),

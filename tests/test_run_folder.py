@@ -89,9 +89,9 @@ def record_of(folder: Path, depth: int = DEEPER) -> Path:
 
 def changed(file: Path, change) -> None:
     """Change what a JSON file says, as a person would, who does not see to its checksum."""
-    content = json.loads(file.read_text())
+    content = json.loads(file.read_text(encoding="utf-8"))
     content = change(content) or content
-    file.write_text(json.dumps(content))
+    file.write_text(json.dumps(content), encoding="utf-8")
 
 
 def replaced_by_a_folder(file: Path) -> None:
@@ -101,7 +101,7 @@ def replaced_by_a_folder(file: Path) -> None:
 
 def replaced_by_a_file(folder: Path) -> None:
     shutil.rmtree(folder)
-    folder.write_text("a file")
+    folder.write_text("a file", encoding="utf-8")
 
 
 def swapped(one: Path, two: Path) -> None:
@@ -128,10 +128,10 @@ REPAIRED = {
     "partitions": lambda f: changed(record_of(f, 5), lambda r: r.update(partitions=4)),
     "base": lambda f: changed(record_of(f, 5), lambda r: r.update(base=4)),
     "record is a list": lambda f: changed(record_of(f), lambda r: [r]),
-    "record is null": lambda f: record_of(f).write_text("null"),
-    "record is empty": lambda f: record_of(f).write_text(""),
+    "record is null": lambda f: record_of(f).write_text("null", encoding="utf-8"),
+    "record is empty": lambda f: record_of(f).write_text("", encoding="utf-8"),
     "record is not text": lambda f: record_of(f).write_bytes(bytes(range(256))),
-    "record is nested": lambda f: record_of(f).write_text("[" * 100_000),
+    "record is nested": lambda f: record_of(f).write_text("[" * 100_000, encoding="utf-8"),
     "record is gone": lambda f: record_of(f).unlink(),
     "record is a folder": lambda f: replaced_by_a_folder(record_of(f)),
     "records are swapped": lambda f: swapped(record_of(f, 2), record_of(f, 3)),
@@ -165,9 +165,11 @@ REPAIRED = {
 
 REFUSALS = {
     "manifest is gone": lambda f: (f / "manifest.json").unlink(),
-    "manifest is empty": lambda f: (f / "manifest.json").write_text(""),
+    "manifest is empty": lambda f: (f / "manifest.json").write_text("", encoding="utf-8"),
     "manifest is a list": lambda f: changed(f / "manifest.json", lambda m: [m]),
-    "manifest is nested": lambda f: (f / "manifest.json").write_text("[" * 100_000),
+    "manifest is nested": lambda f: (f / "manifest.json").write_text(
+        "[" * 100_000, encoding="utf-8"
+    ),
     "manifest is a folder": lambda f: replaced_by_a_folder(f / "manifest.json"),
     "manifest names another spec": lambda f: changed(
         f / "manifest.json", lambda m: m.update(spec="another")
@@ -242,5 +244,5 @@ def test_a_run_is_as_it_was_written(tmp_path):
 def test_a_json_file_is_as_it_was_written(tmp_path):
     content = {"a": (1, 2.5, None), "b": {"c": 2**64 - 1}}
     written = _write_json(tmp_path / "file.json", content)
-    assert json.loads((tmp_path / "file.json").read_text()) == written
+    assert json.loads((tmp_path / "file.json").read_text(encoding="utf-8")) == written
     assert written["a"] == [1, 2.5, None]

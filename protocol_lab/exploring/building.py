@@ -121,6 +121,7 @@ class Builder:
         called: dict[str, Any],
         acts: bool,
     ) -> Any:
+        compiled = {each: self.compiler.compiled(function) for each, function in functions.items()}
         refused = records.nothing
         for each, function in functions.items() if kind == "piece" else ():
             if not acts or each != "function":
@@ -140,7 +141,7 @@ class Builder:
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},
             **integers.COMPILED_OPERATIONS,
             **called,
-            **{each: self.compiler.compiled(function) for each, function in functions.items()},
+            **compiled,
         }
         exec(compile(source, _GENERATED, "exec"), scope)
         scope[kind].__qualname__ = f"{kind}_{key}"

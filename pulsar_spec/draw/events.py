@@ -72,7 +72,7 @@ def _compacted(before, after) -> list[Event]:
     if _named(after) != _named(before):
         names = ", ".join(str(each) for each in _named(after))
         found.append(Arrow(AT_ONCE, COMPACTOR, DISK, f"cursor names ledgers: {names}"))
-    for ledger in range(len(after.compacted_ledgers)):
+    for ledger in range(1, len(after.compacted_ledgers)):
         new, old = after.compacted_ledgers[ledger], before.compacted_ledgers[ledger]
         if new.exists and not old.exists:
             ids = [str(new.messages.items[k].id) for k in range(new.messages.length)]
@@ -98,7 +98,7 @@ def _made_known(before, after) -> list[Event]:
 def _deleted(before, after) -> list[Event]:
     deleted = [
         Arrow(AT_ONCE, BROKER, DISK, f"delete ledger {ledger}")
-        for ledger in range(len(after.compacted_ledgers))
+        for ledger in range(1, len(after.compacted_ledgers))
         if before.compacted_ledgers[ledger].exists and not after.compacted_ledgers[ledger].exists
     ]
     ends = (

@@ -277,7 +277,7 @@ def test_files_that_can_not_be_written(capsys, tmp_path, name):
     words = ["check", *SMALL, "--trace", file]
     assert "can't be written" in refused(capsys, 3, *words)
     scenario = tmp_path / "s.txt"
-    scenario.write_text(f"# spec: {TINY}\n")
+    scenario.write_text(f"# spec: {TINY}\n", encoding="utf-8")
     said = refused(capsys, 3, "replay", str(scenario), "--draw", file, json_too=False)
     assert "can't be written" in said
 
@@ -784,7 +784,7 @@ def test_a_crash_keeps_its_details(capsys, failing, tmp_path):
     _, out, _ = run(capsys, "check", TINY, "--json")
     (report,) = (tmp_path / "cache" / "crashes").iterdir()
     assert str(report) in json.loads(out)["error"]
-    text = report.read_text()
+    text = report.read_text(encoding="utf-8")
     assert "Traceback" in text
     assert "RuntimeError: something odd" in text
     assert f"'check' '{TINY}' '--json'" in text
@@ -794,7 +794,7 @@ def test_a_crash_keeps_its_details(capsys, failing, tmp_path):
 
 def test_a_crash_that_can_not_be_kept_says_so(capsys, failing, monkeypatch, tmp_path):
     nowhere = tmp_path / "a file"
-    nowhere.write_text("")
+    nowhere.write_text("", encoding="utf-8")
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(nowhere))
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(nowhere))
     failing(RuntimeError("something odd"))

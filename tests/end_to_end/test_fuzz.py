@@ -58,8 +58,8 @@ def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
     assert "2 specs of seed 7: 1 comparisons" in told
     assert "1 with differences: 1" in told
     kept = tmp_path / "seed_7" / "differences" / "seed_7_spec_1"
-    assert (kept / "differences.txt").read_text() == "the process ended: SIGABRT"
-    assert (kept / "spec.py").read_text() == generate(7, 1)
+    assert (kept / "differences.txt").read_text(encoding="utf-8") == "the process ended: SIGABRT"
+    assert (kept / "spec.py").read_text(encoding="utf-8") == generate(7, 1)
     assert command.main(words) == 1  # both stand in the file of results: nothing runs again
     assert "1 with differences: 1" in capsys.readouterr().out
 

@@ -86,7 +86,7 @@ def test_outcomes_are_kept_as_long_as_they_are_true(monkeypatch, tmp_path, mutan
     kept = Kept("pulsar", "these specs", "these tests")
     kept.add(killed, {"outcome": "killed", "by": "a test", "why": "it differs", "seconds": 1.5})
     kept.add(survived, {"outcome": "survived", "by": "", "why": ""})
-    with kept.path.open("a") as file:
+    with kept.path.open("a", encoding="utf-8") as file:
         file.write('{"mutant": "a line that was cut o')
     assert set(kept.read()) == {killed.name, survived.name}
     assert set(Kept("pulsar", "these specs", "other tests").read()) == {killed.name}

@@ -73,7 +73,7 @@ def test_an_interrupt_while_compiling(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_behind_standard_output():
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         kit = start("check", "kafka.id_sequence", "--engine", "python", stdout=full)
         _, err = kit.communicate(timeout=300)
         assert (kit.returncode, err.count("\n")) == (4, 1)
@@ -108,7 +108,7 @@ def test_a_reader_that_has_seen_enough():
 
 
 def test_a_broken_installation_is_no_verdict(tmp_path):
-    (tmp_path / "numpy.py").write_text("raise ImportError('it is broken')")
+    (tmp_path / "numpy.py").write_text("raise ImportError('it is broken')", encoding="utf-8")
     words = [sys.executable, "-m", "protocol_lab", "check", "kafka.id_sequence", "--json"]
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=ROOT)
