@@ -130,7 +130,7 @@ def known_by(rows: list[bytes]) -> list[int]:
     """What the compiled code knows these states by."""
     words = np.frombuffer(b"".join(rows), np.uint64).reshape(len(rows), -1).copy()
     identity = Identity(Kernels(MODEL), symmetry=True, view=False)
-    return identity.prints(words, len(rows), np.ones(len(rows), np.uint8)).tolist()
+    return identity.prints(words, len(rows), np.ones(len(rows), np.uint8))[0].tolist()
 
 
 def test_there_are_as_many_renamings_as_there_should_be():
@@ -431,7 +431,7 @@ from protocol_lab.exploring.kernels import Kernels
 from tests.test_symmetry import MODEL, request_reply
 for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:
     identity = Identity(Kernels(model), symmetry=True, view=False)
-    print(identity.prints(np.zeros((1, model.words), np.uint64), 1, np.ones(1, np.uint8)))
+    print(identity.prints(np.zeros((1, model.words), np.uint64), 1, np.ones(1, np.uint8))[0])
 print(len(compilations))
 """
 
