@@ -134,6 +134,9 @@ def _epoch(states: States, r: int) -> Text:
 
 
 def _replica_log(s, r: int) -> Log:
+    """What a replica has; nothing for NONE, as where there is no leader."""
+    if r == NONE:
+        return []
     log = s.replica_log[r]
     return [_record(log.records[offset]) for offset in range(log.end_offset)]
 

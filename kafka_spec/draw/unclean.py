@@ -101,6 +101,9 @@ def _messages(sequence) -> Log:
 
 
 def _local_log(s, r: int) -> Log:
+    """What a replica has; nothing for NONE, as where there is no leader."""
+    if r == NONE:
+        return []
     return _messages(s.replica_states[r].local_log)
 
 

@@ -185,7 +185,7 @@ def _latest(s) -> int:
     return max(
         (
             ledger
-            for ledger in range(len(s.compacted_ledgers))
+            for ledger in range(1, len(s.compacted_ledgers))
             if s.compacted_ledgers[ledger].exists
         ),
         default=0,
