@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import random
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -72,6 +73,7 @@ def judged(
             Killing(package, items, budget).run(left, processes, done)
 
     if left:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with_tests(package, work)
         except KeyboardInterrupt:
