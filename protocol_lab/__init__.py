@@ -1,7 +1,8 @@
 """Declare, step, explore and draw protocols: what every spec in this kit is made with."""
 
-from protocol_lab.declaring.constants import NO_LIMIT, Limits, addition, choice, flag
-from protocol_lab.declaring.containers import (
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag
+from protocol_lab.spec.containers import (
     add,
     add_once,
     append,
@@ -11,7 +12,7 @@ from protocol_lab.declaring.containers import (
     take,
     truncate,
 )
-from protocol_lab.declaring.layout import (
+from protocol_lab.spec.layout import (
     NONE,
     Array,
     Bag,
@@ -27,7 +28,7 @@ from protocol_lab.declaring.layout import (
     Struct,
     Where,
 )
-from protocol_lab.declaring.nodes import (
+from protocol_lab.spec.node_sets import (
     contains,
     is_subset,
     members,
@@ -39,9 +40,9 @@ from protocol_lab.declaring.nodes import (
     with_node,
     without_node,
 )
-from protocol_lab.declaring.parameters import Member, Range, Sequences, Subset
-from protocol_lab.declaring.spec import HOLDS, TAKEN, Spec
-from protocol_lab.declaring.temporal import (
+from protocol_lab.spec.parameters import Member, Range, Sequences, Subset
+from protocol_lab.spec.spec import HOLDS, TAKEN, Spec
+from protocol_lab.spec.temporal_formulas import (
     NEXT,
     always,
     always_eventually,
@@ -49,7 +50,6 @@ from protocol_lab.declaring.temporal import (
     eventually_always,
     leads_to,
 )
-from protocol_lab.errors import CapacityExceeded, LabError
 
 __all__ = [
     "HOLDS",

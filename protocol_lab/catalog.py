@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from protocol_lab.declaring.spec import Spec
 from protocol_lab.errors import LabError, unknown
+from protocol_lab.spec.spec import Spec
 
 _versions: dict[str, dict[Path, float]] = {}
 

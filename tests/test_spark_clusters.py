@@ -22,9 +22,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from protocol_lab.exploring.building import cache_folder
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.result import Result
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.building import cache_folder
 from protocol_lab.runtime import find_java
 from tests.spark_driver import CASES, COUNTS, model_of, question_of
 

@@ -21,7 +21,7 @@ from protocol_lab.drawing.cluster import (
     Value,
 )
 from protocol_lab.drawing.film import film_strip
-from protocol_lab.drawing.layout import draw_cluster
+from protocol_lab.drawing.placement import draw_cluster
 
 __all__ = [
     "Bar",

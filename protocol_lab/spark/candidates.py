@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types
 
-from protocol_lab.exploring.fingerprint import fingerprints
+from protocol_lab.compiler.fingerprint import fingerprints
 
 _STORE_BYTES = 32 << 20
 """Candidates that a task collects before it hands them to their owners."""

@@ -23,7 +23,7 @@ import numpy as np
 
 from protocol_lab.errors import LabError
 from protocol_lab.spark.level_files import Block, Piece, pieces_of, read_piece
-from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.visited_set import Seen
 
 try:
     import fcntl

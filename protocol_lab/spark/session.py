@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.troubles import cause
+from protocol_lab.spark.error_messages import cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,11 +18,11 @@ import pyarrow as pa
 
 from protocol_lab.spark.candidates import Parcel
 from protocol_lab.spark.level_files import Piece, buffer_of, read_piece, write_part
-from protocol_lab.spark.recipe import Recipe, model_from
-from protocol_lab.spark.reports import Asked, Report, Stopwatch
-from protocol_lab.spark.seen import Seen
-from protocol_lab.spark.shipping import unpacker
+from protocol_lab.spark.model_transfer import Recipe, model_from
+from protocol_lab.spark.packaging import unpacker
+from protocol_lab.spark.task_reports import Asked, Report, Stopwatch
 from protocol_lab.spark.tasks import Tasks
+from protocol_lab.spark.visited_set import Seen
 
 CANDIDATES = pa.schema(
     [

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from protocol_lab.challenges import Challenge
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.result import Result
 from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.scenarios import Scenario, play, read_scenario, scenarios_of
-from protocol_lab.stepping.steps import initial_texts
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.spec.spec import Model
+from protocol_lab.teaching.challenges import Challenge
+from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenarios_of
+from protocol_lab.traces.walk import Walk
 
 OFFERED = 100
 """How many initial states are listed for choice."""

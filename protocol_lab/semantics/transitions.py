@@ -1,0 +1,139 @@
+"""One state at a time, uncompiled: what can happen in it, what can't and why, and what comes next.
+
+This is the slow twin of the compiled explorer over the very same functions. The stepper uses it,
+and the tests use it as the oracle.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.spec.parameters import Domain, values
+from protocol_lab.spec.spec import TAKEN, Action, Model
+from protocol_lab.spec.state_view import view
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of trying one action with one choice of parameters.
+
+    `reason` is "" if it was taken, and then `row` is the state after it. `over_capacity` tells a
+    step that the protocol allows from one that it refuses.
+    """
+
+    action: Action
+    args: dict[str, Any]
+    reason: str
+    row: bytes | None
+    over_capacity: bool = False
+    witnesses: int = 1
+
+    @property
+    def taken(self) -> bool:
+        return self.row is not None
+
+
+def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
+    """Try an action on a copy of the state. Raises LabError if the action itself is faulty."""
+    after = bytearray(row)
+    try:
+        reason = action.function(view(model.layout, after), model.constants, **args)
+    except CapacityExceeded as error:
+        return Attempt(action, args, str(error), None, over_capacity=True)
+    except Exception as error:
+        raise LabError(
+            f"{model.spec.name}: {action.name} failed with {type(error).__name__}: {error}."
+        ) from error
+    if not isinstance(reason, str):
+        raise LabError(
+            f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN or the reason"
+            " why it can't happen, as a string."
+        )
+    if reason != TAKEN:
+        if after != row:
+            raise LabError(
+                f"{model.spec.name}: {action.name} changed the state and then refused"
+                f' ("{reason}"); put all guards before the first change.'
+            )
+        return Attempt(action, args, reason, None)
+    return Attempt(
+        action, args, TAKEN, bytes(after), witnesses=_witnesses(model, row, action, args)
+    )
+
+
+def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
+    """Every action with every choice of parameters, in the order of all engines."""
+    for action in model.spec.actions if actions is None else actions:
+        for args in choices(model, row, action):
+            yield attempt(model, row, action, args)
+
+
+def successors(model: Model, row: bytes) -> Iterator[Attempt]:
+    """The steps that can be taken. Raises CapacityExceeded where one does not fit."""
+    for each in attempts(model, row):
+        if each.over_capacity:
+            raise CapacityExceeded(f"{each.reason} (at {each.action.name})")
+        if each.taken:
+            yield each
+
+
+Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
+"""The values to be tried of a parameter of this name, with this domain, in this scope."""
+
+
+def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """Whatever a parameter can be."""
+    return values(domain, scope)
+
+
+def initial(
+    model: Model, inits: list[Action] | None = None, offered: Offered = every_value
+) -> Iterator[Attempt]:
+    """Every initial state, with the choices that give it: one at a time, as there may be many."""
+    zero = bytes(model.layout.size)
+    for init in model.spec.inits if inits is None else inits:
+        for args in choices(model, zero, init, offered):
+            each = attempt(model, zero, init, args)
+            if each.over_capacity:
+                raise CapacityExceeded(each.reason)
+            if each.taken:
+                yield each
+
+
+def is_only_start(model: Model) -> bool:
+    """Is there no choice of an initial state?"""
+    return len(list(islice(initial(model), 2))) == 1
+
+
+def choices(
+    model: Model, row: bytes, action: Action, offered: Offered = every_value
+) -> Iterator[dict[str, Any]]:
+    """Every combination of parameter values; members of containers are read from `row` itself."""
+    scope = {"s": view(model.layout, row), "c": model.constants}
+
+    def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if not names:
+            yield chosen
+            return
+        for value in offered(names[0], action.domains[names[0]], {**scope, **chosen}):
+            yield from extend(names[1:], {**chosen, names[0]: value})
+
+    yield from extend(list(action.domains), {})
+
+
+def evaluate(model: Model, row: bytes, function: Any) -> str:
+    """An invariant or constraint on a state: "" or the reason why not."""
+    return function(view(model.layout, row), model.constants)
+
+
+def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> str:
+    """A step invariant on a transition: "" or the reason why not."""
+    return function(view(model.layout, before), view(model.layout, after), model.constants)
+
+
+def _witnesses(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
+    if action.witnesses is None:
+        return 1
+    return action.witnesses(view(model.layout, row), model.constants, **args)
