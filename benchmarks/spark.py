@@ -32,8 +32,8 @@ from benchmarks.engines import machine
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
-from protocol_lab.spark.deduplication import LIMIT_BYTES
 from protocol_lab.spark.distributed_search import OWNER_FINGERPRINTS
+from protocol_lab.spark.executor.deduplication import LIMIT_BYTES
 from protocol_lab.spark.session import local_session
 
 SPEC = "kafka.kip_320"

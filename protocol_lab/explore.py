@@ -12,8 +12,8 @@ from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import LabError
 from protocol_lab.semantics.dry_run import rehearse
-from protocol_lab.semantics.symmetry_check import check_alike
 from protocol_lab.spec.spec import Model, expect_model
+from protocol_lab.symmetry.symmetry_check import check_alike
 
 ENGINES = ("native", "python", "spark")
 

@@ -11,8 +11,8 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.pictures import caption, picture_strip
-from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError, unknown
+from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.spec.spec import Model

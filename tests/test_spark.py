@@ -31,20 +31,21 @@ from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import successors
-from protocol_lab.spark import candidates, deduplication, error_messages, jobs, level_files
 from protocol_lab.spark import distributed_search as search_module
-from protocol_lab.spark.candidates import Parcel
+from protocol_lab.spark import error_messages, jobs
 from protocol_lab.spark.dataframes import decoded
-from protocol_lab.spark.deduplication import Unseen
 from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.spark.executor import candidates, deduplication, level_files
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.level_files import LEVEL, Block, write_part
+from protocol_lab.spark.executor.task_reports import Asked, Report
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import runs_up_to
 from protocol_lab.spark.level_expansion import divided
-from protocol_lab.spark.level_files import LEVEL, Block, write_part
 from protocol_lab.spark.model_transfer import Made, model_from, recipe_of
 from protocol_lab.spark.session import local_session
-from protocol_lab.spark.task_reports import Asked, Report
-from protocol_lab.spark.tasks import Tasks
-from protocol_lab.spark.visited_set import runs_up_to
 from protocol_lab.spec.spec import Property
 from protocol_lab.spec.state_view import plain, view
 from tests.cells import CELL, NAME, spec_in_a_cell

@@ -13,8 +13,8 @@ from protocol_lab.catalog import load
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table
-from protocol_lab.drawing.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.spec.spec import Spec
 from protocol_lab.stepper import Stepper, live

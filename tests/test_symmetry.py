@@ -35,12 +35,12 @@ from protocol_lab import (
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
 from protocol_lab.compiler.kernels import Kernels
-from protocol_lab.compiler.state_identity import Identity
 from protocol_lab.explore import explore
-from protocol_lab.semantics.permutations import all_renamings, renamed, smallest_name
 from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.symmetry_check import check_alike
 from protocol_lab.spec.state_view import encode_plain
+from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
+from protocol_lab.symmetry.state_identity import Identity
+from protocol_lab.symmetry.symmetry_check import check_alike
 from tests.request_reply import spec as request_reply
 from tests.spec_checks import agree, cases_of
 from tests.test_style import ROOT
@@ -426,7 +426,7 @@ _ONE_STATE = """
 import sys
 import numpy as np
 from protocol_lab.compiler.building import compilations
-from protocol_lab.compiler.state_identity import Identity
+from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.compiler.kernels import Kernels
 from tests.test_symmetry import MODEL, request_reply
 for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:

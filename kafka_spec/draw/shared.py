@@ -6,7 +6,7 @@ from typing import Any
 
 from protocol_lab.drawing import Cluster, Entry, Text, Value, draw_cluster
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.drawing.wording import spec_title
+from protocol_lab.explain.wording import spec_title
 from protocol_lab.semantics.transitions import evaluate
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.node_sets import members

@@ -43,7 +43,8 @@ def wait_for_ever(answer) -> Feedback:
         return wrong("Write the steps as a text in triple quotes, one step a line.")
     constants = " ".join(f"{name}={value}" for name, value in KAFKA.items())
     walk = play(parse_scenario(f"# spec: kafka.kip_320 {constants}\n{answer}", "your run"))
-    told = why_not_broken(walk, SETTLED, "declared")
+    rows = [each.row for each in walk.moment.path()]
+    told = why_not_broken(walk.model, rows, walk.moment.loops_to, SETTLED, "declared")
     if told:
         return wrong(f"This is not it yet: {told}", walk)
     shortest = check_property(walk.model, SETTLED)

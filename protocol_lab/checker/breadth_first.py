@@ -22,11 +22,11 @@ from protocol_lab.checker.request import GOAL, Question, add_trace, properties_t
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint as table
 from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.state_identity import Identity
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.interrupts import deferred_interrupts
 from protocol_lab.semantics.transitions import successors
 from protocol_lab.spec.spec import Model
+from protocol_lab.symmetry.state_identity import Identity
 
 _CHUNK = 1024
 """States expanded at a time: their successors fit into the processor's cache."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from protocol_lab.checker.request import GOAL, Question, add_trace
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.semantics.permutations import erased, smallest_name
 from protocol_lab.semantics.transitions import Attempt, evaluate, evaluate_step, successors
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import view
+from protocol_lab.symmetry.permutations import erased, smallest_name
 
 
 class PythonSearch:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, wrap
-from protocol_lab.drawing.wording import spec_title, words
+from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 

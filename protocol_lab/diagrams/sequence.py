@@ -10,7 +10,7 @@ from typing import Any
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.drawing.wording import spec_title, words
+from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.traces.events import (
     AT_ONCE,
     CRASH,

@@ -16,8 +16,8 @@ import graphviz
 from protocol_lab import runtime
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.drawing.wording import spec_title, words
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.semantics.step_text import step_of
 from protocol_lab.semantics.transitions import evaluate, initial, successors
 from protocol_lab.spec.spec import Model

@@ -10,8 +10,8 @@ from typing import Any
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.drawing.wording import spec_title
 from protocol_lab.explain.phrasing import number_text
+from protocol_lab.explain.wording import spec_title
 from protocol_lab.spec.channels import lifeline
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
 from protocol_lab.spec.spec import Model

@@ -23,7 +23,6 @@ from protocol_lab.spec.temporal_formulas import (
     Fairness,
     Formula,
 )
-from protocol_lab.traces.walk import Walk
 
 NEVER, TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
 """How a loop meets a condition: its steps are possible nowhere in it; one of them is taken; it is
@@ -137,23 +136,24 @@ def _refusal(model: Model, row: bytes, actions: list[Action], condition: Conditi
     return "; or ".join(reasons[:2]) if reasons else "there is nothing for it to act on"
 
 
-def why_not_broken(walk: Walk, name: str, fairness: str) -> str:
-    """Why a walk, with its loop, is no fair run that breaks a property; "" if it is one.
+def why_not_broken(
+    model: Model, rows: list[bytes], loop_from: int | None, name: str, fairness: str
+) -> str:
+    """Why a path of states is not a fair run that breaks a property; "" if it is one.
 
-    Raises LabError for a name that the spec does not have.
+    rows, loop_from: as in `judge_loop`; None for a path that ends without a loop. Raises LabError
+    for a name that the spec does not have.
     """
-    model, moment = walk.model, walk.moment
     claims = claims_of(model, property_of(model, name))
-    is_run = claims[0].formula.operator == ALWAYS or moment.loops_to is not None
+    is_run = claims[0].formula.operator == ALWAYS or loop_from is not None
     if not is_run:
         return f"{name} is about whole runs: say first where this one goes on, with !loops_to."
-    rows = [each.row for each in moment.path()]
-    if not any(breaks(model, each.formula, each.values, rows, moment.loops_to) for each in claims):
+    if not any(breaks(model, each.formula, each.values, rows, loop_from) for each in claims):
         return f"the run satisfies {name}."
-    if moment.loops_to is None:
+    if loop_from is None:
         return ""
     assumed = assumed_fairness(model, fairness)
-    unmet = [each for each in judge_loop(model, assumed, rows, moment.loops_to) if not each.met]
+    unmet = [each for each in judge_loop(model, assumed, rows, loop_from) if not each.met]
     return f"the loop is not fair: {unmet[0].text}." if unmet else ""
 
 

@@ -22,11 +22,11 @@ import pyarrow as pa
 
 from protocol_lab.checker.request import reason_of
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.level_files import Block, Piece, read_piece
+from protocol_lab.spark.executor.level_files import Block, Piece, read_piece
+from protocol_lab.spark.executor.stages import tasks_for
+from protocol_lab.spark.executor.task_reports import Asked
+from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.model_transfer import Recipe
-from protocol_lab.spark.stages import tasks_for
-from protocol_lab.spark.task_reports import Asked
-from protocol_lab.spark.tasks import Tasks
 from protocol_lab.spec.layout import (
     Array,
     ArrayLayout,

@@ -34,18 +34,18 @@ from protocol_lab.spark.dataframes import (
     states_schema,
 )
 from protocol_lab.spark.error_messages import cause
+from protocol_lab.spark.executor.stages import (
+    in_worker,
+)
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Report
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
 from protocol_lab.spark.jobs import JobFailed, Jobs
 from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import Made, recipe_of
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.spark.session import address
-from protocol_lab.spark.stages import (
-    in_worker,
-)
-from protocol_lab.spark.task_reports import DEADLOCK, Asked, Report
-from protocol_lab.spark.tasks import Tasks
-from protocol_lab.spark.visited_set import Seen
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
 

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
-from protocol_lab.spark.candidates import Parcel
-from protocol_lab.spark.jobs import Jobs
-from protocol_lab.spark.level_files import Block, Piece, write_part
-from protocol_lab.spark.model_transfer import Recipe
-from protocol_lab.spark.packaging import ship
-from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.spark.stages import (
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.level_files import Block, Piece, write_part
+from protocol_lab.spark.executor.stages import (
     CANDIDATE_COLUMNS,
     REPORT_COLUMNS,
     expand_pieces,
     in_worker,
     settle_owner,
 )
-from protocol_lab.spark.task_reports import Asked, Report, Stopwatch
-from protocol_lab.spark.tasks import Tasks
-from protocol_lab.spark.visited_set import Seen
+from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.jobs import Jobs
+from protocol_lab.spark.model_transfer import Recipe
+from protocol_lab.spark.packaging import ship
+from protocol_lab.spark.run_folder import RunFolder
 
 
 @dataclass

@@ -22,8 +22,8 @@ from typing import IO, Any
 import numpy as np
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.level_files import Block, Piece, pieces_of, read_piece
-from protocol_lab.spark.visited_set import Seen
+from protocol_lab.spark.executor.level_files import Block, Piece, pieces_of, read_piece
+from protocol_lab.spark.executor.visited_runs import Seen
 
 try:
     import fcntl

@@ -34,7 +34,7 @@ from protocol_lab.spec.declared import Declared
 from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.spec.parameters import Domain, domains_of
-from protocol_lab.spec.symmetry import Symmetry
+from protocol_lab.spec.symmetry_declaration import Symmetry
 from protocol_lab.spec.temporal_formulas import Fairness, Formula, NextStep, TemporalProperty
 
 TAKEN = ""

@@ -8,13 +8,13 @@ from collections.abc import Collection
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption
-from protocol_lab.drawing.wording import choice_text, constant_texts, first_line, spec_title, words
 from protocol_lab.explain.explanation import (
     Explanation,
     why_broken,
     why_refused,
     why_step_broken,
 )
+from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
 from protocol_lab.semantics.transitions import Attempt
 from protocol_lab.spec.parameters import Member, count_of, follow
 from protocol_lab.spec.spec import Action

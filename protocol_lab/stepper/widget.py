@@ -22,13 +22,13 @@ from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import example
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.picture_exports import FORMATS
-from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import words
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
-from protocol_lab.stepper.session import Session, begin, shipped_scenarios
+from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
 from protocol_lab.traces.readers import read_pasted

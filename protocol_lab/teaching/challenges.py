@@ -33,8 +33,8 @@ from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import Question
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.wording import words
 from protocol_lab.errors import LabError, unknown
+from protocol_lab.explain.wording import words
 from protocol_lab.spec.spec import Action, Model, Spec
 from protocol_lab.spec.state_view import view
 from protocol_lab.traces.scenarios import Scenario

@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.wording import first_line
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
 from protocol_lab.semantics.dry_run import judge
 from protocol_lab.semantics.step_text import Step

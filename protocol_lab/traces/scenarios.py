@@ -26,6 +26,7 @@ from typing import Any
 from protocol_lab.catalog import load, package_folder
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
+from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
@@ -206,12 +207,12 @@ def _is_temporal(line: Line, model: Model) -> bool:
 
 def _check_property(claim: str, walk: Walk) -> None:
     """Does the walk, with its loop, break a temporal property of the spec?"""
-    from protocol_lab.liveness.lasso_check import why_not_broken
-
     name, _, fairness = claim.partition(" under ")
-    told = why_not_broken(walk, name, fairness.strip() or "declared")
-    if told:
-        raise LabError(told)
+    rows = [each.row for each in walk.moment.path()]
+    loop_from = walk.moment.loops_to
+    why_not = why_not_broken(walk.model, rows, loop_from, name, fairness.strip() or "declared")
+    if why_not:
+        raise LabError(why_not)
 
 
 def _check_claim(line: Line, walk: Walk) -> None:

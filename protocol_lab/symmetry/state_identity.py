@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from protocol_lab.compiler import canonical_form
 from protocol_lab.compiler.compiler import inner
 from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.kernels import Kernels, constants_array
-from protocol_lab.compiler.permutation_code import naming_code
 from protocol_lab.spec.constants import capacities
 from protocol_lab.spec.node_sets import members
 from protocol_lab.spec.spec import Model
+from protocol_lab.symmetry import canonical_form
+from protocol_lab.symmetry.permutation_code import naming_code
 
 _CALLED = {
     **{name: value for name, value in vars(canonical_form).items() if hasattr(value, "py_func")},

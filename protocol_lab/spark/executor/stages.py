@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from protocol_lab.spark.candidates import Parcel
-from protocol_lab.spark.level_files import Piece, buffer_of, read_piece, write_part
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.level_files import Piece, buffer_of, read_piece, write_part
+from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
 from protocol_lab.spark.model_transfer import Recipe, model_from
 from protocol_lab.spark.packaging import unpacker
-from protocol_lab.spark.task_reports import Asked, Report, Stopwatch
-from protocol_lab.spark.tasks import Tasks
-from protocol_lab.spark.visited_set import Seen
 
 CANDIDATES = pa.schema(
     [

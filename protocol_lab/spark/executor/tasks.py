@@ -17,12 +17,12 @@ import numpy as np
 from protocol_lab.checker.request import properties_to_compile
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.candidates import Candidates, Parcel
-from protocol_lab.spark.deduplication import Unseen
-from protocol_lab.spark.level_files import Block
+from protocol_lab.spark.executor.candidates import Candidates, Parcel
+from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.level_files import Block
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Finding, Report, sums
+from protocol_lab.spark.executor.visited_runs import Seen
 from protocol_lab.spark.model_transfer import Made
-from protocol_lab.spark.task_reports import DEADLOCK, Asked, Finding, Report, sums
-from protocol_lab.spark.visited_set import Seen
 
 _CHUNK = 1024
 """States expanded at a time, as in the native engine."""

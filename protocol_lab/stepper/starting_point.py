@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any
 
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import spec_title
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.spec.spec import Model
 from protocol_lab.teaching.challenges import Challenge

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.candidates import Parcel
+from protocol_lab.spark.executor.candidates import Parcel
 
 LIMIT_BYTES = 128 << 20
 """Candidates that an owner holds in memory."""

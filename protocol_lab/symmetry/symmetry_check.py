@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.semantics.permutations import Names, erased, exchanges, renamed
 from protocol_lab.semantics.transitions import Attempt, evaluate_step, initial, successors
 from protocol_lab.spec.spec import Model, Property
 from protocol_lab.spec.state_view import view
+from protocol_lab.symmetry.permutations import Names, erased, exchanges, renamed
 
 WALKS, STEPS = 6, 25
 """How many random walks are taken from the initial states, and how long they are."""
