@@ -1,1 +1,12 @@
-"""Every reachable state: the question, the engines of this process, and the result."""
+"""Explicit-state model checking in one process, breadth first.
+
+request        what a search is asked: properties, bounds, callbacks
+result         what a search answers: a verdict of three values, counts, a counterexample
+breadth_first  the native engine: frontier, visited set, counterexample
+expansion      expands a range of the frontier with the compiled loop
+prefetch       expands the next chunks of the frontier on other cores
+reference      the reference engine: the same search in plain Python, the oracle of the others
+find           the shortest path to a state that a learner describes
+coverage       which actions were never taken, and which guards refused them
+progress       the progress line of a search, in a terminal or a notebook
+"""

@@ -1,1 +1,16 @@
-"""Declaring a protocol: state, constants, parameters, the spec, and states seen as names."""
+"""What a protocol declares: its state, constants, actions and properties.
+
+layout                the types of a state's fields, and the fixed-size row of bytes that they give
+node_sets             sets of nodes as bitmasks
+containers            operations on sequences and bags inside a state
+constants             a spec's constants: defaults, bounds, validation
+parameters            the domains of an action's parameters, read from its annotations
+spec                  `Spec`, on which everything is declared, and `Model`, a spec with constants
+declared              base class of declared actions and properties
+temporal_formulas     temporal properties and fairness assumptions
+symmetry_declaration  which nodes a spec declares interchangeable
+channels              which fields hold messages in flight, for sequence diagrams
+extensions            parts of a spec that exist only where a constant is set
+state_view            a row of bytes as named fields, for uncompiled code
+source_code           the source and syntax tree of a plain function
+"""
