@@ -21,8 +21,8 @@ import psutil
 
 from benchmarks.engines import machine
 from protocol_lab.catalog import load
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
+from protocol_lab.checker.result import Result
+from protocol_lab.explore import explore
 
 LOSS = ("bookkeeper.v4_13", {})
 SHIPPED = ("bookkeeper.protocol", {})

@@ -26,7 +26,7 @@ CONSTANTS = {"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch":
 _FRESH_PROCESS = """
 import sys, time
 from protocol_lab.catalog import load
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 result = explore(load({spec!r}).bind(**{constants!r}), invariants=[], progress=False)
 print(result.compile_seconds, result.seconds)
 """
@@ -95,7 +95,7 @@ def compile_times(runs: int) -> None:
 def rate(engine: str, runs: int, **question) -> float:
     """Distinct states per second without compiling; the median."""
     from protocol_lab.catalog import load
-    from protocol_lab.exploring.explore import explore
+    from protocol_lab.explore import explore
 
     def search() -> float:
         began = time.perf_counter()

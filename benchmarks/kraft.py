@@ -20,10 +20,10 @@ from dataclasses import replace
 from benchmarks.bookkeeper import report
 from benchmarks.engines import machine, spread
 from protocol_lab.catalog import load
-from protocol_lab.declaring.spec import Action, Model
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.kernels import Kernels
-from protocol_lab.exploring.result import Result
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.kernels import Kernels
+from protocol_lab.explore import explore
+from protocol_lab.spec.spec import Action, Model
 
 CONSTANTS = {
     "init_cluster_size": 3,

@@ -12,13 +12,13 @@ import time
 
 from benchmarks.engines import machine, spread
 from protocol_lab.catalog import load
-from protocol_lab.declaring.spec import Model
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.find import find_state
-from protocol_lab.exploring.nearness import Nearness
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.checker.find import find_state
+from protocol_lab.distance.nearest_violation import Nearness
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.traces.walk import Walk
 
 KIP_320, TALK = "kafka.kip_320", "kafka.unclean_leader_election"
 

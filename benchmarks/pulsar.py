@@ -11,7 +11,7 @@ import argparse
 
 from benchmarks.engines import machine, spread
 from protocol_lab.catalog import load
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 
 SIZES = [({}, 253_361), ({"model_producer": False}, 45_198)]
 CHECKED = ([], ["type_safe", "compaction_horizon_correctness"])

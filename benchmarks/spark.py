@@ -30,11 +30,11 @@ from typing import Any
 
 from benchmarks.engines import machine
 from protocol_lab.catalog import load
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
-from protocol_lab.spark.search import OWNER_FINGERPRINTS
+from protocol_lab.checker.result import Result
+from protocol_lab.explore import explore
+from protocol_lab.spark.distributed_search import OWNER_FINGERPRINTS
+from protocol_lab.spark.executor.deduplication import LIMIT_BYTES
 from protocol_lab.spark.session import local_session
-from protocol_lab.spark.settling import LIMIT_BYTES
 
 SPEC = "kafka.kip_320"
 

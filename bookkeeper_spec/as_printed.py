@@ -1,14 +1,14 @@
 """The variables of the originals that have another shape here, as TLC prints them.
 
 There, messages are one function from a message to how often it can still be delivered: 1 is under
-way, 0 is done with, and -1 is lost. See `protocol_lab.stepping.tlc_values` for the values.
+way, 0 is done with, and -1 is lost. See `protocol_lab.traces.tlc_values` for the values.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from bookkeeper_spec.ledger import Status
-from protocol_lab.declaring.nodes import members
+from protocol_lab.language.node_sets import members
 
 Messages = Iterator[tuple[dict[str, Any], int]]
 

@@ -35,7 +35,7 @@ from protocol_lab import (
     smallest,
     with_node,
 )
-from protocol_lab.declaring.nodes import submasks
+from protocol_lab.language.node_sets import submasks
 
 NIL, OPEN, IN_RECOVERY, CLOSED, INVALID, WITHDRAWN, ABORTED = range(7)
 """What a ledger or a client may be. NIL: it does not exist yet, or takes no part (any more)."""

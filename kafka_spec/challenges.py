@@ -3,8 +3,8 @@
 from kafka_spec.finite_replicated_log import has_offset
 from kafka_spec.replication_core import Constants, State, presumes_leadership
 from protocol_lab.catalog import package_folder
-from protocol_lab.challenges import Challenge, told_until
-from protocol_lab.stepping.scenarios import read_scenario
+from protocol_lab.teaching.challenges import Challenge, told_until
+from protocol_lab.traces.scenarios import read_scenario
 
 
 def two_leaders_write(s: State, c: Constants) -> bool:

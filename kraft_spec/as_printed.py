@@ -19,7 +19,7 @@ from kraft_spec.types import (
     Result,
     has_started,
 )
-from protocol_lab.declaring.nodes import contains, members
+from protocol_lab.language.node_sets import contains, members
 
 Record = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from kraft_spec.constants import Constants
 from kraft_spec.situations import a_removed_voter_does_not_know
 from kraft_spec.types import FOLLOWER, LEADER, State, is_member
-from protocol_lab.challenges import Challenge
+from protocol_lab.teaching.challenges import Challenge
 
 TWO_SERVERS = {
     "init_cluster_size": 2,

@@ -1,12 +1,12 @@
 """Declare, step, explore and draw protocols: what every spec in this kit is made with."""
 
-from protocol_lab import process
+from protocol_lab.system import process
 
 if process.is_command_line():
     process.begin()  # before the imports below, which take a while
 
-from protocol_lab.declaring.constants import NO_LIMIT, Limits, addition, choice, flag
-from protocol_lab.declaring.containers import (
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.language.containers import (
     add,
     add_once,
     append,
@@ -17,7 +17,20 @@ from protocol_lab.declaring.containers import (
     take,
     truncate,
 )
-from protocol_lab.declaring.layout import (
+from protocol_lab.language.node_sets import (
+    contains,
+    is_subset,
+    members,
+    nodes_up_to,
+    only,
+    size,
+    smallest,
+    submasks,
+    with_node,
+    without_node,
+)
+from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag
+from protocol_lab.spec.layout import (
     NONE,
     Array,
     Bag,
@@ -33,21 +46,9 @@ from protocol_lab.declaring.layout import (
     Struct,
     Where,
 )
-from protocol_lab.declaring.nodes import (
-    contains,
-    is_subset,
-    members,
-    nodes_up_to,
-    only,
-    size,
-    smallest,
-    submasks,
-    with_node,
-    without_node,
-)
-from protocol_lab.declaring.parameters import Member, Range, Sequences, Subset
-from protocol_lab.declaring.spec import HOLDS, TAKEN, Spec
-from protocol_lab.declaring.temporal import (
+from protocol_lab.spec.parameters import Member, Range, Sequences, Subset
+from protocol_lab.spec.spec import HOLDS, TAKEN, Spec
+from protocol_lab.spec.temporal_formulas import (
     NEXT,
     always,
     always_eventually,
@@ -55,7 +56,6 @@ from protocol_lab.declaring.temporal import (
     eventually_always,
     leads_to,
 )
-from protocol_lab.errors import CapacityExceeded, LabError
 
 __all__ = [
     "HOLDS",

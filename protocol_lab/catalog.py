@@ -13,8 +13,8 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from protocol_lab.declaring.spec import Spec
 from protocol_lab.errors import LabError, SpecError, unknown
+from protocol_lab.spec.spec import Spec
 
 _versions: dict[str, dict[Path, float]] = {}
 

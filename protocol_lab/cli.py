@@ -25,16 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.catalog import broken_modules, load, spec_names
-from protocol_lab.declaring.constants import as_text, limits_of, show
-from protocol_lab.declaring.parts import is_there
-from protocol_lab.declaring.spec import Model, Spec
-from protocol_lab.declaring.temporal import fairness_texts
-from protocol_lab.drawing.wording import first_line
+from protocol_lab.checker.coverage import Coverage
+from protocol_lab.checker.result import HOLDS, UNDECIDED, VIOLATED, Result
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
-from protocol_lab.exploring.coverage import Coverage
-from protocol_lab.exploring.result import HOLDS, UNDECIDED, VIOLATED, Result
-from protocol_lab.process import FAILED, crash, end_with, interrupts_raised
+from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import whole_number_of
+from protocol_lab.spec.constants import as_text, limits_of, show
+from protocol_lab.spec.extensions import is_there
+from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.spec.temporal_formulas import fairness_texts
+from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
 
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
 BAD_INPUT = 3
@@ -236,8 +236,8 @@ def _invariants(options: argparse.Namespace) -> list[str] | None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from protocol_lab.exploring.coverage import coverage
-    from protocol_lab.exploring.explore import explore
+    from protocol_lab.checker.coverage import coverage
+    from protocol_lab.explore import explore
 
     if options.property is not None:
         return _check_property(options)
@@ -261,8 +261,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _check_property(options: argparse.Namespace) -> int:
-    from protocol_lab.temporal.check import check_property
-    from protocol_lab.temporal.claims import DECLARED
+    from protocol_lab.liveness.check import check_property
+    from protocol_lab.liveness.claims import DECLARED
 
     alone = {
         "--invariant": options.invariant,
@@ -290,7 +290,7 @@ def _check_property(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from protocol_lab.exploring.simulate import simulate
+    from protocol_lab.simulation.simulate import simulate
 
     with _running(options):
         result = simulate(
@@ -309,7 +309,7 @@ def _simulate(options: argparse.Namespace) -> int:
 
 def _report(result: Result, options: argparse.Namespace, covered: Coverage | None = None) -> int:
     if options.trace and result.trace is not None:
-        from protocol_lab.stepping.scenarios import scenario_text
+        from protocol_lab.traces.scenarios import scenario_text
 
         _write(options.trace, scenario_text(result))
     if options.json:
@@ -411,7 +411,7 @@ def describe(spec: Spec) -> dict[str, Any]:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from protocol_lab.stepping.scenarios import play, read_scenario
+    from protocol_lab.traces.scenarios import play, read_scenario
 
     if options.draw:
         _expect_writable(options.draw)

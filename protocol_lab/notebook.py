@@ -8,25 +8,25 @@ from typing import Any
 from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.challenges import challenge_named, shortest
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.result import Result
+from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.pictures import caption, picture_strip
-from protocol_lab.drawing.state_graph import lasso_graph, state_graph
-from protocol_lab.drawing.wording import spec_title
 from protocol_lab.errors import LabError, unknown
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
+from protocol_lab.explain.wording import spec_title
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import image_html, static_html, wide_image_html
-from protocol_lab.stepping.scenarios import (
+from protocol_lab.teaching.challenges import challenge_named, shortest
+from protocol_lab.traces.scenarios import (
     Scenario,
     play,
     read_scenario,
     scenarios_of,
     split_caption,
 )
-from protocol_lab.stepping.walk import Moment, Walk
-from protocol_lab.temporal.check import check_property
+from protocol_lab.traces.walk import Moment, Walk
 
 __all__ = [
     "Walk",

@@ -3,16 +3,16 @@
 import time
 
 from protocol_lab.catalog import load, package_folder, spec_names
-from protocol_lab.challenges import challenges_of, shortest
-from protocol_lab.declaring.spec import Model
+from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.nearness import Nearness
-from protocol_lab.runtime import find_dot, find_java
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.temporal.check import check_property
-from protocol_lab.temporal.claims import claims_something
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.liveness.claims import claims_something
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.spec import Model
+from protocol_lab.system.programs import find_dot, find_java
+from protocol_lab.teaching.challenges import challenges_of, shortest
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 
 
 def prepare() -> int:

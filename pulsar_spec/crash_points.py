@@ -6,11 +6,11 @@ end. What is then on disk and not in use stays there for ever.
 
 import pandas as pd
 
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.spec import Action, Model
-from protocol_lab.declaring.views import view
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.attempts import attempt, choices
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import attempt, choices
+from protocol_lab.spec.layout import NONE
+from protocol_lab.spec.spec import Action, Model
+from protocol_lab.spec.state_view import view
 from pulsar_spec.compaction_core import (
     COMPACTOR_IN_PHASE_ONE,
     COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,

@@ -29,7 +29,7 @@ from protocol_lab import (
     flag,
     take,
 )
-from protocol_lab.stepping.events import CRASH, RESTART, Note
+from protocol_lab.traces.events import CRASH, RESTART, Note
 
 NOTHING, IN_MEMORY, ON_DISK = 0, 1, 2
 

@@ -10,8 +10,8 @@ protocol, or adds a scenario, looks at the difference after
 
 import json
 
-from protocol_lab.stepping.attempts import attempts
-from protocol_lab.stepping.scenarios import Scenario, play, read_scenario
+from protocol_lab.semantics.transitions import attempts
+from protocol_lab.traces.scenarios import Scenario, play, read_scenario
 from tests.golden_table import FOLDER
 from tests.spec_checks import packages, scenario_files
 

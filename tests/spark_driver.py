@@ -23,10 +23,10 @@ from pathlib import Path
 import psutil
 
 from protocol_lab.catalog import load
-from protocol_lab.declaring.spec import Model
-from protocol_lab.exploring.search import Question
-from protocol_lab.runtime import find_java
-from protocol_lab.spark.search import SparkSearch
+from protocol_lab.checker.request import Question
+from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.spec.spec import Model
+from protocol_lab.system.programs import find_java
 from tests.cells import spec_in_a_cell
 
 SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}

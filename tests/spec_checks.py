@@ -5,13 +5,13 @@ from functools import cache
 from pathlib import Path
 
 from protocol_lab.catalog import load, package_folder, spec_names
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import initial, successors
-from protocol_lab.stepping.scenarios import play, read_scenario
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import initial, successors
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.scenarios import play, read_scenario
 
 Case = tuple[str, tuple[tuple[str, object], ...]]
 """A spec's name and the constants to bind, hashable."""

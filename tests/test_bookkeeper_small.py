@@ -13,8 +13,8 @@ from bookkeeper_spec.quorum_coverage import (
     no_ack_quorum_does_not,
 )
 from protocol_lab.catalog import load
-from protocol_lab.declaring.nodes import nodes_up_to, size, submasks
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
+from protocol_lab.language.node_sets import nodes_up_to, size, submasks
 from tests.test_foundation import agree
 
 FENCING = "bookkeeper.quorum_coverage_fencing"

@@ -5,12 +5,12 @@ from functools import cache
 import pytest
 
 from bookkeeper_spec.ledger import ANY
-from protocol_lab.declaring.nodes import as_set
-from protocol_lab.declaring.views import view
+from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import attempts, initial
+from protocol_lab.explore import explore
+from protocol_lab.language.node_sets import as_set
+from protocol_lab.semantics.transitions import attempts, initial
+from protocol_lab.spec.state_view import view
 from tests.spec_checks import agree, bind, sampled, walk
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"

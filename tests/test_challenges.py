@@ -5,8 +5,8 @@ import pytest
 
 from kafka_spec.exercises import adversary
 from protocol_lab import HOLDS, TAKEN, LabError
-from protocol_lab import challenges as module
-from protocol_lab.challenges import (
+from protocol_lab.teaching import challenges as module
+from protocol_lab.teaching.challenges import (
     FORBIDDEN,
     Challenge,
     Score,
@@ -19,7 +19,7 @@ from protocol_lab.challenges import (
     score,
     shortest,
 )
-from protocol_lab.exercises import repair
+from protocol_lab.teaching.exercises import repair
 from tests.answers.adversary import OTHER_RIGHT
 from tests.notebook_outputs import notebooks, read
 from tests.spec_checks import packages

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from protocol_lab import LabError
+from protocol_lab.checker.coverage import coverage
 from protocol_lab.cli import main
-from protocol_lab.exploring.coverage import coverage
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.attempts import attempts
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import attempts
 from tests import request_reply
 from tests.toy_specs import counter, letters
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_spec.draw.logs import logs_label
 from protocol_lab import LabError, drawing
 from protocol_lab.catalog import load
-from protocol_lab.declaring.views import plain, view
+from protocol_lab.diagrams.state_graph import reachable, state_graph
 from protocol_lab.drawing import (
     Bar,
     Card,
@@ -24,10 +24,10 @@ from protocol_lab.drawing import (
     palette,
 )
 from protocol_lab.drawing.changes import with_changes
-from protocol_lab.drawing.state_graph import reachable, state_graph
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.stepping import attempts as stepping
-from protocol_lab.stepping.steps import find_initial, find_step
+from protocol_lab.semantics import transitions as stepping
+from protocol_lab.semantics.step_text import find_initial, find_step
+from protocol_lab.spec.state_view import plain, view
 from tests.graphviz_drawing import contents
 
 SVG = "{http://www.w3.org/2000/svg}"

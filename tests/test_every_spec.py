@@ -3,11 +3,11 @@
 import pytest
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.declaring.views import encode_plain, plain_value, view
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.attempts import choices
-from protocol_lab.stepping.scenarios import play, read_scenario
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import choices
+from protocol_lab.spec.state_view import encode_plain, plain_value, view
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.spec_checks import (
     Case,
     bind,

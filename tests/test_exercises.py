@@ -12,7 +12,9 @@ import pytest
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
-from protocol_lab.exercises import (
+from protocol_lab.explore import explore
+from protocol_lab.teaching.code_diff import diff_of
+from protocol_lab.teaching.exercises import (
     Exercise,
     exercise,
     predict,
@@ -23,8 +25,6 @@ from protocol_lab.exercises import (
     with_action,
     with_invariant,
 )
-from protocol_lab.exploring.explore import explore
-from protocol_lab.notebook_diff import diff_of
 from tests.spec_checks import packages
 
 QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")

@@ -36,11 +36,9 @@ from protocol_lab import (
     with_node,
 )
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.declaring.views import view
-from protocol_lab.stepping import explaining
-from protocol_lab.stepping.attempts import attempt, attempts, evaluate, initial
-from protocol_lab.stepping.code_path import code_path
-from protocol_lab.stepping.explaining import (
+from protocol_lab.explain import explanation
+from protocol_lab.explain.code_path import code_path
+from protocol_lab.explain.explanation import (
     Clause,
     Explanation,
     failure,
@@ -50,9 +48,11 @@ from protocol_lab.stepping.explaining import (
     why_refused,
     why_step_broken,
 )
-from protocol_lab.stepping.scenarios import parse_scenario, play, read_scenario, scenarios_of
-from protocol_lab.stepping.steps import find_step
-from protocol_lab.stepping.tracing import CannotFollow, Run
+from protocol_lab.explain.interpreter import CannotFollow, Run
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import attempt, attempts, evaluate, initial
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import parse_scenario, play, read_scenario, scenarios_of
 
 # --- A small state, and guards of every shape over it ------------------------------------------
 
@@ -784,7 +784,7 @@ def test_a_broken_step_invariant():
 
 def test_an_explanation_is_an_extra(monkeypatch):
     """Where the explainer itself gives up, the reason has to do."""
-    monkeypatch.setattr(explaining, "refusal", lambda *_: 1 // 0)
+    monkeypatch.setattr(explanation, "refusal", lambda *_: 1 // 0)
     model = model_of(a_not)
     row = next(initial(model)).row
     tried = attempt(model, row, model.spec.actions[0], AB)

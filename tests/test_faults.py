@@ -25,18 +25,18 @@ from protocol_lab import (
     Struct,
     append,
 )
-from protocol_lab.declaring.temporal import always
-from protocol_lab.declaring.views import view
+from protocol_lab.checker import cross_check, request
+from protocol_lab.checker.find import find_state
+from protocol_lab.compiler.effects import may_refuse_changed
+from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.errors import KitDefect, SpecError
-from protocol_lab.exploring import search, second_opinion
-from protocol_lab.exploring.effects import may_refuse_changed
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.find import find_state
-from protocol_lab.exploring.nearness import Nearness
-from protocol_lab.exploring.simulate import simulate
-from protocol_lab.stepping.attempts import attempts, initial, successors
-from protocol_lab.stepping.walk import Moment, Walk
-from protocol_lab.temporal.check import check_property
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.semantics.transitions import attempts, initial, successors
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.spec.state_view import view
+from protocol_lab.spec.temporal_formulas import always
+from protocol_lab.traces.walk import Moment, Walk
 from tests.spec_checks import ENGINES
 from tests.toy_specs import asserts_few
 
@@ -516,7 +516,7 @@ def test_compiled_code_that_sees_a_violation_alone_is_a_defect(monkeypatch, tmp_
     def few(s: State, c: Nothing):
         return HOLDS if s.n < LATE else "too many"
 
-    monkeypatch.setattr(search, "evaluate", lambda *_: "")
+    monkeypatch.setattr(request, "evaluate", lambda *_: "")
     with pytest.raises(KitDefect, match="a defect of the kit, not of your spec: compiled") as error:
         explore(spec.bind(), progress=False)
     [file] = tmp_path.glob("protocol-lab-defect-*.json")
@@ -532,6 +532,6 @@ def test_a_sample_of_what_holds_is_compared(monkeypatch, tmp_path):
     def fewer(model, row):
         return islice(successors(model, row), 1)
 
-    monkeypatch.setattr(second_opinion, "successors", fewer)
+    monkeypatch.setattr(cross_check, "successors", fewer)
     with pytest.raises(KitDefect, match="disagree on count_plainly of "):
         explore(counting("nowhere", None).bind(), progress=False)

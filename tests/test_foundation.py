@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 
 from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct, truncate
 from protocol_lab.catalog import load
-from protocol_lab.declaring import nodes
-from protocol_lab.declaring.constants import show_text
-from protocol_lab.declaring.containers import add, take
-from protocol_lab.declaring.layout import Bag, resolve
-from protocol_lab.declaring.views import encode_plain, plain, view
-from protocol_lab.exercises import with_action
-from protocol_lab.exploring import building
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.fingerprint import fingerprint, fingerprints
-from protocol_lab.exploring.result import UNDECIDED
-from protocol_lab.exploring.simulate import simulate
-from protocol_lab.stepping.attempts import attempts, initial, successors
-from protocol_lab.stepping.steps import find_initial, find_step, step_of
+from protocol_lab.checker.result import UNDECIDED
+from protocol_lab.compiler import building
+from protocol_lab.compiler.fingerprint import fingerprint, fingerprints
+from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
+from protocol_lab.explore import explore
+from protocol_lab.language import containers, node_sets
+from protocol_lab.language.containers import add, take
+from protocol_lab.semantics.step_text import find_initial, find_step, step_of
+from protocol_lab.semantics.transitions import attempts, initial, successors
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.spec.constants import show_text
+from protocol_lab.spec.layout import Bag, resolve
+from protocol_lab.spec.state_view import encode_plain, plain, view
+from protocol_lab.teaching.exercises import with_action
 from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls, shelves
 
@@ -164,7 +165,7 @@ def test_an_interrupted_search_tells_what_it_knows():
 
 def test_ctrl_c_ends_a_search_as_undecided_with_counts_that_add_up(monkeypatch):
     model = letters.bind(servers=3, values=4)
-    monkeypatch.setattr("protocol_lab.exploring.native._CHUNK", 64)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first._CHUNK", 64)
     explore(model, invariants=[], max_states=1)  # compiled before it is interrupted
 
     def stopped() -> bool:
@@ -432,8 +433,8 @@ def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):
 
 
 def test_a_call_through_a_module_is_asked_to_be_imported_by_name():
-    with pytest.raises(LabError, match=r"uses nodes\.size: import it by its name"):
-        explore(counter.bind(), constraint=lambda s, c: nodes.size(s.n) < 2)
+    with pytest.raises(LabError, match=r"uses node_sets\.size: import it by its name"):
+        explore(counter.bind(), constraint=lambda s, c: node_sets.size(s.n) < 2)
     assert explore(counter.bind(), constraint=lambda s, c: s.n < math.inf).distinct == 6
 
 
@@ -463,7 +464,7 @@ def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
 ROOT = Path(__file__).parent.parent
 EXPLORE_LETTERS = """
 import sys
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 from tests.toy_specs import letters
 for slots in map(int, sys.argv[1:]):
     print(explore(letters.bind(servers=2, slots=slots), progress=False).distinct)
@@ -485,3 +486,7 @@ def test_kernels_that_different_processes_have_compiled_can_be_loaded_together(t
     alone = explored("4"), explored("8")
     assert explored("4", "8") == explored("8", "4") == [*alone[0], *alone[1]]
     assert alone[0] == alone[1]
+
+
+def test_container_functions_with_compiled_versions_are_named():
+    assert set(containers.COMPILED_APART) == {containers.overflow, *BAG_OPERATIONS}

@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.request import Question
 from protocol_lab.cli import main
-from protocol_lab.exploring import building
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.search import Question
-from protocol_lab.stepping.scenarios import play, read_scenario
+from protocol_lab.compiler import building
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.golden_table import SPECS, Golden, compact, full_records, golden_rows
 
 # Golden file: its runs, and how many of them use symmetry.

@@ -7,15 +7,15 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.checker import progress
+from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
-from protocol_lab.exercises import with_invariant
-from protocol_lab.exploring import progress
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.progress import ProgressBar
-from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.simulate import simulate
+from protocol_lab.explore import explore
 from protocol_lab.notebook import check_property, lasso, scenario, show, source
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.teaching.exercises import with_invariant
+from protocol_lab.traces.walk import Walk
 from tests.patience import PATIENCE
 
 LOGS = load("kafka.finite_replicated_log").bind()

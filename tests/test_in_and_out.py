@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.declaring.constants import show
 from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
-from protocol_lab.drawing.exports import FORMATS, to_gif
+from protocol_lab.drawing.picture_exports import FORMATS, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
-from protocol_lab.stepping.exports import read_json, to_json, to_python
-from protocol_lab.stepping.links import PREFIX, link_text, read_link
-from protocol_lab.stepping.pasted import read_pasted
-from protocol_lab.stepping.scenarios import (
+from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.spec.constants import show
+from protocol_lab.traces.links import PREFIX, link_text, read_link
+from protocol_lab.traces.readers import read_pasted
+from protocol_lab.traces.scenarios import (
     Scenario,
     parse_scenario,
     play,
@@ -31,11 +31,11 @@ from protocol_lab.stepping.scenarios import (
     scenario_text,
     scenarios_of,
 )
-from protocol_lab.stepping.steps import initial_texts
-from protocol_lab.stepping.tlc_output import parse_output
-from protocol_lab.stepping.tlc_traces import read_tlc_trace
-from protocol_lab.stepping.tlc_values import same_name
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.traces.text_exports import read_json, to_json, to_python
+from protocol_lab.traces.tlc_output import parse_output
+from protocol_lab.traces.tlc_traces import read_tlc_trace
+from protocol_lab.traces.tlc_values import same_name
+from protocol_lab.traces.walk import Walk
 from tests.golden_table import SPECS, golden_rows
 from tests.request_reply import spec as request_reply
 

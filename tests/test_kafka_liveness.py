@@ -6,7 +6,7 @@ Its lassos are no shortest ones, so ours may come to their loops earlier.
 
 import pytest
 
-from protocol_lab.temporal.check import check_property
+from protocol_lab.liveness.check import check_property
 from tests.spec_checks import bind
 
 LEARN, FOLLOW, SETTLE = (

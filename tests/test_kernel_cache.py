@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab import cache_folder as cache_folder_module
-from protocol_lab.cache_folder import cache_folder
-from protocol_lab.exploring import building, kernel_cache
-from protocol_lab.exploring.explore import explore
+from protocol_lab.compiler import building, kernel_cache
+from protocol_lab.explore import explore
+from protocol_lab.system import cache_folder as cache_folder_module
+from protocol_lab.system.cache_folder import cache_folder
 from tests.toy_specs import counter
 
 ROOT = Path(__file__).parent.parent

@@ -3,12 +3,12 @@
 import pytest
 
 from protocol_lab import HOLDS
-from protocol_lab.declaring.views import view
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.attempts import evaluate, successors
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.stepping.steps import find_step
-from protocol_lab.temporal.check import check_property
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 
 SPEC = "kraft.kip_853"

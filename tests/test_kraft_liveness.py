@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from protocol_lab import LabError
-from protocol_lab.temporal.check import check_property
+from protocol_lab.liveness.check import check_property
 from tests.spec_checks import bind
 
 pytestmark = pytest.mark.slow

@@ -5,12 +5,12 @@ from functools import cache
 import pytest
 
 from protocol_lab import HOLDS
-from protocol_lab.declaring.views import plain, view
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import evaluate
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.checker.result import Result
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import evaluate
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 
 SPEC = "kraft.kip_853"

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 import lab
-from protocol_lab import runtime
+from protocol_lab.system import programs
 from tests.patience import PATIENCE
 
 KIT = Path(lab.__file__).parent
@@ -445,8 +445,8 @@ def bare_machine(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_without_a_java_the_wheels_runs_and_drops_only_the_module_it_lacks(bare_machine):
-    java = runtime.find_java() / "bin" / "java"
-    for module in ([], [runtime.VECTOR_MODULE]):
+    java = programs.find_java() / "bin" / "java"
+    for module in ([], [programs.VECTOR_MODULE]):
         answer = subprocess.run(
             [java, *module, "-Dtold=two words", "-XshowSettings:properties", "-version"],
             capture_output=True,
@@ -455,21 +455,21 @@ def test_without_a_java_the_wheels_runs_and_drops_only_the_module_it_lacks(bare_
         )
         assert answer.returncode == 0
         assert "told = two words" in answer.stderr
-    assert runtime.find_java() == java.parent.parent
+    assert programs.find_java() == java.parent.parent
 
 
 def test_a_java_that_is_too_old_is_passed_over(bare_machine, monkeypatch):
     versions = {"old": 11, "new": 21}
-    monkeypatch.setattr(runtime, "_installed_javas", lambda: ["old", "new"])
-    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path(java, "home"), versions[java]))
-    monkeypatch.setattr(runtime, "_has_vector_module", lambda java: True)
-    assert runtime.find_java() == Path("new", "home")
+    monkeypatch.setattr(programs, "_installed_javas", lambda: ["old", "new"])
+    monkeypatch.setattr(programs, "_ask_java", lambda java: (Path(java, "home"), versions[java]))
+    monkeypatch.setattr(programs, "_has_vector_module", lambda java: True)
+    assert programs.find_java() == Path("new", "home")
 
 
 def test_without_any_java_one_sentence_says_what_to_install(bare_machine, monkeypatch):
-    monkeypatch.setattr(runtime, "_java_from_the_wheel", lambda: Path("java"))
-    with pytest.raises(runtime.LabError, match=r"^Spark needs Java.*install Java 17 or newer"):
-        runtime.find_java()
+    monkeypatch.setattr(programs, "_java_from_the_wheel", lambda: Path("java"))
+    with pytest.raises(programs.LabError, match=r"^Spark needs Java.*install Java 17 or newer"):
+        programs.find_java()
 
 
 def test_without_a_dot_the_wheels_draws(bare_machine, monkeypatch):
@@ -477,14 +477,14 @@ def test_without_a_dot_the_wheels_draws(bare_machine, monkeypatch):
     from graphviz.backend import dot_command
 
     monkeypatch.setattr(dot_command, "DOT_BINARY", Path("dot"))
-    assert runtime.use_dot().stem == "graphviz-pure"
+    assert programs.use_dot().stem == "graphviz-pure"
     assert "<svg" in graphviz.Source("digraph { a -> b }").pipe("svg", encoding="utf-8")
 
 
 def test_without_any_dot_one_sentence_says_what_to_run(bare_machine, monkeypatch):
-    monkeypatch.setattr(runtime, "_scripts_folder", lambda: "")
-    with pytest.raises(runtime.LabError, match=r"needs Graphviz's dot.*lab.py prepare"):
-        runtime.find_dot()
+    monkeypatch.setattr(programs, "_scripts_folder", lambda: "")
+    with pytest.raises(programs.LabError, match=r"needs Graphviz's dot.*lab.py prepare"):
+        programs.find_dot()
 
 
 # --- Ending ------------------------------------------------------------------------------------

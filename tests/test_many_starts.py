@@ -8,15 +8,15 @@ import signal
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import walking
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.nearness import Nearness
-from protocol_lab.exploring.simulate import simulate
+from protocol_lab.explore import explore
 from protocol_lab.notebook import step
-from protocol_lab.stepping.exports import read_json, to_json, to_python
-from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.simulation import random_walks
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.text_exports import read_json, to_json, to_python
+from protocol_lab.traces.walk import Walk
 
 SPEC = "pulsar.compaction"
 ALL_THERE = {"model_producer": False, "value_space": 99}
@@ -96,7 +96,7 @@ def test_memory_is_bounded_in_the_first_level(model):
 
 
 def test_random_walks_begin_in_some_that_are_drawn(model, monkeypatch):
-    monkeypatch.setattr(walking, "STARTS", 200)
+    monkeypatch.setattr(random_walks, "STARTS", 200)
     asked = {"walks": 300, "steps": 12, "progress": False}
     lossy = load(SPEC).bind(**model.constants._asdict() | {"retain_null_key": 1})
     found = simulate(lossy, invariants=["duplicate_null_key_message"], seed=5, **asked)

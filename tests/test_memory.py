@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import memory
+from protocol_lab.system import memory
 
 MACHINE = 64 << 30
 

@@ -9,12 +9,12 @@ import threading
 import pytest
 
 from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
-from protocol_lab.declaring.views import view
-from protocol_lab.exploring import building
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.find import FOUND, UNDECIDED, UNREACHABLE, find_state
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.nearness import (
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.find import FOUND, UNDECIDED, UNREACHABLE, find_state
+from protocol_lab.checker.reference import PythonSearch
+from protocol_lab.checker.request import GOAL, Question
+from protocol_lab.compiler import building
+from protocol_lab.distance.nearest_violation import (
     ALL_STATES,
     EXACT,
     FROM_HERE,
@@ -24,17 +24,17 @@ from protocol_lab.exploring.nearness import (
     Distance,
     Nearness,
 )
-from protocol_lab.exploring.python_engine import PythonSearch
-from protocol_lab.exploring.search import GOAL, Question
-from protocol_lab.stepper.background import Background
-from protocol_lab.stepping.attempts import (
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import (
     attempts,
     evaluate,
     evaluate_step,
     initial,
     successors,
 )
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.spec.state_view import view
+from protocol_lab.stepper.background import Background
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import request_reply
 from tests.patience import PATIENCE
 from tests.toy_specs import CounterConstants, counter, letters

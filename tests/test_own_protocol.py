@@ -9,9 +9,9 @@ import pytest
 from protocol_lab import LabError
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text, Value
 from protocol_lab.drawing.changes import with_changes
-from protocol_lab.exercises import Exercise
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.explore import explore
+from protocol_lab.teaching.exercises import Exercise
+from protocol_lab.traces.walk import Walk
 from tests.notebook_outputs import FOLDER, code_cells, read
 
 NOTEBOOK = FOLDER / "your_own" / "01_primary_backup.ipynb"

@@ -22,10 +22,10 @@ from protocol_lab import (
     take,
 )
 from protocol_lab.cli import describe
-from protocol_lab.declaring.constants import Limits
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.steps import find_step
-from protocol_lab.temporal.check import check_property
+from protocol_lab.liveness.check import check_property
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.constants import Limits
 from tests.spec_checks import agree
 
 Clerk = Node("clerks", noun="clerk")

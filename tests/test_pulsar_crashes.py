@@ -3,9 +3,9 @@
 import pytest
 
 from protocol_lab.catalog import load
-from protocol_lab.stepping.events import CRASH, walk_events
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.temporal.check import check_property
+from protocol_lab.liveness.check import check_property
+from protocol_lab.traces.events import CRASH, walk_events
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from pulsar_spec.crash_points import crash_points
 from pulsar_spec.exercises import compaction as exercises
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from protocol_lab.catalog import spec_names
-from protocol_lab.declaring.views import encode_plain, plain, plain_value, view
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.result import Result
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.steps import find_initial, find_step, initial_texts
-from protocol_lab.stepping.tlc_traces import read_tlc_trace
+from protocol_lab.checker.result import Result
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import find_initial, find_step, initial_texts
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
+from protocol_lab.traces.tlc_traces import read_tlc_trace
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.spark import BESIDE_TLC, GROWING
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.exploring.explore import explore
-from protocol_lab.stepping.scenarios import read_scenario
-from protocol_lab.temporal.check import check_property
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.traces.scenarios import read_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

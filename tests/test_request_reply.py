@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 from tests.request_reply import spec
 
 COUNTS = [

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.request import Question
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.search import Question
+from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.spark.executor.visited_runs import Seen, mapped
 from protocol_lab.spark.run_folder import _write_json
-from protocol_lab.spark.search import SparkSearch
-from protocol_lab.spark.seen import Seen, mapped
+from protocol_lab.spec.spec import Model
 from tests.end_to_end.level_records import (
     COUNTS,
     INTERRUPTED_AT,

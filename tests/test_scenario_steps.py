@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol_lab.stepping.scenarios import read_scenario
+from protocol_lab.traces.scenarios import read_scenario
 from tests.scenario_steps import counted, possible_steps
 from tests.spec_checks import packages, scenario_files
 

@@ -25,19 +25,19 @@ from protocol_lab import (
     size,
 )
 from protocol_lab.catalog import load
+from protocol_lab.checker.request import Question
 from protocol_lab.cli import main
-from protocol_lab.declaring.spec import Property
-from protocol_lab.exploring import simulate as simulating
-from protocol_lab.exploring.choosing import liking_of, place, streams
-from protocol_lab.exploring.estimating import Sightings
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.search import Question
-from protocol_lab.exploring.shrinking import shrink
-from protocol_lab.exploring.simulate import simulate
-from protocol_lab.exploring.walking import ENDS, TOGETHER
-from protocol_lab.stepping.attempts import evaluate, successors
-from protocol_lab.stepping.scenarios import play, read_scenario
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.simulation import simulate as simulating
+from protocol_lab.simulation.bias import liking_of, place, streams
+from protocol_lab.simulation.coverage_estimate import Sightings
+from protocol_lab.simulation.random_walks import ENDS, TOGETHER
+from protocol_lab.simulation.shrinking import shrink
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.spec.spec import Property
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.request_reply import spec as request_reply
 from tests.toy_specs import counter, shelves
 

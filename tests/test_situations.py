@@ -6,9 +6,9 @@ import pytest
 
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.declaring.spec import Property
-from protocol_lab.declaring.views import view
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
+from protocol_lab.spec.spec import Property
+from protocol_lab.spec.state_view import view
 from tests.spec_checks import bind, cases_of, on_scenarios
 
 UNREACHABLE = {

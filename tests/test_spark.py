@@ -21,33 +21,35 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_spec import kip_320, truncate_to_high_watermark
-from protocol_lab import LabError, runtime
+from protocol_lab import LabError
 from protocol_lab.catalog import spec_names
-from protocol_lab.declaring.spec import Property
-from protocol_lab.declaring.views import plain, view
-from protocol_lab.exploring import building
-from protocol_lab.exploring.fingerprint import fingerprints
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.predicates import predicate
-from protocol_lab.exploring.progress import states_to_come
-from protocol_lab.exploring.search import Question
-from protocol_lab.spark import candidates, jobs, level_files, settling, troubles
-from protocol_lab.spark import search as search_module
-from protocol_lab.spark.candidates import Parcel
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.progress import states_to_come
+from protocol_lab.checker.request import Question
+from protocol_lab.compiler import building
+from protocol_lab.compiler.conditions import predicate
+from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import successors
+from protocol_lab.spark import distributed_search as search_module
+from protocol_lab.spark import error_messages, jobs
+from protocol_lab.spark.dataframes import decoded
 from protocol_lab.spark.distances import steps_to
+from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.spark.executor import candidates, deduplication, level_files
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.level_files import LEVEL, Block, Piece, write_part
+from protocol_lab.spark.executor.task_reports import Asked, Report
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import runs_up_to
 from protocol_lab.spark.jobs import JobFailed
-from protocol_lab.spark.level_files import LEVEL, Block, Piece, write_part
-from protocol_lab.spark.making import LevelMaker, divided
-from protocol_lab.spark.recipe import Made, model_from, recipe_of
-from protocol_lab.spark.reports import Asked, Report
-from protocol_lab.spark.search import SparkSearch
-from protocol_lab.spark.seen import runs_up_to
+from protocol_lab.spark.level_expansion import LevelMaker, divided
+from protocol_lab.spark.model_transfer import Made, model_from, recipe_of
 from protocol_lab.spark.session import local_session
-from protocol_lab.spark.settling import Unseen
-from protocol_lab.spark.tables import decoded
-from protocol_lab.spark.tasks import Tasks
-from protocol_lab.stepping.attempts import successors
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.spec.spec import Property
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.spec_checks import bind, cases_of, sampled
 from tests.toy_specs import letters, values_last
@@ -278,7 +280,7 @@ def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     before = folder.seen()
     peaks, found = [], []
     for limit in (1 << 30, 1 << 16, 1 << 16):  # the first time Python's own tables may grow
-        for module, name in ((settling, "LIMIT_BYTES"), (candidates, "_STORE_BYTES")):
+        for module, name in ((deduplication, "LIMIT_BYTES"), (candidates, "_STORE_BYTES")):
             monkeypatch.setattr(module, name, limit)
         after = replace(before.after(1), folder=tmp_path / f"seen {len(found)}")
         report, level = Report(), folder.new_level(after.depth)
@@ -848,7 +850,7 @@ def test_the_large_configuration_of_kip_320(session, tmp_path):
 ALONE = """
 import socket, sys
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 from protocol_lab.spark.session import local_session
 from tests.toy_specs import letters, values_last
 
@@ -872,7 +874,7 @@ session.stop()
 def test_a_search_that_needs_no_job_leaves_one_session():
     """Spark's start goes on in the background when the driver has made all levels itself."""
     program = """
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 from protocol_lab.spark.session import local_session
 from tests.toy_specs import letters
 
@@ -902,13 +904,13 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
     monkeypatch, version, said
 ):
     """Also by a search, which starts Spark in the background."""
-    monkeypatch.setattr(runtime, "_installed_javas", lambda: ["java"])
-    monkeypatch.setattr(runtime, "_java_from_the_wheel", lambda: "java")
-    monkeypatch.setattr(runtime, "_ask_java", lambda java: (Path("home"), version))
+    monkeypatch.setattr(programs, "_installed_javas", lambda: ["java"])
+    monkeypatch.setattr(programs, "_java_from_the_wheel", lambda: "java")
+    monkeypatch.setattr(programs, "_ask_java", lambda java: (Path("home"), version))
     sentence = rf"^Spark needs Java, and {said}: install Java [^\n]*\.$"
     with pytest.raises(LabError, match=sentence):
-        runtime.find_java()
-    monkeypatch.setattr(jobs, "local_session", runtime.find_java)
+        programs.find_java()
+    monkeypatch.setattr(jobs, "local_session", programs.find_java)
     model = letters.bind(servers=2, starts=1)
     with pytest.raises(LabError, match=sentence):
         SparkSearch(model, question(model), driver_below=0).run()
@@ -956,4 +958,4 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
     ],
 )
 def test_what_spark_says_at_length_becomes_one_sentence(text, sentence):
-    assert troubles.cause(text).startswith(sentence)
+    assert error_messages.cause(text).startswith(sentence)

@@ -23,10 +23,10 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from protocol_lab.cache_folder import cache_folder
-from protocol_lab.exploring.native import NativeSearch
-from protocol_lab.exploring.result import Result
-from protocol_lab.runtime import find_java
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.result import Result
+from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.programs import find_java
 from tests.patience import PATIENCE
 from tests.spark_driver import CASES, COUNTS, model_of, question_of
 

@@ -10,21 +10,21 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab.catalog import load
-from protocol_lab.challenges import challenges_of, shortest
-from protocol_lab.declaring.spec import Spec
-from protocol_lab.drawing.exports import FORMATS
+from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table
-from protocol_lab.drawing.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.notebook import replay, scenario, show, step, strip
+from protocol_lab.spec.spec import Spec
 from protocol_lab.stepper import Stepper, live
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.stepping.links import read_link
-from protocol_lab.stepping.scenarios import parse_scenario, read_scenario, scenarios_of
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.teaching.challenges import challenges_of, shortest
+from protocol_lab.traces.links import read_link
+from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
+from protocol_lab.traces.walk import Walk
 from tests.patience import PATIENCE
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
@@ -447,7 +447,7 @@ def test_several_initial_states_can_be_chosen_among():
 
 
 def test_a_walk_along_a_counterexample_starts_before_it():
-    from protocol_lab.exploring.explore import explore
+    from protocol_lab.explore import explore
 
     result = explore(counter.bind(), engine="python", invariants=["never_to_three"])
     view = Stepper(result).view

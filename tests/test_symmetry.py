@@ -34,13 +34,13 @@ from protocol_lab import (
 )
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
-from protocol_lab.declaring.views import encode_plain
-from protocol_lab.exploring.alike import check_alike
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.identity import Identity
-from protocol_lab.exploring.kernels import Kernels
-from protocol_lab.exploring.renaming import all_renamings, renamed, smallest_name
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.compiler.kernels import Kernels
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.spec.state_view import encode_plain
+from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
+from protocol_lab.symmetry.state_identity import Identity
+from protocol_lab.symmetry.symmetry_check import check_alike
 from tests.request_reply import spec as request_reply
 from tests.spec_checks import agree, cases_of
 from tests.test_style import ROOT
@@ -425,9 +425,9 @@ def test_a_violation_found_under_a_view_is_one():
 _ONE_STATE = """
 import sys
 import numpy as np
-from protocol_lab.exploring.building import compilations
-from protocol_lab.exploring.identity import Identity
-from protocol_lab.exploring.kernels import Kernels
+from protocol_lab.compiler.building import compilations
+from protocol_lab.symmetry.state_identity import Identity
+from protocol_lab.compiler.kernels import Kernels
 from tests.test_symmetry import MODEL, request_reply
 for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:
     identity = Identity(Kernels(model), symmetry=True, view=False)

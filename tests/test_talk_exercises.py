@@ -12,7 +12,7 @@ from kafka_spec.unclean_leader_election import (
     leo,
 )
 from protocol_lab import HOLDS, TAKEN, members, size, smallest
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.session import local_session
 

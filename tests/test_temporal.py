@@ -23,16 +23,16 @@ from protocol_lab import (
     prepare,
 )
 from protocol_lab.catalog import load
-from protocol_lab.declaring.temporal import Fairness
-from protocol_lab.drawing.state_graph import lasso_graph
+from protocol_lab.diagrams.state_graph import lasso_graph
+from protocol_lab.liveness.check import check_property
+from protocol_lab.liveness.step_graph import StepGraph
+from protocol_lab.spec.temporal_formulas import Fairness
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.static_view import static_text
-from protocol_lab.stepping.exports import read_json, to_json, to_mermaid, to_python
-from protocol_lab.stepping.links import link_text, read_link
-from protocol_lab.stepping.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.stepping.walk import Walk
-from protocol_lab.temporal.check import check_property
-from protocol_lab.temporal.steps import StepGraph
+from protocol_lab.traces.links import link_text, read_link
+from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.text_exports import read_json, to_json, to_mermaid, to_python
+from protocol_lab.traces.walk import Walk
 from tests import graph_spec, request_reply
 from tests.graph_spec import STATES, a, b, f, p, q
 from tests.toy_specs import counter

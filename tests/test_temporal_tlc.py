@@ -18,7 +18,7 @@ from protocol_lab import (
     eventually_always,
     leads_to,
 )
-from protocol_lab.temporal.check import check_property
+from protocol_lab.liveness.check import check_property
 
 
 class State(Struct):

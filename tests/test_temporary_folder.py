@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab.temporary_folder import remove, sweep, temporary_folder
+from protocol_lab.system.temporary_folder import remove, sweep, temporary_folder
 
 ROOT = Path(__file__).parent.parent
 
 MAKE_ONE = """
 import sys
-from protocol_lab.temporary_folder import temporary_folder
+from protocol_lab.system.temporary_folder import temporary_folder
 folder = temporary_folder("test")
 (folder / "deep").mkdir()
 (folder / "deep" / "file").write_text("left behind")

@@ -4,13 +4,13 @@ from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
-from protocol_lab.declaring.layout import Node
-from protocol_lab.declaring.spec import Spec
 from protocol_lab.drawing import Cluster, CutLink, Lane, Message, Messages, Text, draw_cluster
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.traffic import ROOM, tracks_of
-from protocol_lab.stepping.events import DELIVERED, SENT, Arrow, Note, events, lifelines
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.spec.layout import Node
+from protocol_lab.spec.spec import Spec
+from protocol_lab.traces.events import DELIVERED, SENT, Arrow, Note, events, lifelines
+from protocol_lab.traces.walk import Walk
 from tests.test_drawing import SVG, boxes, described, texts
 from tests.toy_specs import letters
 

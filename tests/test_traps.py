@@ -11,10 +11,10 @@ from itertools import count
 import pytest
 
 from protocol_lab import LabError
-from protocol_lab.declaring.layout import named_values
-from protocol_lab.declaring.views import view
-from protocol_lab.exploring import explore as explore_module
-from protocol_lab.exploring.explore import explore
+from protocol_lab import explore as explore_module
+from protocol_lab.explore import explore
+from protocol_lab.spec.layout import named_values
+from protocol_lab.spec.state_view import view
 from tests.spec_checks import ENGINES, agree
 
 HEAD = """

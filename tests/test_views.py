@@ -9,13 +9,14 @@ import pytest
 
 from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.diagrams.comparison import compare_branches, comparison, draw_comparison
+from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
+from protocol_lab.diagrams.sequence import sequence_diagram
+from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.comparison import compare_branches, comparison, draw_comparison
-from protocol_lab.drawing.sequence import sequence_diagram
-from protocol_lab.drawing.state_graph import TooManyStates, around, reachable
 from protocol_lab.drawing.state_table import state_columns, state_table
-from protocol_lab.drawing.strip import invariants_strip, tracks
-from protocol_lab.stepping.events import (
+from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.traces.events import (
     AT_ONCE,
     CRASH,
     DELIVERED,
@@ -27,9 +28,8 @@ from protocol_lab.stepping.events import (
     lifelines,
     walk_events,
 )
-from protocol_lab.stepping.scenarios import play, read_scenario, scenarios_of
-from protocol_lab.stepping.steps import initial_texts
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.traces.walk import Walk
 from tests.request_reply import spec as request_reply
 from tests.test_drawing import boxes, contrast, described, texts
 from tests.toy_specs import State, counter, letters

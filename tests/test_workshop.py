@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import protocol_lab.stepper
-from protocol_lab.challenges import challenges_of
+from protocol_lab.teaching.challenges import challenges_of
 from tests.notebook_outputs import FOLDER, read
 from tests.spec_checks import packages
 

@@ -2,7 +2,7 @@
 
 from bookkeeper_spec.chain import NO_ENTRY
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Text, Value, drawing_of
-from protocol_lab.drawing.wording import words
+from protocol_lab.explain.wording import words
 
 
 def describe_chaining(s, c) -> Cluster:

@@ -21,9 +21,9 @@ from bookkeeper_spec.draw.traffic import (
     set_name,
 )
 from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY, INVALID, NIL, OPEN
-from protocol_lab.stepping import events as telling
-from protocol_lab.stepping.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
-from protocol_lab.stepping.steps import Step
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.traces import events as telling
+from protocol_lab.traces.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
 
 METADATA_STORE = "zk"
 

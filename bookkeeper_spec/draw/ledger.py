@@ -38,7 +38,6 @@ from bookkeeper_spec.ledger import (
     has_entry,
 )
 from bookkeeper_spec.writing import needs_resend
-from protocol_lab.declaring.nodes import contains, smallest
 from protocol_lab.drawing import (
     Bar,
     Card,
@@ -52,6 +51,7 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
+from protocol_lab.language.node_sets import contains, smallest
 
 LEGEND = (
     "✓ solid border: acknowledged to the writer's caller · dashed: not · cut off: beyond the end of"

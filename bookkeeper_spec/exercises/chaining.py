@@ -11,7 +11,7 @@ from bookkeeper_spec.chain import (
 )
 from bookkeeper_spec.ledger_chaining import Constants, spec, two_clients_have_a_ledger
 from protocol_lab import HOLDS, TAKEN, append
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

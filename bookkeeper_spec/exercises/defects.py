@@ -6,7 +6,7 @@ from bookkeeper_spec.messages import handle, send, sent
 from bookkeeper_spec.reading_first import has_asked
 from bookkeeper_spec.v4_13 import Constants, State
 from protocol_lab import HOLDS, TAKEN, contains, only, with_node
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

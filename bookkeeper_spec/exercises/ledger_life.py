@@ -6,7 +6,7 @@ from bookkeeper_spec.messages import handle
 from bookkeeper_spec.v4_13 import Constants, State
 from bookkeeper_spec.v4_13_replacing import W1
 from protocol_lab import HOLDS, TAKEN, contains, with_node
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

@@ -6,7 +6,7 @@ from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY
 from bookkeeper_spec.unbounded_ledgers import Constants, State
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

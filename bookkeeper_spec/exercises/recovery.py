@@ -5,8 +5,8 @@ from bookkeeper_spec.ledger import CLOSED
 from bookkeeper_spec.quorum_coverage import every_ack_quorum_has_one
 from bookkeeper_spec.v4_13 import Constants, State
 from protocol_lab import members, nodes_up_to, size
-from protocol_lab.declaring.nodes import submasks
-from protocol_lab.exercises import (
+from protocol_lab.language.node_sets import submasks
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

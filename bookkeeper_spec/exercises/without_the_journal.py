@@ -5,7 +5,15 @@ from bookkeeper_spec.ledger import CLOSED, data_of, has_entry
 from bookkeeper_spec.messages import handle, send, sent
 from bookkeeper_spec.with_limbo import Constants, State
 from protocol_lab import HOLDS, TAKEN, contains, only, with_node
-from protocol_lab.exercises import Feedback, against_par, exercise, repair, run, take_steps, wrong
+from protocol_lab.teaching.exercises import (
+    Feedback,
+    against_par,
+    exercise,
+    repair,
+    run,
+    take_steps,
+    wrong,
+)
 
 spec = with_limbo.spec
 LOST = "no_divergence_between_client_and_meta_data"

@@ -12,9 +12,9 @@ from kafka_spec.draw.shared import (
     or_none,
     set_text,
 )
-from protocol_lab.declaring.nodes import members
-from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import Bar, Flag, Lane, Message, Messages, Text
+from protocol_lab.language.node_sets import members
+from protocol_lab.spec.spec import Model
 
 
 def draw_async_isr(

@@ -7,9 +7,10 @@ learner's own need nothing more.
 from typing import Any
 
 from kafka_spec.draw.shared import or_none, set_text
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
-from protocol_lab.stepping.events import (
+from protocol_lab.language.node_sets import members
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.spec.layout import NONE
+from protocol_lab.traces.events import (
     AT_ONCE,
     CRASH,
     DELIVERED,
@@ -20,7 +21,6 @@ from protocol_lab.stepping.events import (
     Event,
     Note,
 )
-from protocol_lab.stepping.steps import Step
 
 CONTROLLER, ZOOKEEPER = "controller", "ZooKeeper"
 

@@ -1,9 +1,9 @@
 """The pictures of the two helper specs: logs without a protocol, and a counter."""
 
 from kafka_spec.draw.shared import Log, Shown, States, entries_of
-from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import view
 from protocol_lab.drawing import Entry, Lane, Text
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import view
 
 MOST_IDS = 12
 

@@ -17,10 +17,10 @@ from kafka_spec.draw.shared import (
 )
 from kafka_spec.finite_replicated_log import has_offset, has_same_record
 from kafka_spec.replication_core import NO_EPOCH, is_true_leader, presumes_leadership
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
-from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import Bar, Entry, Flag, Lane, Message, Messages, Text
+from protocol_lab.language.node_sets import members
+from protocol_lab.spec.layout import NONE
+from protocol_lab.spec.spec import Model
 
 UNUSED, PAST = "nobody acts on it", "past for everybody"
 WIDEST_CHANGE = max(

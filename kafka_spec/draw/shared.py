@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
-from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import view
 from protocol_lab.drawing import Cluster, Entry, Text, Value, draw_cluster
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.drawing.wording import spec_title
-from protocol_lab.stepping.attempts import evaluate
+from protocol_lab.explain.wording import spec_title
+from protocol_lab.language.node_sets import members
+from protocol_lab.semantics.transitions import evaluate
+from protocol_lab.spec.layout import NONE
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import view
 
 LEGEND = (
     "✓ solid border: committed · dashed: not committed · hatched: truncated just now"

@@ -12,11 +12,11 @@ from kafka_spec.draw.shared import (
     or_none,
     set_text,
 )
-from protocol_lab.declaring.constants import show
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members, size
-from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import Bar, Card, Entry, Flag, Lane, Text
+from protocol_lab.language.node_sets import members, size
+from protocol_lab.spec.constants import show
+from protocol_lab.spec.layout import NONE
+from protocol_lab.spec.spec import Model
 
 
 def draw_unclean_leader_election(

@@ -15,7 +15,7 @@ from kafka_spec.unclean_leader_election import (
     lead,
 )
 from protocol_lab import HOLDS, TAKEN, members
-from protocol_lab.exercises import Feedback, exercise, repair
+from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
 # --- An old request ----------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
 from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
-from protocol_lab.declaring.spec import Spec
-from protocol_lab.exercises import (
+from protocol_lab.spec.spec import Spec
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

@@ -4,9 +4,9 @@ the truncation to the high watermark."""
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
 from kafka_spec.replication_core import Constants, State, presumes_leadership
 from protocol_lab import HOLDS, only
-from protocol_lab.declaring.spec import Model
-from protocol_lab.exercises import Feedback, exercise, right, run, with_invariant, wrong
-from protocol_lab.stepping.attempts import evaluate, successors
+from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.spec.spec import Model
+from protocol_lab.teaching.exercises import Feedback, exercise, right, run, with_invariant, wrong
 
 spec = kip_320_first_try.spec
 TWO_REPLICAS = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}

@@ -11,7 +11,7 @@ from kafka_spec.replication_core import (
 )
 from kafka_spec.replication_properties import hw_within_log, leader_in_isr_or_none
 from protocol_lab import TAKEN, contains, only, size, without_node
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

@@ -3,7 +3,7 @@
 from kafka_spec import finite_replicated_log
 from kafka_spec.finite_replicated_log import Constants, State, has_same_record
 from protocol_lab import HOLDS
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

@@ -12,7 +12,8 @@ from kafka_spec.unclean_leader_election import (
     spec,
 )
 from protocol_lab import HOLDS, TAKEN, contains
-from protocol_lab.exercises import (
+from protocol_lab.notebook import scenario
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,
@@ -24,8 +25,7 @@ from protocol_lab.exercises import (
     with_invariant,
     wrong,
 )
-from protocol_lab.notebook import scenario
-from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.traces.walk import Moment, Walk
 
 SAFETY = "committed_messages_never_lost"
 

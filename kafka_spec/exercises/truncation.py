@@ -27,8 +27,9 @@ from kafka_spec.replication_core import (
 )
 from kafka_spec.replication_properties import strong_isr
 from protocol_lab import TAKEN, members, with_node, without_node
-from protocol_lab.declaring.spec import Model
-from protocol_lab.exercises import (
+from protocol_lab.checker.result import Result
+from protocol_lab.spec.spec import Model
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,
@@ -40,7 +41,6 @@ from protocol_lab.exercises import (
     with_action,
     wrong,
 )
-from protocol_lab.exploring.result import Result
 
 # --- Lose a record ---------------------------------------------------------------------------
 

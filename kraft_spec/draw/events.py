@@ -37,11 +37,11 @@ from kraft_spec.types import (
     Server,
     has_started,
 )
-from protocol_lab.declaring.channels import lifeline
-from protocol_lab.declaring.nodes import members
-from protocol_lab.declaring.spec import Spec
-from protocol_lab.stepping.events import CRASH, EVERYBODY, LOST, RESTART, Arrow, Event, Note
-from protocol_lab.stepping.steps import Step
+from protocol_lab.language.node_sets import members
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.spec.channels import lifeline
+from protocol_lab.spec.spec import Spec
+from protocol_lab.traces.events import CRASH, EVERYBODY, LOST, RESTART, Arrow, Event, Note
 
 LOSING = ("change_network_connectivity", "crash_lose_state")
 """The actions that drop what is under way across a link."""

@@ -40,8 +40,6 @@ from kraft_spec.types import (
     VOTER,
     has_started,
 )
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
 from protocol_lab.drawing import (
     Bar,
     Cluster,
@@ -55,6 +53,8 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
+from protocol_lab.language.node_sets import members
+from protocol_lab.spec.layout import NONE
 
 LEGEND = (
     "✓ solid border: some server knows that it is committed · dashed: nobody does · hatched:"

@@ -12,8 +12,8 @@ from kraft_spec.types import (
     REMOVE_VOTER_COMMAND,
     Error,
 )
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members, size
+from protocol_lab.language.node_sets import members, size
+from protocol_lab.spec.layout import NONE
 
 ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
 """Kafka's way to write them: FencedLeaderEpoch."""

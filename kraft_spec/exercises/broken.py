@@ -12,8 +12,8 @@ from kraft_spec.network import is_connected, is_receivable
 from kraft_spec.properties import a_value_is_acknowledged, holds_value
 from kraft_spec.types import NO_ERROR, OK, State
 from protocol_lab import HOLDS, TAKEN, contains, members, size
-from protocol_lab.declaring.spec import Property
-from protocol_lab.exercises import Feedback, exercise, expect_parameters, repair
+from protocol_lab.spec.spec import Property
+from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
 
 spec = kip_853.spec
 

@@ -9,7 +9,7 @@ from kraft_spec.logs import end_offset_for_epoch, epoch_at, highest_common_offse
 from kraft_spec.properties import logs_diverge
 from kraft_spec.types import State
 from protocol_lab import HOLDS
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

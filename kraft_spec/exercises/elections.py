@@ -5,7 +5,7 @@ from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.types import FOLLOWER, LEADER, State
 from protocol_lab import members, size
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

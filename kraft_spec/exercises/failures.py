@@ -1,7 +1,7 @@
 """The exercises of notebooks/kraft/05_crashes_and_identity: what it takes to lose a promise."""
 
 from kraft_spec import kip_853
-from protocol_lab.exercises import Feedback, exercise, right, run, wrong
+from protocol_lab.teaching.exercises import Feedback, exercise, right, run, wrong
 
 spec = kip_853.spec
 

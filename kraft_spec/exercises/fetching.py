@@ -6,7 +6,7 @@ from kraft_spec.constants import Constants
 from kraft_spec.properties import holds_value
 from kraft_spec.types import State
 from protocol_lab import HOLDS, members
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

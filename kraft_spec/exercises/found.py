@@ -17,8 +17,8 @@ from kraft_spec.types import (
     State,
 )
 from protocol_lab import HOLDS, TAKEN, add_once, erase
-from protocol_lab.declaring.spec import Property
-from protocol_lab.exercises import Feedback, exercise, repair
+from protocol_lab.spec.spec import Property
+from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
 spec = kip_853.spec
 

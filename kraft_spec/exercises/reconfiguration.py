@@ -4,7 +4,7 @@ from kraft_spec import kip_853
 from kraft_spec.constants import Constants
 from kraft_spec.reconfiguration import add_voter_check, remove_voter_check
 from kraft_spec.types import VOTER, Error, State
-from protocol_lab.exercises import (
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,

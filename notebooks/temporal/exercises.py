@@ -2,11 +2,11 @@
 
 from protocol_lab import always_eventually
 from protocol_lab.catalog import load
-from protocol_lab.declaring.temporal import Formula
-from protocol_lab.exercises import Feedback, exercise, right, wrong
-from protocol_lab.stepping.scenarios import parse_scenario, play
-from protocol_lab.temporal.check import check_property
-from protocol_lab.temporal.judging import why_not_broken
+from protocol_lab.liveness.check import check_property
+from protocol_lab.liveness.lasso_check import why_not_broken
+from protocol_lab.spec.temporal_formulas import Formula
+from protocol_lab.teaching.exercises import Feedback, exercise, right, wrong
+from protocol_lab.traces.scenarios import parse_scenario, play
 
 SETTLED = "records_are_committed_or_truncated"
 KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}
@@ -43,7 +43,8 @@ def wait_for_ever(answer) -> Feedback:
         return wrong("Write the steps as a text in triple quotes, one step a line.")
     constants = " ".join(f"{name}={value}" for name, value in KAFKA.items())
     walk = play(parse_scenario(f"# spec: kafka.kip_320 {constants}\n{answer}", "your run"))
-    told = why_not_broken(walk, SETTLED, "declared")
+    rows = [each.row for each in walk.moment.path()]
+    told = why_not_broken(walk.model, rows, walk.moment.loops_to, SETTLED, "declared")
     if told:
         return wrong(f"This is not it yet: {told}", walk)
     shortest = check_property(walk.model, SETTLED)

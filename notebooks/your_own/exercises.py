@@ -1,8 +1,8 @@
 """The exercises of your_own/01_primary_backup: each looks at the spec of the notebook's cells."""
 
 from protocol_lab import TAKEN, Range, Spec, add, contains, is_in, members, with_node, without_node
-from protocol_lab.exercises import Feedback, exercise, right, run, wrong
-from protocol_lab.exploring.result import Result
+from protocol_lab.checker.result import Result
+from protocol_lab.teaching.exercises import Feedback, exercise, right, run, wrong
 
 
 def backups(s, c) -> int:

@@ -1,9 +1,22 @@
-"""Pictures of protocol states as SVG text: self-contained, and readable where nothing runs.
+"""Pictures of states as SVG text: self-contained, and readable where nothing runs.
 
-A spec package describes one state as a `Cluster` (lanes, records, bars of values, messages,
-clients) and `draw_cluster` lays it out. `film_strip` puts pictures with captions into one. Nothing
-here knows any protocol; nothing depends on the browser's fonts, styles or ids, so that many
-pictures fit on one page, in light and dark themes, and in files.
+A spec's package describes one state as a `Cluster` (lanes, records, bars of values, messages,
+clients) and `draw_cluster` draws it. Nothing here knows any protocol. Nothing depends on the
+browser's fonts, styles or ids, so that many pictures fit on one page, in light and dark themes, and
+in files.
+
+    cluster          what one picture shows, as plain values
+    placement        finds the place of everything in a `Cluster`, and draws it
+    traffic          messages in flight and broken links, between the lanes
+    changes          `drawing_of`: a picture with its differences from another state marked
+    describe         the picture in one paragraph, for screen readers
+    state_table      a state as a table of its variables, for specs without a drawing
+    pictures         the picture of a state: the spec's own drawing, or the table
+    film             several pictures with captions in one
+    animation        a walk as an animated SVG or a GIF
+    picture_exports  every format to which a walk can be exported
+    svg              writes SVG: shapes, text, and how wide text will be
+    palette          the colours, in light and dark
 """
 
 from protocol_lab.drawing.changes import drawing_of
@@ -21,7 +34,7 @@ from protocol_lab.drawing.cluster import (
     Value,
 )
 from protocol_lab.drawing.film import film_strip
-from protocol_lab.drawing.layout import draw_cluster
+from protocol_lab.drawing.placement import draw_cluster
 
 __all__ = [
     "Bar",

@@ -15,10 +15,10 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from protocol_lab.declaring.spec import HOLDS, Model
-from protocol_lab.declaring.views import view
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
-from protocol_lab.drawing.layout import draw_cluster
+from protocol_lab.drawing.placement import draw_cluster
+from protocol_lab.spec.spec import HOLDS, Model
+from protocol_lab.spec.state_view import view
 
 
 def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from protocol_lab.declaring.spec import Model
 from protocol_lab.drawing import film_strip
 from protocol_lab.drawing.state_table import draw_state_table
-from protocol_lab.drawing.wording import first_line, spec_title
 from protocol_lab.errors import LabError
-from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.explain.wording import first_line, spec_title
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.walk import Moment, Walk
 
 COLUMN_WIDTH = 700
 """How wide a picture is in a strip of several columns; a page that is narrower shrinks them all."""

@@ -8,14 +8,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.declaring.channels import lifeline
-from protocol_lab.declaring.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
-from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import plain_value
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.drawing.wording import spec_title
-from protocol_lab.stepping.phrasing import number_text
+from protocol_lab.explain.phrasing import number_text
+from protocol_lab.explain.wording import spec_title
+from protocol_lab.spec.channels import lifeline
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import plain_value
 
 _WIDTH, _MARGIN, _LINE = 720, 12, 17
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"

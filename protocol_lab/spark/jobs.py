@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from protocol_lab.spark.executor.stages import CANDIDATE_COLUMNS, in_worker, no_states
+from protocol_lab.spark.packaging import KIT, ship
 from protocol_lab.spark.session import changed, local_session
-from protocol_lab.spark.shipping import KIT, ship
-from protocol_lab.spark.stages import CANDIDATE_COLUMNS, in_worker, no_states
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

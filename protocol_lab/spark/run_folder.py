@@ -26,8 +26,8 @@ from typing import IO, Any
 import numpy as np
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.level_files import Block, Piece, is_whole, pieces_of, read_piece
-from protocol_lab.spark.seen import Seen
+from protocol_lab.spark.executor.level_files import Block, Piece, is_whole, pieces_of, read_piece
+from protocol_lab.spark.executor.visited_runs import Seen
 
 try:
     import fcntl

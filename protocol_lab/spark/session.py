@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.memory import available_bytes
-from protocol_lab.spark.troubles import cause
-from protocol_lab.temporary_folder import temporary_folder
+from protocol_lab.spark.error_messages import cause
+from protocol_lab.system.memory import available_bytes
+from protocol_lab.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,7 +131,7 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
 
 def _prepare_environment() -> None:
     """What the JVM and its Python workers inherit: which Java, which Python."""
-    from protocol_lab.runtime import find_java
+    from protocol_lab.system.programs import find_java
 
     os.environ["JAVA_HOME"] = str(find_java())
     os.environ["PYSPARK_PYTHON"] = sys.executable

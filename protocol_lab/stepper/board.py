@@ -7,19 +7,19 @@ the tabs is in `panels`.
 from collections.abc import Collection
 from typing import Any
 
-from protocol_lab.declaring.parameters import Member, count_of, follow
-from protocol_lab.declaring.spec import Action
 from protocol_lab.drawing.pictures import caption
-from protocol_lab.drawing.wording import choice_text, constant_texts, first_line, spec_title, words
-from protocol_lab.stepping.attempts import Attempt
-from protocol_lab.stepping.explaining import (
+from protocol_lab.explain.explanation import (
     Explanation,
     why_broken,
     why_refused,
     why_step_broken,
 )
-from protocol_lab.stepping.scenarios import split_caption
-from protocol_lab.stepping.walk import Moment, Standing, Walk
+from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
+from protocol_lab.semantics.transitions import Attempt
+from protocol_lab.spec.parameters import Member, count_of, follow
+from protocol_lab.spec.spec import Action
+from protocol_lab.traces.scenarios import split_caption
+from protocol_lab.traces.walk import Moment, Standing, Walk
 
 FEW = 4
 """Choices that one reason refuses which are listed at once; more are folded with their number."""

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from protocol_lab.drawing.state_graph import LIMIT, around
-from protocol_lab.errors import LabError
-from protocol_lab.exploring.find import Found, find_state
-from protocol_lab.exploring.nearness import (
+from protocol_lab.checker.find import Found, find_state
+from protocol_lab.diagrams.state_graph import LIMIT, around
+from protocol_lab.distance.nearest_violation import (
     EXACT,
     FROM_HERE,
     MORE,
@@ -20,10 +19,11 @@ from protocol_lab.exploring.nearness import (
     Near,
     Nearness,
 )
+from protocol_lab.errors import LabError
+from protocol_lab.semantics.step_text import step_of
+from protocol_lab.semantics.transitions import attempts
 from protocol_lab.stepper.background import Background
-from protocol_lab.stepping.attempts import attempts
-from protocol_lab.stepping.steps import step_of
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.traces.walk import Walk
 
 Show = Callable[[dict[str, Any]], None]
 

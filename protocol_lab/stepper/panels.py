@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.drawing.comparison import compare_branches
+from protocol_lab.diagrams.comparison import compare_branches
+from protocol_lab.diagrams.invariant_strip import invariants_strip
+from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.sequence import sequence_diagram
 from protocol_lab.drawing.state_table import Columns, Line, Piece, draw_state_table, state_columns
-from protocol_lab.drawing.strip import invariants_strip
 from protocol_lab.errors import LabError
-from protocol_lab.stepping.code_path import code_path
-from protocol_lab.stepping.explaining import why_refused
-from protocol_lab.stepping.scenarios import split_caption
-from protocol_lab.stepping.steps import find_step
-from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.explain.code_path import code_path
+from protocol_lab.explain.explanation import why_refused
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.traces.scenarios import split_caption
+from protocol_lab.traces.walk import Moment, Walk
 
 BEFORE = "before"
 """The base of the State tab: the state before the one shown."""

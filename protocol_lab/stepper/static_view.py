@@ -12,7 +12,7 @@ from typing import Any
 from protocol_lab.drawing import palette
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.traces.walk import Walk
 
 MOST_CHOICES = 4
 """How many choices of a refused action are listed before "and n more"."""

@@ -17,23 +17,23 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
-from protocol_lab.challenges import Challenge, next_hint, par, progress
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.find import FOUND, Found
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.conditions import example
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.exports import FORMATS
-from protocol_lab.drawing.wording import words
+from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import LabError, quoted
-from protocol_lab.exploring.find import FOUND, Found
-from protocol_lab.exploring.predicates import example
-from protocol_lab.exploring.result import Result
+from protocol_lab.explain.wording import words
+from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
-from protocol_lab.stepper.session import Session, begin, shipped_scenarios
+from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.stepping.pasted import read_pasted
-from protocol_lab.stepping.scenarios import Scenario
-from protocol_lab.stepping.walk import Moment, Walk
+from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
+from protocol_lab.traces.readers import read_pasted
+from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.walk import Moment, Walk
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.

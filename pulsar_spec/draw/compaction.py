@@ -6,10 +6,10 @@ The spec modules import this one, so that it imports only what is below them.
 from collections.abc import Callable
 from typing import Any
 
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
 from protocol_lab.drawing.svg import text_width
+from protocol_lab.language.node_sets import members
+from protocol_lab.spec.layout import NONE
 
 NEXT_STEPS = (
     "phase 1, read the topic",

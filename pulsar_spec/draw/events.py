@@ -4,10 +4,10 @@ Told by what the step did to the state and not by the action's name, so that the
 a learner's own need nothing more.
 """
 
-from protocol_lab.declaring.layout import NONE
-from protocol_lab.declaring.nodes import members
-from protocol_lab.stepping.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
-from protocol_lab.stepping.steps import Step
+from protocol_lab.language.node_sets import members
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.spec.layout import NONE
+from protocol_lab.traces.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
 from pulsar_spec.compaction_core import (
     BY_POSITION,
     COMPACTOR_IN_PHASE_ONE,

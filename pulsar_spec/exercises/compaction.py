@@ -3,8 +3,10 @@
 import pandas as pd
 
 from protocol_lab import HOLDS, TAKEN, LabError, erase
-from protocol_lab.declaring.views import plain, view
-from protocol_lab.exercises import (
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,
@@ -14,8 +16,6 @@ from protocol_lab.exercises import (
     take_steps,
     wrong,
 )
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.steps import find_step
 from pulsar_spec import compaction
 from pulsar_spec.compaction_core import (
     COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,

@@ -3,13 +3,13 @@
 import pytest
 
 from protocol_lab.catalog import package_folder
+from protocol_lab.diagrams.comparison import compare_branches, draw_comparison
+from protocol_lab.diagrams.invariant_strip import invariants_strip
+from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.comparison import compare_branches, draw_comparison
-from protocol_lab.drawing.exports import to_animated_svg
-from protocol_lab.drawing.sequence import sequence_diagram
-from protocol_lab.drawing.strip import invariants_strip
+from protocol_lab.drawing.picture_exports import to_animated_svg
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.stepping.scenarios import play, read_scenario
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.request_reply import spec as request_reply
 from tests.test_views import LOST_REPLY, along
 

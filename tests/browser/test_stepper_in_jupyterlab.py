@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from protocol_lab.catalog import load
-from protocol_lab.challenges import challenge_named, shortest
 from protocol_lab.stepper.static_view import static_html
-from protocol_lab.stepping.walk import Walk
+from protocol_lab.teaching.challenges import challenge_named, shortest
+from protocol_lab.traces.walk import Walk
 from tests.browser.jupyterlab import ROOT
 from tests.test_stepper import TALK
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STEP = "from protocol_lab.notebook import step\nstepper = step('kafka.kip_320')\nstepper"
 REPLAY = (
-    "from protocol_lab.stepping.scenarios import parse_scenario\n"
+    "from protocol_lab.traces.scenarios import parse_scenario\n"
     "from protocol_lab.stepper import Stepper\n"
     f"stepper = Stepper(parse_scenario({TALK!r}))\nstepper"
 )

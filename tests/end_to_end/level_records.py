@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.request import Question
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.search import Question
-from protocol_lab.spark.search import SparkSearch
+from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.spec.spec import Model
 from tests.toy_specs import letters
 
 INTERRUPTED_AT = 5

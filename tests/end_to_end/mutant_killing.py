@@ -25,9 +25,9 @@ from _pytest.runner import runtestprotocol
 from platformdirs import user_cache_dir
 
 from protocol_lab.catalog import spec_names
+from protocol_lab.compiler import building
 from protocol_lab.errors import LabError
-from protocol_lab.exploring import building
-from protocol_lab.stepping.scenarios import Scenario
+from protocol_lab.traces.scenarios import Scenario
 from tests.end_to_end.mutations import Mutant, reached_functions
 from tests.golden_table import Golden
 
@@ -123,7 +123,7 @@ def forget() -> None:
             for value in list(vars(module).values()):
                 if callable(value) and hasattr(value, "cache_clear"):
                     value.cache_clear()
-    sys.modules["protocol_lab.exploring.rehearsal"]._passed.clear()
+    sys.modules["protocol_lab.semantics.dry_run"]._passed.clear()
 
 
 # --- Killing -------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Killing:
 
     def judge(self, mutant: Mutant) -> dict:
         """In a process of its own: apply the mutant and run tests until one fails."""
-        sys.modules["protocol_lab.exploring.explore"].UNBOUNDED = 3 * MOST_STATES
+        sys.modules["protocol_lab.explore"].UNBOUNDED = 3 * MOST_STATES
         mutant.apply()
         start = time.process_time()
         for item in self.tests_for(mutant):

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from protocol_lab.catalog import load
-from protocol_lab.declaring.parameters import Domain
-from protocol_lab.declaring.sources import names_read
+from protocol_lab.language.source_code import names_read
+from protocol_lab.spec.parameters import Domain
 
 SWAPPED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 """Comparisons that are often mistaken for each other."""

@@ -14,16 +14,16 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
-from protocol_lab.drawing.exports import FORMATS
+from protocol_lab.compiler.conditions import predicate
+from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import KitDefect, LabError, SpecError
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.predicates import predicate
-from protocol_lab.exploring.simulate import simulate
-from protocol_lab.stepping.exports import to_json
-from protocol_lab.stepping.pasted import read_pasted
-from protocol_lab.stepping.scenarios import Scenario, parse_scenario, play, scenario_text
-from protocol_lab.stepping.walk import Walk
-from protocol_lab.temporal.check import check_property
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.traces.readers import read_pasted
+from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, scenario_text
+from protocol_lab.traces.text_exports import to_json
+from protocol_lab.traces.walk import Walk
 
 MOST = 1_000
 """Characters of a message: the longest lists every spec's name."""
@@ -733,7 +733,7 @@ def failing(monkeypatch, tmp_path):
             print("said by the spec")
             raise error
 
-        monkeypatch.setattr("protocol_lab.exploring.explore.explore", explore)
+        monkeypatch.setattr("protocol_lab.explore.explore", explore)
 
     return fail_with
 
@@ -807,7 +807,7 @@ def test_a_full_memory_is_undecided(capsys, monkeypatch):
     def no_memory(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("protocol_lab.exploring.python_engine.PythonSearch._take_in", no_memory)
+    monkeypatch.setattr("protocol_lab.checker.reference.PythonSearch._take_in", no_memory)
     code, out, _ = run(capsys, "check", TINY, "--engine", "python", "--json")
     assert code == 2
     assert "no more memory" in json.loads(out)["undecided_reason"]

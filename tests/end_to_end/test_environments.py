@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from protocol_lab import runtime
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.checker.request import Question
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.search import Question
 from protocol_lab.spark import session
-from protocol_lab.spark.search import SparkSearch
+from protocol_lab.spark.distributed_search import SparkSearch
+from protocol_lab.system import programs
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ ODD = {
 
 ON_SPARK = """
 from protocol_lab.catalog import load
-from protocol_lab.exploring.explore import explore
+from protocol_lab.explore import explore
 
 if __name__ == "__main__":
     model = load("kafka.id_sequence").bind(max_id=5)
@@ -129,7 +129,7 @@ def test_a_folder_that_java_would_read_in_another_way_is_refused(monkeypatch):
     ("locale", "javas"), [("C", "C.UTF-8"), ("", "C.UTF-8"), ("de_DE.utf8", "de_DE.utf8")]
 )
 def test_java_takes_file_names_in_utf_8_whatever_the_locale(monkeypatch, locale, javas):
-    monkeypatch.setattr(runtime, "find_java", lambda: Path("java"))
+    monkeypatch.setattr(programs, "find_java", lambda: Path("java"))
     for name in ("JAVA_HOME", "PYSPARK_PYTHON", "LC_CTYPE", "LANG"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("LC_ALL", locale)

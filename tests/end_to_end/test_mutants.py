@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.stepping.attempts import initial
-from protocol_lab.stepping.steps import find_step
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import initial
 from tests.end_to_end.mutant_killing import ROOT, Kept
 from tests.end_to_end.mutants import chosen, equivalent_mutants, main
 from tests.end_to_end.mutations import mutants_of, reached_functions

@@ -43,10 +43,10 @@ def interrupted_at(module: str, number: int, *words: str) -> tuple[int, str, str
         ("protocol_lab.errors", signal.SIGINT),
         ("numpy", signal.SIGTERM),
         ("numba.core.types", signal.SIGINT),
-        ("protocol_lab.exploring.fingerprint", signal.SIGTERM),
+        ("protocol_lab.compiler.fingerprint", signal.SIGTERM),
         ("IPython", signal.SIGINT),
-        ("protocol_lab.exploring.python_engine", signal.SIGINT),
-        ("protocol_lab.exploring.python_engine", signal.SIGTERM),
+        ("protocol_lab.checker.reference", signal.SIGINT),
+        ("protocol_lab.checker.reference", signal.SIGTERM),
     ],
 )
 def test_an_interrupt_is_never_swallowed_and_never_a_traceback(module, number):

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.declaring.spec import Model
+from protocol_lab.checker.result import Result
+from protocol_lab.distance.successor_graph import Graph, GraphFull, Questions
 from protocol_lab.errors import LabError
-from protocol_lab.exploring.explore import explore
-from protocol_lab.exploring.graph import Graph, GraphFull, Questions
-from protocol_lab.exploring.result import Result
-from protocol_lab.exploring.simulate import simulate
-from protocol_lab.temporal.check import check_property
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.spec.spec import Model
 from tests.end_to_end.fuzz import plain_kit
 from tests.end_to_end.fuzz.breadth_first import Asked, Found, search
 from tests.end_to_end.fuzz.runs import run_graph

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from protocol_lab.declaring.spec import Model
-from protocol_lab.declaring.views import plain, view
 from protocol_lab.errors import CapacityExceeded, EvaluationError
-from protocol_lab.stepping.attempts import attempts, evaluate, evaluate_step, initial
+from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import plain, view
 from tests.end_to_end.fuzz import plain_kit
 from tests.end_to_end.fuzz.breadth_first import Stopped
 

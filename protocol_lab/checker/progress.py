@@ -1,0 +1,121 @@
+"""A line that shows how a search is doing, in a terminal or under a notebook cell."""
+
+import sys
+import time
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from IPython import get_ipython
+from IPython.display import display
+from tqdm import tqdm
+
+from protocol_lab.checker.result import Result
+
+_DELAY = 1.0
+"""Seconds after which the line appears: nobody has to be told of less."""
+
+
+class ProgressBar:
+    """States, states/s, depth and frontier; appears after a second, and is removed at the end.
+
+    Before the search begins it says what is being compiled. Silent where nobody watches: when not
+    `shown`, or standard error is no terminal or notebook.
+    """
+
+    def __init__(self, name: str, shown: bool = True, total: int | None = None):
+        in_notebook = hasattr(get_ipython(), "kernel")  # and not in IPython's own terminal
+        watched = in_notebook or (sys.stderr is not None and sys.stderr.isatty())
+        self._name, self._compiling, self._began = name, False, time.perf_counter()
+        self._bar = (_CellLine if in_notebook else tqdm)(
+            desc=name,
+            total=total,
+            unit=" states",
+            unit_scale=True,
+            leave=False,
+            delay=_DELAY,
+            mininterval=0.3,
+            disable=not (shown and watched),
+        )
+
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.clear()
+        self._bar.close()
+
+    def compiling(self, name: str, number: int, count: int) -> None:
+        """Show which of how many functions is compiled, or loaded, before the search begins."""
+        if self._bar.disable or time.perf_counter() - self._began < _DELAY:
+            return
+        self._compiling = True
+        self._bar.display(
+            f"{self._name}: compiling {number + 1} of {count}, {name} (once; then it is kept)"
+        )
+
+    def update(self, result: Result, frontier: int, seconds: float) -> None:
+        """Show the counts of a search that is under way."""
+        if self._bar.disable:
+            return
+        self._end_compiling()
+        doing = [f"depth {result.depth}", f"frontier {frontier:,}", result.activity]
+        self._bar.set_postfix_str(", ".join(filter(None, doing)), refresh=False)
+        self._bar.update(result.distinct - self._bar.n)
+
+    def count(self, done: int) -> None:
+        """Show how many of the `total` states are done."""
+        if not self._bar.disable:
+            self._end_compiling()
+            self._bar.update(done - self._bar.n)
+
+    def _end_compiling(self) -> None:
+        if self._compiling:
+            self._compiling = False
+            self._bar.reset()  # its clock, so that the rate is the search's own
+
+
+class _CellLine(tqdm):
+    """Shows its line as an output of the cell, which is empty in the end.
+
+    What is written to standard error would leave a red line behind.
+    """
+
+    def __init__(self, **options: Any):
+        super().__init__(file=StringIO(), **options)
+
+    @staticmethod
+    def status_printer(file: Any) -> Callable[[str], None]:
+        """What tqdm calls to show a line in place of the one before."""
+        shown = None
+
+        def show(line: str) -> None:
+            nonlocal shown
+            content = {"text/plain": line}
+            if shown is not None:
+                shown.update(content, raw=True)
+            elif line:
+                shown = display(content, raw=True, display_id=True)
+
+        return show
+
+
+_LEVELS_FITTED, _STILL_GROWING = 6, 1.2
+
+
+def states_to_come(per_depth: list[int]) -> int | None:
+    """About how many states the levels still to come have; None as long as they grow fast.
+
+    The sizes of levels rise and fall much like a bell, whose logarithm is a parabola: the one
+    that fits the last levels is followed down to nothing.
+    """
+    sizes = [size for size in per_depth if size][-_LEVELS_FITTED:]
+    if len(sizes) < _LEVELS_FITTED or sizes[-1] > _STILL_GROWING * sizes[-2]:
+        return None
+    at = np.arange(1 - len(sizes), 1)
+    bend, slope, _ = np.polyfit(at, np.log(sizes), 2)
+    if bend >= 0:
+        return None
+    ahead = np.arange(1, 10_000)
+    return int((sizes[-1] * np.exp(bend * ahead**2 + slope * ahead)).sum())

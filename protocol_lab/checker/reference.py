@@ -1,0 +1,158 @@
+"""The slow twin of `native`: the plain algorithm over the uncompiled functions.
+
+It is the oracle in tests, and runs where Numba can't. A few thousand states a second.
+"""
+
+import time
+from collections import deque
+from itertools import islice
+from sys import getsizeof
+
+from protocol_lab.checker.request import (
+    GOAL,
+    OUT_OF_MEMORY,
+    Question,
+    add_trace,
+    is_inside,
+    memory_reason,
+)
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import EvaluationError
+from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
+from protocol_lab.spec.spec import Model
+from protocol_lab.symmetry.permutations import erased, smallest_name
+from protocol_lab.system.memory import allowed_bytes
+
+
+class PythonSearch:
+    """One breadth-first search; `run` returns its result."""
+
+    def __init__(self, model: Model, question: Question):
+        self.model, self.question = model, question
+        self.known: set[bytes] = set()
+        self.parent: dict[bytes, bytes | None] = {}
+        self.depth: dict[bytes, int] = {}
+        self.frontier: deque[bytes] = deque()
+        self._weigh_at = 0
+        self.memory = question.memory_bytes or allowed_bytes(None)
+        self.unreached = list(model.spec.sometimes_properties)
+        self.result = Result(model, "python", question.names)
+        self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
+        self.result.violating = dict.fromkeys(question.names, 0) if question.to_the_end else None
+
+    def run(self) -> Result:
+        """Explore until everything was seen or something ends the search."""
+        result, began = self.result, time.perf_counter()
+        try:
+            result.undecided_reason = self._search(began)
+            result.exhaustive = result.undecided_reason is None
+        except _Violation:
+            pass
+        except EvaluationError as error:
+            result.undecided_reason = str(error)
+        except _Stopped as stop:
+            result.undecided_reason = str(stop)
+        except KeyboardInterrupt:
+            result.undecided_reason = "interrupted"
+        except MemoryError:
+            result.undecided_reason = OUT_OF_MEMORY
+        result.never_reached = [each.name for each in self.unreached]
+        result.seconds = time.perf_counter() - began
+        return result
+
+    def _search(self, began: float) -> str | None:
+        bound = f"more than {self.question.max_states:,} distinct states (max_states)"
+        for row in self.question.first_rows(self.model):
+            if not self._take_in(None, row, "init"):
+                return bound
+            self._tell(began)
+        while self.frontier:
+            row = self.frontier.popleft()
+            any_step = False
+            for each in successors(self.model, row):
+                any_step = True
+                if not self._take_in(row, each.row, each.action.name, each.witnesses):
+                    return bound
+            if self.question.deadlock and not any_step:
+                self._violated("deadlock", row, self.parent[row])
+            self._tell(began)
+        return None
+
+    def _is_too_large(self) -> bool:
+        """Does the search exceed its memory? Weighed now and then, since that takes a while."""
+        count = len(self.parent)
+        if count < self._weigh_at:
+            return False
+        self._weigh_at = count + 64 + count // 8
+        rows = sum(map(getsizeof, islice(self.parent, 1))) * count
+        has_names = self.question.symmetry or self.question.view
+        containers = (self.known, self.parent, self.depth, self.frontier)
+        return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
+
+    def _tell(self, began: float) -> None:
+        """Say how far the search is. Raises _Stopped if it is not to go on."""
+        if self.question.progress and self.result.distinct % 256 == 0:
+            now = time.perf_counter() - began
+            self.question.progress(self.result, len(self.frontier), now)
+        if self.question.stopped and self.question.stopped():
+            raise _Stopped("stopped")
+        if self._is_too_large():
+            raise _Stopped(memory_reason(self.memory))
+
+    def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
+        """Count, store and check one generated state; False if max_states forbids to store it."""
+        chosen = before is None and self.question.starts is not None
+        inside = chosen or is_inside(self.model, row, self.question.constraint)
+        known_by = self._identity(row) if inside else row
+        new = inside and known_by not in self.known
+        if new and len(self.depth) >= self.question.max_states:
+            return False
+        self.result.per_action[action] += witnesses
+        if new:
+            self.known.add(known_by)
+            self.parent[row] = before
+            self.depth[row] = 1 if before is None else self.depth[before] + 1
+            if self.depth[row] > len(self.result.per_depth):
+                self.result.per_depth.append(0)
+            self.result.per_depth[-1] += 1
+            self.frontier.append(row)
+            self.unreached = [p for p in self.unreached if evaluate(self.model, row, p.function)]
+        if new or not inside:
+            for invariant in self.question.invariants:
+                if evaluate(self.model, row, invariant.function):
+                    self._violated(invariant.name, row, before, counted=new)
+            goal = self.question.goal
+            if goal and is_true(self.model, row, goal):
+                self._violated(GOAL, row, before)
+        if before is not None:
+            for invariant in self.question.step_invariants:
+                if evaluate_step(self.model, before, row, invariant.function):
+                    self._violated(invariant.name, row, before)
+        return True
+
+    def _identity(self, row: bytes) -> bytes:
+        """What a state is known by: of all states that count as the same, the same bytes."""
+        if self.question.view:
+            row = erased(self.model, row)
+        return smallest_name(self.model, row) if self.question.symmetry else row
+
+    def _violated(self, name: str, row: bytes, before: bytes | None, counted: bool = True) -> None:
+        if self.result.violated is None:
+            self.result.violated = name
+            path = [row]
+            while before is not None:
+                path.append(before)
+                before = self.parent[before]
+            path.reverse()
+            add_trace(self.result, path, self.question)
+        if name not in (self.result.violating or ()):
+            raise _Violation
+        self.result.violating[name] += counted
+
+
+class _Stopped(Exception):
+    """The search is no longer wanted, or has no more memory; the text says which."""
+
+
+class _Violation(Exception):
+    """The first violation, where the search is not asked to go on."""

@@ -1,0 +1,198 @@
+"""What an exploration found out: a verdict of three values, counts, and a shortest trace."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from protocol_lab.compiler.fingerprint import collision_probability
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.spec import constants as constants_module
+from protocol_lab.spec.spec import Model
+
+HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
+
+
+@dataclass(repr=False)
+class Result:
+    """The outcome of one exploration.
+
+    `distinct` counts stored states, `generated` initial states and successors as TLC does, and
+    `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
+    to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
+    last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
+    that break each invariant (for a step invariant: the transitions), if the search went on after
+    the first.
+    With `symmetry` states that differ by a renaming are counted once, with `view` those that the
+    spec's view does not tell apart.
+    `activity` says, while a search on Spark runs, what it is at. `search`, after one on Spark, has
+    the states and edges as DataFrames: `search.states()`.
+    """
+
+    model: Model
+    engine: str
+    invariants: list[str]
+    per_depth: list[int] = field(default_factory=list)
+    per_action: dict[str, int] = field(default_factory=dict)
+    exhaustive: bool = False
+    undecided_reason: str | None = None
+    violated: str | None = None
+    violation_reason: str | None = None
+    trace: list[Step] | None = None
+    trace_rows: list[bytes] = field(default_factory=list)
+    initial: str | None = None
+    loop_from: int | None = None
+    violating: dict[str, int] | None = None
+    never_reached: list[str] = field(default_factory=list)
+    compile_seconds: float = 0.0
+    seconds: float = 0.0
+    symmetry: bool = False
+    view: bool = False
+    states: np.ndarray | None = None
+    parents: np.ndarray | None = None
+    levels: list[dict[str, Any]] = field(default_factory=list)
+    activity: str = ""
+    search: Any = None
+
+    @property
+    def distinct(self) -> int:
+        return sum(self.per_depth)
+
+    @property
+    def generated(self) -> int:
+        return sum(self.per_action.values())
+
+    @property
+    def depth(self) -> int:
+        """1 also where every initial state is outside the constraint, as TLC has it."""
+        return len(self.per_depth) or min(1, self.generated)
+
+    @property
+    def never_taken(self) -> list[str]:
+        """The actions that no transition of the search has taken; "never" only if exhaustive."""
+        taken = self.per_action
+        return [each.name for each in self.model.spec.actions if not taken.get(each.name)]
+
+    @property
+    def reached(self) -> list[str]:
+        """The sometimes properties that some state of the search has."""
+        declared = [each.name for each in self.model.spec.sometimes_properties]
+        return [name for name in declared if self.distinct and name not in self.never_reached]
+
+    @property
+    def verdict(self) -> str:
+        """holds only after everything reachable was seen; violated; else undecided."""
+        if self.violated:
+            return VIOLATED
+        return HOLDS if self.exhaustive else UNDECIDED
+
+    @property
+    def claim_line(self) -> str | None:
+        """The line of a scenario file that says what its steps lead to, if there is one."""
+        return f"!violates {self.violated}" if self.violated not in (None, "deadlock") else None
+
+    @property
+    def collision_probability(self) -> float:
+        return collision_probability(self.distinct, self.generated)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `check --json`."""
+        return {
+            "spec": self.model.spec.name,
+            "constants": constants_module.show(self.model.constants),
+            "engine": self.engine,
+            "symmetry": self.symmetry,
+            "view": self.view,
+            "invariants": self.invariants,
+            "verdict": self.verdict,
+            "exhaustive": self.exhaustive,
+            "undecided_reason": self.undecided_reason,
+            "distinct": self.distinct,
+            "generated": self.generated,
+            "depth": self.depth,
+            "violated": self.violated,
+            "violation_reason": self.violation_reason,
+            "violating": self.violating,
+            "initial": self.initial,
+            "trace": None if self.trace is None else [step.to_json() for step in self.trace],
+            "trace_states": None if self.trace is None else len(self.trace) + 1,
+            "reached": self.reached,
+            "never_reached": self.never_reached,
+            "never_taken": self.never_taken,
+            "per_action": self.per_action,
+            "per_depth": self.per_depth,
+            "collision_probability": self.collision_probability,
+            "compile_seconds": round(self.compile_seconds, 3),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+
+def summary(result: Result) -> str:
+    """The outcome in a few lines for people."""
+    model = result.model
+    lines = [str(model)]
+    checked = ", ".join(result.invariants) or "no invariants"
+    if result.verdict == HOLDS:
+        lines.append(f"✓ holds: {checked} in every reachable state")
+    elif result.verdict == VIOLATED:
+        steps = len(result.trace_rows) - 1
+        where = f"after {steps} step{'s' if steps > 1 else ''}" if steps else "in an initial state"
+        states = f" ({steps + 1} states)" if steps else ""
+        lines.append(f"✗ violated: {result.violated} {where}{states}")
+        if result.violation_reason:
+            lines.append(f"  {result.violation_reason}")
+    else:
+        lines.append(f"? undecided: {checked} not violated so far; {result.undecided_reason}")
+    rate = result.distinct / result.seconds if result.seconds else 0
+    lines.append(
+        f"  {result.distinct:,} distinct states{_renaming(result)}, {result.generated:,} generated,"
+        f" depth {result.depth}"
+    )
+    lines.append(
+        f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s, {result.engine}),"
+        f" {result.compile_seconds:.2f} s compiling;"
+        f" chance that a hash collision hid a state {result.collision_probability:.1e}"
+    )
+    if result.violating is not None:
+        lines += [
+            f"  {name}: {count:,} states break it" for name, count in result.violating.items()
+        ]
+    lines += reach_lines(result)
+    if result.trace is not None:
+        lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
+        if result.initial:
+            lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
+    return "\n".join(lines)
+
+
+_NAMED = 8
+"""So many names are listed in a line of the summary; the JSON fields have all."""
+
+
+def reach_lines(result: Result) -> list[str]:
+    """Which sometimes properties were reached or not, and which actions were never taken.
+
+    No lines for a search that saw no state. Where it did not see all, "never" is not said.
+    """
+    if not result.distinct:
+        return []
+    yet = ("never reached", "never taken")
+    if not result.exhaustive:
+        yet = ("not reached so far", "not taken so far")
+    told = [("reached", result.reached), (yet[0], result.never_reached)]
+    told.append((yet[1], result.never_taken))
+    return [f"  {what}: {_listed(names)}" for what, names in told if names]
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _renaming(result: Result) -> str:
+    """What is added to a count of states that stand for others as well."""
+    kinds = [each.kind.replace("_", " ") for each in result.model.spec.symmetries]
+    return f" up to renaming {' and '.join(kinds)}" if result.symmetry else ""

@@ -1,0 +1,16 @@
+"""From plain Python functions to machine code that works on rows of states.
+
+unsupported_syntax  rejects Python that can't be compiled, with a readable error
+rewriting           rewrites a function's syntax tree into calls that Numba can compile
+operations          compiled operations on fields, slots, bags and integers
+effects             proves that an action changes nothing before it refuses
+compiler            compiles a spec's functions with Numba, each once
+code_generation     generates the loop over an action's parameters, and the entry of a property
+loops               the loops over states, the same for every spec
+building            compiles generated code, or loads it from the cache
+kernel_cache        the cache of compiled code on disk, with checksums
+kernels             the compiled loops of one model, ready to be called on arrays of states
+expansion           runs a compiled loop on a range of states, up to one that can't be computed
+fingerprint         the 64-bit fingerprint of a state, and the hash table of visited states
+conditions          conditions typed by a learner, over the state `s` and the constants `c`
+"""

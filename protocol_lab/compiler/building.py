@@ -1,0 +1,180 @@
+"""Compiling generated code, or loading what was compiled before.
+
+What is generated has a hash of everything that it depends on, and under it the machine code is kept
+(`kernel_cache`). A second start loads it; what calls an edited function has another hash and is
+compiled anew.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
+
+from protocol_lab.compiler import code_generation, compiler, loops
+from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
+from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.operations import integers, records
+from protocol_lab.errors import LabError
+from protocol_lab.language.node_sets import size
+from protocol_lab.spec.extensions import left_out
+from protocol_lab.spec.spec import Model
+from protocol_lab.system.interrupts import deferred_interrupts
+
+compilations: list[str] = []
+"""What this process compiled rather than loaded; a test counts it."""
+
+loaded: dict[str, Any] = {}
+"""What this process has compiled or loaded, by its hash."""
+
+_lock = threading.Lock()
+"""A search in the background and a learner's own may both want a piece; one compiles at a time."""
+
+_ENTRANCES = {
+    "piece": (loops.PIECE, {"no_cpython_wrapper": True}),
+    "identify": (
+        types.void(
+            *(types.uint64[:, ::1], types.int64, types.uint8[::1]),
+            *[types.int64[::1]] * 5,
+            *(types.uint64[:, ::1], types.uint64[::1]),
+        ),
+        {},
+    ),
+}
+"""How generated functions are called: their types, and whether Python calls them, too."""
+
+_GENERATED = "<generated>"
+"""The file that generated code is said to be in."""
+
+Watch = Callable[[str, int, int], None]
+"""Is told, before each piece: its name, its number from 0, and how many there are."""
+
+
+class Builder:
+    """Compiles or loads what is generated for one model (a spec and a layout)."""
+
+    def __init__(self, model: Model, watch: Watch):
+        self.model, self.watch = model, watch
+        self.seconds = 0.0
+        self.compiler = compiler.Compiler(
+            model.layout, model.spec.constants, left_out(model.constants)
+        )
+
+    def addresses(self, wanted: list[code_generation.Piece]) -> np.ndarray:
+        """Where the machine code of these pieces starts, for `loops`.
+
+        An interruption is raised between two pieces, as KeyboardInterrupt.
+        """
+        found = []
+        with deferred_interrupts() as interrupted:
+            for k, piece in enumerate(wanted):
+                self.watch(piece.name, k, len(wanted))
+                found.append(self._address(piece))
+                if interrupted():
+                    raise KeyboardInterrupt
+        return np.array(found, np.int64)
+
+    def loop(self, loop: Any, signature: Any) -> Any:
+        """One of `loops`, compiled or loaded."""
+        with deferred_interrupts(), _lock:
+            began = time.perf_counter()
+            loop.compile(signature)
+            self.seconds += time.perf_counter() - began
+        return loop
+
+    def _address(self, piece: code_generation.Piece) -> int:
+        built = self.built("piece", piece.name, piece.functions, piece.text, acts=piece.acts)
+        compiled = built.get_compile_result(loops.PIECE)
+        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+    def built(
+        self,
+        kind: str,
+        name: str,
+        functions: dict[str, Callable],
+        source: str,
+        called: dict[str, Any] | None = None,
+        acts: bool = False,
+    ) -> Any:
+        """The compiled version of a generated function of a kind of `_ENTRANCES`.
+
+        functions: the plain functions that it calls, which only look at states, but for "function"
+        where it `acts`; called: other things. Raises LabError if it can't be compiled.
+        """
+        with deferred_interrupts(), _lock:
+            key = self.compiler.hash_of(list(functions.values()), source)
+            if key not in loaded:
+                began = time.perf_counter()
+                loaded[key] = self._load(key, kind, name, functions, source, called or {}, acts)
+                self.seconds += time.perf_counter() - began
+            return loaded[key]
+
+    def _load(
+        self,
+        key: str,
+        kind: str,
+        name: str,
+        functions: dict[str, Callable],
+        source: str,
+        called: dict[str, Any],
+        acts: bool,
+    ) -> Any:
+        compiled = {each: self.compiler.compiled(function) for each, function in functions.items()}
+        refused = records.nothing
+        for each, function in functions.items() if kind == "piece" else ():
+            if not acts or each != "function":
+                check_only_looks(function)
+            elif may_refuse_changed(function):
+                refused = records.check_unchanged
+        scope: dict[str, Any] = {
+            "__name__": __name__,
+            "Constants": self.model.spec.constants,
+            "state_at": self.compiler.state_at,
+            "sequence": compiler.inner(code_generation.sequence),
+            "size_of": compiler.inner(size),
+            "keep": compiler.inner(loops.keep),
+            **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
+            "refused": refused,
+            **{each: value for each, value in vars(loops).items() if type(value) is int},
+            **{each: getattr(loops, each) for each in ("number_at", "put_number")},
+            **integers.COMPILED_OPERATIONS,
+            **called,
+            **compiled,
+        }
+        exec(compile(source, _GENERATED, "exec"), scope)
+        scope[kind].__qualname__ = f"{kind}_{key}"
+        signature, options = _ENTRANCES[kind]
+        try:
+            built = kernel(signature, stamp=key, no_cfunc_wrapper=True, **options)(scope[kind])
+        except (NumbaError, UnsupportedBytecodeError) as error:
+            raise LabError(
+                f"{self.model.spec.name} can't be compiled: {_cause(error)}. Write it with"
+                ' numbers, loops and fields of the state only, or use engine="python".'
+            ) from None
+        if not built.stats.cache_hits:
+            compilations.append(f"{self.model.spec.name} {name}")
+        return built
+
+
+def _cause(error: Exception) -> str:
+    """The one line of Numba's long message that says what it does not understand, and where."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
+    ours = (
+        "there is no field",
+        "can't be stored",
+        "can be assigned",
+        "in order",
+        "assigned to",
+        "with a text",
+        "one whole number",
+    )
+    causes = [line for line in told if any(each in line for each in ours)]
+    places = [line for line in told if line.startswith("File ") and _GENERATED not in line]
+    place = next(iter(places), "")
+    line_number = place.partition("line ")[2].rstrip(":")
+    where = f" (line {line_number})" if line_number.isdigit() else ""
+    return (causes or told)[0].rstrip(".") + where

@@ -1,0 +1,209 @@
+"""The text of a piece: an action with the loops over its parameters, or a property.
+
+See `loops` for what a piece is given. A piece is also told by the plain functions that it calls,
+under the names that its text has for them.
+"""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocol_lab.language.arithmetic import checked_operators
+from protocol_lab.spec.layout import Named, Node
+from protocol_lab.spec.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Range,
+    Sequences,
+    Subset,
+    names_used,
+)
+from protocol_lab.spec.spec import Action, Model
+
+
+@dataclass
+class Piece:
+    """What is compiled by itself. name: for messages; acts: does its `function` change states?"""
+
+    name: str
+    text: str
+    functions: dict[str, Callable]
+    acts: bool = False
+
+
+def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
+    """The successors of one state by one action; returns the place for the next one.
+
+    key: parameters, or fields of a message parameter, whose values are written for each successor.
+    Where a refusal may have changed something, `refused` raises Fault if it has.
+    """
+    lines = [
+        "def piece(work, source, written, action):",
+        *_constants(model),
+        "    out = number_at(work, OUT)",
+        "    before = state_at(number_at(work, ROWS), source)",
+        "    s = state_at(out, written)",
+    ]
+    indent = "    "
+    for name, domain in action.domains.items():
+        for line in _loop(name, domain, action, model):
+            lines.append(indent + line)
+            indent += "    " if line.startswith("for ") else ""
+    values = [f"{name}_" for name in action.domains]
+    weight = f"witnesses({', '.join(['before', 'c', *values])})" if action.witnesses else "1"
+    lines += [
+        f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
+        *(
+            f"{indent}    put_number(number_at(work, KEY_OF), written * number_at(work, KEYS)"
+            f" + {at}, {_value(path)})"
+            for at, path in enumerate(key)
+        ),
+        f"{indent}    written = keep(work, source, written, action, as_number({weight}))",
+        f"{indent}    if written < 0:",
+        f"{indent}        return written",
+        f"{indent}    s = state_at(out, written)",
+        f"{indent}    copy_state(s, before)",
+        f"{indent}else:",
+        f"{indent}    refused(s, before)",
+        "    return written",
+    ]
+    return Piece(action.name, "\n".join(lines) + "\n", _functions(action), acts=True)
+
+
+def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:
+    """1 where `asked` is true, else 0: an expression over the function's value for a state s, and,
+    for a step, for `earlier` and s."""
+    lines = [
+        "def piece(work, row, parent, bit):",
+        *_constants(model),
+        "    s = state_at(number_at(work, ROWS), row)",
+        *(
+            ["    earlier = state_at(number_at(work, BEFORE), parent)"]
+            if "earlier" in asked
+            else []
+        ),
+        f"    return 1 if {asked} else 0",
+    ]
+    return Piece(name, "\n".join(lines) + "\n", {"function": function})
+
+
+def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> Piece:
+    """1 where a predicate is true, which may take s, c and parameters with the given values."""
+    scope = {each: f"number_at(values, {k})" for k, each in enumerate(parameters)}
+    arguments = ", ".join(scope.get(each, each) for each in names_used(function))
+    lines = [
+        "def piece(work, row, parent, bit):",
+        *_constants(model),
+        "    values = number_at(work, VALUES)",
+        "    s = state_at(number_at(work, ROWS), row)",
+        f"    return 1 if function({arguments}) else 0",
+    ]
+    return Piece(function.__name__, "\n".join(lines) + "\n", {"function": function})
+
+
+def _constants(model: Model) -> list[str]:
+    fields = ", ".join(f"number_at(constants, {k})" for k in range(len(model.constants)))
+    return ["    constants = number_at(work, CONSTANTS)", f"    c = Constants({fields})"]
+
+
+# --- The loops over parameters -------------------------------------------------------------------
+
+
+def _functions(action: Action) -> dict[str, Callable]:
+    """The plain functions that an action's piece calls, by the names that its text has for them."""
+    functions = {"function": action.function}
+    if action.witnesses:
+        functions["witnesses"] = action.witnesses
+    for name, domain in action.domains.items():
+        match domain:
+            case Range(low, high):
+                bounds = {"low": low, "high": high}
+            case Subset(of):
+                bounds = {"mask": of}
+            case Sequences(low, high, length):
+                bounds = {"low": low, "high": high, "length": length}
+            case _:
+                bounds = {}
+        for which, bound in bounds.items():
+            if callable(bound):
+                functions[f"{which}_{name}_"] = bound
+    return functions
+
+
+def _value(path: str) -> str:
+    """A parameter, or a field of one, as the loops call it."""
+    name, dot, fields = path.partition(".")
+    return f"{name}_{dot}{fields}"
+
+
+def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
+    """The loop over one parameter's domain: what comes before it, its head, how its body begins."""
+    scope = {"s": "before", "c": "c", **{each: f"{each}_" for each in action.domains}}
+
+    def bound(which: str, bound: Bound) -> str:
+        if not callable(bound):
+            return over_constants(bound, model)
+        return f"{which}_{name}_({', '.join(scope[each] for each in names_used(bound))})"
+
+    match domain:
+        case Node(count):
+            return [f"for {name}_ in range(1, c.{count} + 1):"]
+        case Range(low, high):
+            low, end = bound("low", low), f"checked_add({bound('high', high)}, 1)"
+            return [f"for {name}_ in range({low}, {end}):"]
+        case Named(names):
+            return [f"for {name}_ in range({len(names)}):"]
+        case Subset(of, wanted):
+            mask = f"(1 << (c.{of.count} + 1)) - 2" if isinstance(of, Node) else bound("mask", of)
+            # As `submasks` counts, but a generator would take much longer to compile.
+            lines = [
+                f"mask_{name} = {mask}",
+                f"{name}_ = mask_{name}",
+                f"for at_{name} in range(1 << size_of(mask_{name})):",
+                f"{name}_ = ({name}_ - mask_{name}) & mask_{name}",
+            ]
+            if wanted is not None:
+                count = over_constants(wanted, model)
+                lines.append(f"if size_of({name}_) != {count}: continue")
+            return lines
+        case Sequences(low, high, length):
+            low, high, length = bound("low", low), bound("high", high), bound("length", length)
+            numbers = f"max(0, checked_add(checked_sub({high}, {low}), 1))"
+            return [
+                f"for at_{name} in range(checked_pow({numbers}, {length})):",
+                f"{name}_ = sequence(at_{name}, {low}, {high}, {length})",
+            ]
+        case Member(path):
+            layout = model.layout
+            for each in path.split("."):
+                layout = layout.fields[each]
+            count = "length" if layout.kind == "seq" else "size"
+            items = f"before.{path}.items"
+            once = f"if at_{name} > 0 and {items}[at_{name}] == {items}[at_{name} - 1]: continue"
+            return [
+                f"for at_{name} in range(before.{path}.{count}):",
+                *([once] if layout.kind == "bag" else []),
+                f"{name}_ = read_only({items}[at_{name}])",
+            ]
+    raise TypeError(f"{domain!r} is not a domain")
+
+
+def sequence(number: int, low: int, high: int, length: int) -> np.ndarray:
+    """The sequence of this number, counted from 0, of those that a `Sequences` gives."""
+    items = np.empty(length, np.int64)
+    for k in range(length - 1, -1, -1):
+        items[k] = low + number % (high - low + 1)
+        number //= high - low + 1
+    return items
+
+
+def over_constants(expression: int | str, model: Model) -> str:
+    """A bound written over names of constants, as code that reads them from `c`."""
+    tree = ast.parse(str(expression), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = f"c.{node.id}"
+    return f"({ast.unparse(checked_operators(tree))})"

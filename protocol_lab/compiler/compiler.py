@@ -1,0 +1,156 @@
+"""From plain functions to compiled ones, and a hash that says when they must be compiled again.
+
+Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
+Numba version of one: its syntax tree is rewritten (`rewriting`), and all that it calls is compiled
+the same way, but for the functions of bags, which `bags` builds.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import njit
+
+from protocol_lab.compiler import code_generation, effects, loops, rewriting
+from protocol_lab.compiler.operations import bags, integers, records, slots
+from protocol_lab.compiler.unsupported_syntax import refuse
+from protocol_lab.errors import Fault, LabError
+from protocol_lab.language import arithmetic, node_sets
+from protocol_lab.language.dependencies import (
+    fields_read,
+    is_plain,
+    reachable,
+    source_hash,
+)
+from protocol_lab.language.hashing import short_hash
+from protocol_lab.language.source_code import parse, without_annotations
+from protocol_lab.spec import named_values
+from protocol_lab.spec.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.spec.named_values import Texts, names_of_constants, names_of_fields
+
+inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Compiles what only compiled code calls: without the entrances for others, which take a while."""
+
+_OWN = {
+    **{
+        name: getattr(records, name)
+        for name in (
+            *("get_item", "set_field", "set_item", "as_number"),
+            *("equal", "unequal", "contained"),
+        )
+    },
+    **integers.COMPILED_OPERATIONS,
+    "Fault": Fault,
+}
+"""The functions that rewritten code calls by their names."""
+
+_COMPILED_WITH = (
+    *(arithmetic, bags, effects, integers, loops, named_values),
+    *(node_sets, code_generation, records, rewriting, slots),
+)
+
+_VERSIONS = (
+    numba.__version__,
+    np.__version__,
+    *(Path(each.__file__).read_text(encoding="utf-8") for each in _COMPILED_WITH),
+    Path(__file__).read_text(encoding="utf-8"),
+)
+"""What machine code also depends on."""
+
+
+def _as_compiled(value: Any) -> Any:
+    """A value that is no plain function, or the compiled version that `bags` has of one."""
+    return bags.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
+
+
+class Compiler:
+    """Compiles the functions of one model; every function once."""
+
+    def __init__(
+        self,
+        layout: StructLayout,
+        constants: type,
+        left_out: frozenset[str] = frozenset(),
+    ):
+        self.left_out = left_out  # constants that are 0, and what they would add is not compiled
+        self._named = names_of_fields(layout), names_of_constants(constants)
+        self._setting = short_hash(
+            repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
+        )
+        self.record = records.numba_type(layout)
+        self.state_at = records.make_state_at(self.record)
+        self._structs = _struct_layouts(layout)
+        self._done: dict[int, Any] = {}
+        self._running: set[int] = set()
+
+    def hash_of(self, functions: list[Callable], *more: str) -> str:
+        """A hash of all that the machine code of these functions depends on."""
+        fields = set().union(*(fields_read(each.__code__) for each in reachable(functions)))
+        return source_hash(functions, self._setting, sorted(self.left_out & fields), *more)
+
+    def compiled(self, function: Callable) -> Any:
+        """The Numba version of a plain function (compiled when it is first called)."""
+        key = id(function)
+        if key in self._done:
+            return self._done[key]
+        if key in self._running:
+            raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
+        self._running.add(key)
+        tree = without_annotations(parse(function))
+        refuse(function, tree)
+        texts = Texts(function, tree, *self._named)
+        tree, extra, names = rewriting.rewritten(
+            function, tree, self.left_out, self.constructor, texts
+        )
+        module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
+        used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+        scope = {
+            name: self.compiled(value) if is_plain(value) else _as_compiled(value)
+            for name, value in names.items()
+            if name in used
+        }
+        scope.update(__name__=__name__, **_OWN)
+        exec(compile(module, inspect.getfile(function), "exec"), scope)
+        own_hash = self.hash_of([function])
+        for each in (*extra, tree):
+            _name_apart(scope[each.name], f"{function.__module__}.{function.__name__}", own_hash)
+        for helper in extra:
+            scope[helper.name] = inner(scope[helper.name])
+        self._running.remove(key)
+        self._done[key] = inner(scope[tree.name])
+        return self._done[key]
+
+    def constructor(self, declared: type[Struct], fields: tuple[str, ...]) -> Any:
+        """A compiled function that makes a record of a Struct class with these fields set."""
+        if declared not in self._structs:
+            name = declared.__name__
+            if name in [each.__name__ for each in self._structs]:
+                raise LabError(f"{name} was declared again: run the cell of the state again, too.")
+            raise LabError(f"{name} is no part of this spec's state.")
+        record = records.numba_type(self._structs[declared])
+        return records.make_constructor(record, fields)
+
+
+def _name_apart(function: Callable, place: str, own_hash: str) -> None:
+    """Give a function a name of its own in the machine code.
+
+    Machine code from the cache is linked by names. Equal ones that different processes have
+    compiled must be of equal code: so the name tells where the function was written, and a hash.
+    """
+    function.__qualname__ = f"{place}.{function.__name__}_{own_hash}"
+
+
+def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
+    found: dict[type, StructLayout] = {}
+    if isinstance(layout, ArrayLayout):
+        return _struct_layouts(layout.item)
+    if isinstance(layout, StructLayout):
+        if layout.kind == "struct":
+            found[layout.declared] = layout
+        for part in layout.fields.values():
+            found.update(_struct_layouts(part))
+    return found

@@ -1,0 +1,199 @@
+"""Conditions that a learner types: a Python expression over the state `s` and the constants `c`.
+
+    s.quorum_state.leader == 2 and size(s.quorum_state.isr) == 1
+    all(s.replica_log[r].end_offset <= 1 for r in range(1, c.replicas + 1))
+
+It may use the names of the spec's modules, the helpers for sets of nodes, the functions of Python
+in `BUILT_IN`, and the kinds of expressions in `_ALLOWED`: numbers, names, comparisons, fields,
+items, calls by name, and all, any, sum, min and max over a generator. It can't assign, print,
+import or call a method. It is compiled like an action.
+"""
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import protocol_lab
+from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
+from protocol_lab.language.dependencies import is_plain
+from protocol_lab.language.evaluation import CONDITION
+from protocol_lab.semantics.transitions import initial, is_true
+from protocol_lab.spec.layout import IntegerLayout, Struct
+from protocol_lab.spec.spec import Model
+
+BUILT_IN = ("abs", "all", "any", "bool", "int", "len", "max", "min", "range", "sum")
+"""The functions of Python that a condition may call."""
+
+_ALLOWED = (
+    *(ast.Expression, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
+    *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Constant, ast.Name),
+    *(ast.Attribute, ast.Subscript, ast.Call, ast.keyword, ast.Tuple, ast.List),
+    *(ast.GeneratorExp, ast.ListComp, ast.comprehension),
+)
+"""What a condition's syntax tree may have."""
+
+_WORD = 64
+_LONGEST, _DEEPEST = 10_000, 60
+"""Characters of a condition, and how deep it may be nested: the compiler goes into it as deep."""
+
+
+def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[..., bool]:
+    """A function (s, c) for an expression, or the given function itself; tried on one state.
+
+    Raises LabError with one sentence if it is no expression, uses what a condition can't, or fails.
+    """
+    function = _from_text(model, condition) if isinstance(condition, str) else condition
+    shown = condition if isinstance(condition, str) else function.__name__
+    try:
+        row = next(initial(model), None)
+        if row is not None:  # else the search says that there is no initial state
+            is_true(model, row.row, function)
+    except EvaluationError:
+        pass  # the search meets it as well, and says where
+    except SpecError as error:
+        raise LabError(
+            f"The condition {quoted(shown)} fails on the initial state: {shortened(error)}"
+        ) from None
+    return function
+
+
+def example(model: Model) -> str:
+    """A condition that could be typed for this spec: its first plain number."""
+    for name, layout in model.layout.fields.items():
+        if isinstance(layout, IntegerLayout):
+            return f"s.{name} == 1"
+    return "True"
+
+
+def _from_text(model: Model, text: str) -> Callable[..., bool]:
+    scope = names_in_scope(model)
+    _refuse(model, text, _syntax_tree(model, text), scope)
+    source = f"def predicate(s, c):\n    return bool(\n{text.strip()}\n)\n"  # may end in a comment
+    exec(compile(source, CONDITION, "exec"), scope)
+    function = scope["predicate"]
+    function.lab_source = source
+    return function
+
+
+def _syntax_tree(model: Model, text: str) -> ast.Expression:
+    if len(text) > _LONGEST:
+        raise LabError(
+            f"The condition {quoted(text)} has {len(text):,} characters, more than {_LONGEST:,}:"
+            " write it into the spec, as a function with @spec.constraint or @spec.situation."
+        )
+    try:
+        return ast.parse(text.strip(), mode="eval")
+    except (RecursionError, MemoryError):
+        raise _too_deep(text) from None
+    except (SyntaxError, ValueError) as error:
+        cause = shortened(getattr(error, "msg", error))
+        raise LabError(
+            f"{quoted(text)} is no Python expression ({cause}); write one over s and c, such as"
+            f' "{example(model)}".'
+        ) from None
+
+
+def _too_deep(text: str) -> LabError:
+    return LabError(
+        f"The condition {quoted(text)} is nested deeper than {_DEEPEST} times: write it shorter."
+    )
+
+
+def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]) -> None:
+    """Raise LabError for what a condition can't use."""
+    if _depth(tree) > _DEEPEST:
+        raise _too_deep(text)
+    own = {"s", "c", *(node.id for node in ast.walk(tree) if _is_bound(node))}
+    for node in ast.walk(tree):
+        what = None
+        match node:
+            case ast.Call(func=ast.Attribute() | ast.Subscript()):
+                what = f"the call of {quoted(ast.unparse(node.func))}: call functions by name"
+            case ast.Call(func=ast.Name(name)) if name in own:
+                what = f"the call of {quoted(name)}, which is no function"
+            case ast.Attribute(attr=name) if name.startswith("_"):
+                what = f"the name {quoted(name)}, which begins with an underscore"
+            case ast.Name(name) if name.startswith("_"):
+                what = f"the name {quoted(name)}, which begins with an underscore"
+            case ast.Name(name) if not (name in own or name in scope or name in BUILT_IN):
+                what = f"the name {quoted(name)}, which neither the spec nor the kit has"
+            case ast.BinOp(left, op, right) if _grows(left, op, right):
+                what = f"{quoted(ast.unparse(node))}, which may be too large"
+            case ast.Constant(value) if not isinstance(value, int | str):
+                what = f"the value {quoted(value)}: a state holds whole numbers and names"
+            case ast.comprehension(is_async=1):
+                what = "async"
+            case _ if not isinstance(node, _ALLOWED):
+                what = _KINDS.get(type(node), type(node).__name__)
+        if what is not None:
+            raise LabError(
+                f"A condition can't use {what}; write an expression over s and c, such as"
+                f' "{example(model)}".'
+            )
+
+
+def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
+    """Can the result be of any size, such as 9**9**9 or "a" * 10**9?"""
+    if isinstance(op, ast.Pow):
+        within = [*ast.walk(left), *ast.walk(right)]
+        known = isinstance(right, ast.Constant) and isinstance(right.value, int)
+        simple = isinstance(right, ast.Name | ast.Attribute) or (known and right.value < _WORD)
+        return not simple or any(isinstance(each, ast.Pow) for each in within)
+    sequences = (ast.List, ast.Tuple, ast.ListComp)
+    return any(
+        isinstance(each, sequences) or isinstance(getattr(each, "value", None), str)
+        for each in (left, right)
+    )
+
+
+def _is_bound(node: ast.AST) -> bool:
+    """Is it a name that a generator expression gives?"""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _depth(tree: ast.AST) -> int:
+    """How deep the tree is nested; without recursion, as it may be very deep."""
+    level, depth = [tree], 0
+    while level and depth <= _DEEPEST:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth
+
+
+_KINDS = {
+    ast.Await: "await",
+    ast.NamedExpr: "the assignment `:=`",
+    ast.Lambda: "lambda",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.JoinedStr: "a formatted string",
+    ast.Set: "a set: write the helpers for sets of nodes, such as contains(nodes, 1)",
+    ast.SetComp: "a set: write the helpers for sets of nodes, such as contains(nodes, 1)",
+    ast.Dict: "a dictionary",
+    ast.DictComp: "a dictionary",
+    ast.Starred: "a star",
+    ast.Slice: "a slice",
+}
+"""What the refused kinds of expressions are called."""
+
+
+def names_in_scope(model: Model) -> dict[str, Any]:
+    """What an expression may use: the helpers for sets of nodes, and the spec's own names."""
+    scope: dict[str, Any] = {}
+    functions = [action.function for action in model.spec.actions + model.spec.inits]
+    functions += [each.function for each in model.spec.invariants]
+    for module in dict.fromkeys(["protocol_lab", *(each.__module__ for each in functions)]):
+        values = vars(sys.modules.get(module, protocol_lab)).items()
+        scope |= {
+            name: value
+            for name, value in values
+            if is_plain(value) or isinstance(value, int | str) or _is_struct(value)
+        }
+    known = {each: getattr(builtins, each) for each in BUILT_IN}
+    return {**scope, "__name__": __name__, "__builtins__": known}
+
+
+def _is_struct(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Struct)

@@ -1,0 +1,186 @@
+"""The cache of compiled kernels on disk: one file with a checksum for each compiled function.
+
+Takes the place of Numba's own disk cache, which loads machine code without a look at whether it is
+whole. A file is only unpickled after its checksum was verified; one that is damaged, or that was
+written under another name, is thrown away and made again. What the code depends on is in the file's
+name, as a hash: so a stale file is never found, and removed when it was not used for long.
+
+The cache can fail without consequences: what can't be kept is compiled, and used from memory.
+"""
+
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import njit
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from protocol_lab.system.cache_folder import cache_folder, say_once
+
+KEPT_SECONDS = 60 * 86_400
+"""A kernel that was not used for so long is removed."""
+
+KEPT_BYTES = 2 << 30
+"""What all kernels may take; beyond it those that were not used for longest are removed."""
+
+_PART_SECONDS = 3_600
+"""A file that is being written is older only if its writer was killed."""
+
+_USE_NOTED_SECONDS = 86_400
+"""How often the time of the last use is written."""
+
+_FORMAT = b"protocol lab kernel 1\n"
+
+
+def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callable:
+    """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
+
+    signatures: what to compile (or load) at once; without any, whatever it is called with. stamp:
+    what the code depends on beside the function itself, by default the content of its file. So a
+    function's callees stand in the same file, or never change.
+    """
+
+    def decorate(function: Callable) -> Any:
+        compiled = njit(nogil=True, **options)(function)
+        compiled._cache = KernelCache(function, stamp, repr(sorted(options.items())))
+        for signature in signatures:
+            compiled.compile(signature)
+        if signatures:
+            compiled.disable_compile()
+        return compiled
+
+    return decorate
+
+
+class KernelCache(NullCache):
+    """What Numba asks for the compiled versions of one function, and gives them to keep."""
+
+    def __init__(self, function: Callable, stamp: str | None, options: str):
+        self._name = function.__qualname__
+        if stamp is None:
+            stamp = _hash_of_file(inspect.getfile(function))
+        code = hashlib.sha256(function.__code__.co_code).hexdigest()
+        self._depends_on = (stamp, code, options, numba.__version__, sys.version)
+
+    @property
+    def cache_path(self) -> str:
+        """Where the files are, for Numba's statistics."""
+        return str(cache_folder("kernels"))
+
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """The compiled version for these types, if it is kept."""
+        target_context.refresh()
+        folder = cache_folder("kernels")
+        if folder is None:
+            return None
+        file = folder / self._file_name(sig, target_context.codegen())
+        content = read(file)
+        if content is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception:  # whole, and yet not from this version of the kit
+            _throw_away(file)
+            return None
+
+    def save_overload(self, sig: Any, data: CompileResult) -> None:
+        """Keep a version that was just compiled."""
+        folder = cache_folder("kernels")
+        if folder is None or data.library.has_dynamic_globals:
+            return
+        try:
+            write(folder / self._file_name(sig, data.codegen), dumps(data._reduce()))
+            _sweep_once(folder)
+        except OSError as error:
+            say_once(
+                "kernels",
+                f"Compiled code can't be kept in {folder} ({error.strerror or error}): the next"
+                " start compiles it again.",
+            )
+
+    def _file_name(self, sig: Any, codegen: Any) -> str:
+        key = repr((self._name, sig, codegen.magic_tuple(), self._depends_on))
+        return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file with its checksum, whole or not at all. Raises OSError if it can't be."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(_FORMAT + _checksum(file, content) + content)
+        part.replace(file)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def read(file: Path) -> bytes | None:
+    """What `write` has written; None if the file is not there. If it is damaged, or was written
+    under another name, it is thrown away, which one line on stderr says."""
+    try:
+        stored = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        stored = b""
+    start = len(_FORMAT) + hashlib.sha256().digest_size
+    content = stored[start:]
+    if stored[:start] != _FORMAT + _checksum(file, content):
+        _throw_away(file)
+        return None
+    with suppress(OSError):
+        if time.time() - file.stat().st_mtime > _USE_NOTED_SECONDS:
+            os.utime(file)
+    return content
+
+
+def _checksum(file: Path, content: bytes) -> bytes:
+    return hashlib.sha256(file.name.encode() + b"\n" + content).digest()
+
+
+def _throw_away(file: Path) -> None:
+    say_once("damaged", f"The kept kernel {file} is damaged: it is compiled again.")
+    with suppress(OSError):
+        file.unlink()
+
+
+def sweep(folder: Path) -> None:
+    """Remove the kernels that were not used for KEPT_SECONDS, then those used longest ago until
+    all take KEPT_BYTES at most, and what killed processes have left half-written."""
+    now, kept, total = time.time(), [], 0
+    for file in folder.glob("*.part"):
+        with suppress(OSError):
+            if now - file.stat().st_mtime > _PART_SECONDS:
+                file.unlink()
+    for file in folder.glob("*.kernel"):
+        with suppress(OSError):
+            known = file.stat()
+            kept.append((known.st_mtime, known.st_size, file))
+            total += known.st_size
+    for used, size, file in sorted(kept):
+        if now - used < KEPT_SECONDS and total <= KEPT_BYTES:
+            break
+        with suppress(OSError):
+            file.unlink()
+        total -= size
+
+
+@cache
+def _sweep_once(folder: Path) -> None:
+    sweep(folder)
+
+
+@cache
+def _hash_of_file(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

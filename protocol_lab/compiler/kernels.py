@@ -1,0 +1,123 @@
+"""The compiled loops of one model: states to successors, and what properties say of states.
+
+The loops themselves are the same for every spec (`loops`); what they call is generated (`pieces`)
+and compiled (`building`) action by action and property by property.
+
+They work on uint64 arrays (rows, words per row).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from protocol_lab.compiler import loops
+from protocol_lab.compiler.building import Builder, Watch
+from protocol_lab.compiler.code_generation import action_piece, predicate_piece, property_piece
+from protocol_lab.spec.spec import Model, Property
+from protocol_lab.spec.temporal_formulas import keys_of
+
+_NO_VALUES = np.empty(0, np.int64)
+
+
+class Kernels:
+    """The compiled loops of one model, made when first asked for.
+
+    watch: see `building.Watch`. Whatever compiles can be interrupted.
+    """
+
+    def __init__(self, model: Model, watch: Watch = lambda *_: None):
+        self.model = model
+        self._builder = Builder(model, watch)
+
+    @property
+    def compile_seconds(self) -> float:
+        """How long compiling, or loading, has taken so far."""
+        return self._builder.seconds
+
+    def expand(self, keys: list[tuple[str, ...]] | None = None) -> Callable:
+        """A function (rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of,
+        progress, key_of=None): see `loops.expand`.
+
+        keys[k]: what tells the steps of the k-th action apart, parameters or fields of a message
+        parameter; their values are written into the rows of key_of (int64, 2-dimensional). By
+        default those by which the spec's fairness does, so that there is one such function a spec.
+        """
+        actions = self.model.spec.actions
+        if keys is None:
+            keys = [keys_of(action.name, self.model.spec.fairness) for action in actions]
+        width = max(map(len, keys), default=0)
+        wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
+        addresses = self._builder.addresses(wanted)
+        loop = self._builder.loop(loops.expand, loops.EXPAND)
+
+        def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
+            if key_of is None:
+                out = arguments[4]
+                key_of = np.empty((len(out) if width else 0, width), np.int64)
+            return loop(*arguments, key_of, addresses)
+
+        return expand
+
+    def check(self, properties: list[Property]) -> Callable:
+        """A function (rows, count, wanted, constants, enabled, failed, before, parent_of).
+
+        For rows[k] with wanted[k], failed[k] gets bit i if properties[i] is in the bitmask
+        `enabled` and does not hold.
+        """
+        return self._check(properties, "len(function(s, c)) != 0")
+
+    def check_steps(self, properties: list[Property]) -> Callable:
+        """The same for properties of the step to a row from before[parent_of[k]]."""
+        return self._check(properties, "len(function(earlier, s, c)) != 0")
+
+    def check_predicate(self, predicate: Callable) -> Callable:
+        """The same for one function (s, c) that is true or false."""
+        return self._check([Property(predicate)], "not function(s, c)")
+
+    def _check(self, properties: list[Property], fails: str) -> Callable:
+        addresses = self._builder.addresses(
+            [property_piece(self.model, each.name, each.function, fails) for each in properties]
+        )
+        loop = self._builder.loop(loops.check, loops.CHECK)
+
+        def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
+            loop(
+                rows, count, wanted, constants, _NO_VALUES, enabled, failed, before, parent_of,
+                addresses,
+            )  # fmt: skip
+
+        return check
+
+    def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
+        """A function (rows, constants, values) -> an array whose bit i tells whether predicates[i]
+        is true of a row.
+
+        parameters: the names, beside s and c, that the predicates may take, in the order of values.
+        """
+        addresses = self._builder.addresses(
+            [predicate_piece(self.model, each, parameters) for each in predicates]
+        )
+        loop = self._builder.loop(loops.check, loops.CHECK)
+
+        def judge(rows, constants, values) -> np.ndarray:
+            count = len(rows)
+            found, nowhere = np.zeros(count, np.int64), np.zeros(count, np.int64)
+            loop(
+                rows, count, np.ones(count, np.uint8), constants, values, -1, found, rows, nowhere,
+                addresses,
+            )  # fmt: skip
+            return found
+
+        return judge
+
+    def identify(
+        self, functions: dict[str, Callable], source: str, called: dict[str, Any]
+    ) -> Callable:
+        """The loop that finds what a state is known by; its text and what it calls: `identity`."""
+        return self._builder.built("identify", "identify", functions, source, called)
+
+
+def constants_array(model: Model) -> np.ndarray:
+    """The constants as the kernels take them."""
+    return np.array([int(value) for value in model.constants], np.int64)

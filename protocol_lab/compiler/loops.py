@@ -1,0 +1,153 @@
+"""The explorer's inner loops: the same for every spec, over pieces that are compiled one by one.
+
+A piece is one action with the loops over its parameters, or one property. All have one signature,
+(work, first, second, number) -> number, all int64, and are called by their address: so an edited
+action is compiled alone, and nothing that calls it. `work` is the address of a table of addresses
+and sizes, in the order of the names below.
+
+The loops stand in one file with what they call because the kernel cache sees edits in their own
+file only. They release the GIL.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from protocol_lab.compiler.kernel_cache import kernel
+
+(ROWS, BEFORE, CONSTANTS, VALUES, OUT, PARENT_OF, ACTION_OF, WEIGHT_OF, KEY_OF, KEYS, ROOM) = range(
+    11
+)
+"""Where the table has what: states, those they came from, the spec's constants, the values of a
+property's parameters; then, for the successors that a piece writes, their arrays, how many keys
+each has, and the number of successors there is room for."""
+
+PIECE = types.int64(*[types.int64] * 4)
+
+_WORDS, _NUMBERS = types.uint64[:, ::1], types.int64[::1]
+EXPAND = types.UniTuple(types.int64, 2)(
+    *(_WORDS, types.int64, types.int64, _NUMBERS, _WORDS),
+    *[_NUMBERS] * 5,
+    *(types.int64[:, ::1], _NUMBERS),
+)
+CHECK = types.void(
+    *(_WORDS, types.int64, types.uint8[::1], _NUMBERS, _NUMBERS, types.int64, _NUMBERS),
+    *(_WORDS, _NUMBERS, _NUMBERS),
+)
+"""The types of `expand` and `check`, which are compiled when first asked for."""
+
+
+@intrinsic
+def number_at(typing_context, address, position):
+    """The number at a position of the int64 array that starts at an address."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(_slot(builder, *args))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def put_number(typing_context, address, position, number):
+    """Write the number at a position of the int64 array that starts at an address."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[2], _slot(builder, *args[:2]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+def _slot(builder: ir.IRBuilder, address, position):
+    start = builder.inttoptr(address, ir.IntType(64).as_pointer())
+    return builder.gep(start, [position])
+
+
+@intrinsic
+def call_piece(typing_context, address, work, first, second, number):
+    """Call the piece at an address; what it raises is raised here."""
+
+    def codegen(context, builder, signature, args):
+        convention = context.call_conv
+        kind = convention.get_function_type(PIECE.return_type, PIECE.args)
+        piece = builder.inttoptr(args[0], kind.as_pointer())
+        status, result = convention.call_function(
+            builder, piece, PIECE.return_type, PIECE.args, args[1:]
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return result
+
+    return types.int64(*[types.int64] * 5), codegen
+
+
+def keep(work, source, written, action, weight):
+    """Note where a successor comes from; the place of the next one, or -1 if there is no room.
+
+    Called by the pieces, and compiled with each.
+    """
+    put_number(number_at(work, PARENT_OF), written, source)
+    put_number(number_at(work, ACTION_OF), written, action)
+    put_number(number_at(work, WEIGHT_OF), written, weight)
+    return written + 1 if written + 1 < number_at(work, ROOM) else -1
+
+
+@kernel()
+def expand(
+    rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of, progress, key_of,
+    pieces,
+) -> tuple[int, int]:  # fmt: skip
+    """Try every action with every choice of parameters on rows[begin:end].
+
+    What they lead to is written into `out`, with the row's parent, the action's number, TLC's
+    witness count and the keys that tell the steps of an action apart. It stops early, before a
+    state whose successors do not all fit. degree_of counts successors by state; progress[0] is the
+    state at work, which tells where a CapacityExceeded came from. Returns (end of the states done,
+    rows written).
+    """
+    table = np.zeros(ROOM + 1, np.int64)
+    table[ROWS], table[CONSTANTS], table[OUT] = _start(rows), _start(constants), _start(out)
+    table[PARENT_OF], table[ACTION_OF] = _start(parent_of), _start(action_of)
+    table[WEIGHT_OF], table[KEY_OF] = _start(weight_of), _start(key_of)
+    table[KEYS], table[ROOM] = key_of.shape[1], out.shape[0] - 1
+    work, written = _start(table), 0
+    for source in range(begin, end):
+        progress[0] = source
+        first = written
+        for word in range(rows.shape[1]):
+            out[written, word] = rows[source, word]
+        for k in range(pieces.shape[0]):
+            written = call_piece(pieces[k], work, source, written, k)
+            if written < 0:
+                return source, first
+        degree_of[source - begin] = written - first
+    return end, written
+
+
+@kernel()
+def check(
+    rows, count, wanted, constants, values, enabled, found, before, parent_of, pieces
+) -> None:
+    """For rows[k] with wanted[k], found[k] gets bit i if it is in `enabled` and piece i says so.
+
+    A step's piece also looks at before[parent_of[k]]; values: of the pieces' parameters.
+    """
+    table = np.zeros(ROOM + 1, np.int64)
+    table[ROWS], table[BEFORE] = _start(rows), _start(before)
+    table[CONSTANTS], table[VALUES] = _start(constants), _start(values)
+    work = _start(table)
+    for k in range(count):
+        found[k] = 0
+        if not wanted[k]:
+            continue
+        for bit in range(pieces.shape[0]):
+            if enabled >> bit & 1:
+                found[k] |= call_piece(pieces[bit], work, k, parent_of[k], bit) << bit
+
+
+@njit
+def _start(array):
+    """The address of an array's data."""
+    return np.int64(array.ctypes.data)

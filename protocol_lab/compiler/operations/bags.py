@@ -1,0 +1,176 @@
+"""The compiled side of bags: an item is found, added and taken where the bag stands in the state.
+
+These functions of `containers` are not compiled from their Python: the code of each is built into
+whatever calls it. Otherwise every kind of item would have compiled functions of its own.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from protocol_lab.compiler.operations.records import CONTAINER_OPERATIONS, can_store, size_of, store
+from protocol_lab.compiler.operations.slots import moved
+from protocol_lab.errors import CapacityExceeded
+from protocol_lab.language import containers
+from protocol_lab.spec.state_view import ITEMS_IN_ORDER
+
+
+class _Bag:
+    """A bag in the code that is being built: where its size and its items are."""
+
+    def __init__(self, builder: ir.IRBuilder, declared: types.Record, pointer: Any):
+        self.builder = builder
+        self.counter = declared.typeof("size")
+        self.items = declared.typeof("items")
+        self.kind = self.items.dtype
+        self.item_size = size_of(self.kind)
+        self.counter_at = self._at(pointer, declared.offset("size"))
+        self.items_at = self._at(pointer, declared.offset("items"))
+
+    def _at(self, pointer: Any, offset: int) -> Any:
+        return moved(self.builder, pointer, ir.Constant(ir.IntType(64), offset))
+
+    def _size_pointer(self) -> Any:
+        kept = ir.IntType(self.counter.bitwidth)
+        return self.builder.bitcast(self.counter_at, kept.as_pointer())
+
+    def size(self) -> Any:
+        number = self.builder.load(self._size_pointer(), align=1)
+        return self.builder.sext(number, ir.IntType(64))
+
+    def set_size(self, size: Any) -> None:
+        kept = ir.IntType(self.counter.bitwidth)
+        self.builder.store(self.builder.trunc(size, kept), self._size_pointer(), align=1)
+
+    def item(self, position: Any) -> Any:
+        return moved(self.builder, self.items_at, self.bytes(position))
+
+    def bytes(self, count: Any) -> Any:
+        """How many bytes so many items take."""
+        return self.builder.mul(count, count.type(self.item_size))
+
+    def compare(self, position: Any, item: Any) -> Any:
+        """Below, at or above 0 as the item at the position is smaller than, equal to or above.
+
+        Numbers are compared as such, records by their bytes.
+        """
+        if isinstance(self.kind, types.Integer):
+            kept = ir.IntType(self.kind.bitwidth).as_pointer()
+            other = self.builder.load(self.builder.bitcast(self.item(position), kept), align=1)
+            widen = self.builder.sext if self.kind.signed else self.builder.zext
+            return self.builder.sub(widen(other, ir.IntType(64)), item)
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
+        memcmp = cgutils.get_or_insert_function(self.builder.module, kind, "memcmp")
+        other = self.builder.bitcast(item, pointer)
+        size = ir.Constant(ir.IntType(64), self.item_size)
+        return self.builder.call(memcmp, [self.item(position), other, size])
+
+    def find(self, item: Any) -> tuple[Any, Any]:
+        """The position of the first item that is not smaller, and whether it is the item."""
+        builder, number = self.builder, ir.IntType(64)
+        position = cgutils.alloca_once_value(builder, number(0))
+        is_here = cgutils.alloca_once_value(builder, ir.IntType(1)(0))
+        look = builder.append_basic_block("look")
+        step = builder.append_basic_block("step")
+        compare = builder.append_basic_block("compare")
+        end = builder.append_basic_block("end")
+        builder.branch(look)
+        builder.position_at_end(look)
+        at = builder.load(position)
+        builder.cbranch(builder.icmp_signed("<", at, self.size()), compare, end)
+        builder.position_at_end(compare)
+        order = self.compare(at, item)
+        builder.store(builder.icmp_signed("==", order, order.type(0)), is_here)
+        builder.cbranch(builder.icmp_signed("<", order, order.type(0)), step, end)
+        builder.position_at_end(step)
+        builder.store(builder.add(at, number(1)), position)
+        builder.branch(look)
+        builder.position_at_end(end)
+        return builder.load(position), builder.load(is_here)
+
+    def move(self, source: Any, dest: Any, count: Any) -> None:
+        """Move so many items from one position to another."""
+        cgutils.raw_memmove(self.builder, self.item(dest), self.item(source), self.bytes(count), 1)
+
+    def insert(self, context: Any, position: Any, item: Any) -> None:
+        """Put a copy of an item there; raises CapacityExceeded if the bag is full."""
+        size = self.size()
+        full = self.builder.icmp_signed(">=", size, size.type(self.items.shape[0]))
+        with self.builder.if_then(full, likely=False):
+            context.call_conv.return_user_exc(self.builder, CapacityExceeded, ())
+        one = size.type(1)
+        rest = self.builder.sub(size, position)
+        self.move(position, self.builder.add(position, one), rest)
+        number = types.int64 if isinstance(self.kind, types.Integer) else self.kind
+        store(context, self.builder, self.kind, self.item(position), number, item)
+        self.set_size(self.builder.add(size, one))
+
+    def remove(self, position: Any) -> None:
+        """Take the item away that stands there; the slot that becomes free is zero."""
+        size = self.size()
+        one = size.type(1)
+        last = self.builder.sub(size, one)
+        self.move(self.builder.add(position, one), position, self.builder.sub(last, position))
+        cgutils.memset(self.builder, self.item(last), self.bytes(one), 0)
+        self.set_size(last)
+
+
+def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
+    """The compiled version of a function (bag, item) of `containers`."""
+
+    def operation(typing_context, bag, item):
+        if not (isinstance(bag, types.Record) and "items" in bag.fields and "size" in bag.fields):
+            raise TypingError(f"{name}: this is no Bag of the state")
+        if bag.frozen and result == types.void:
+            raise TypingError(ITEMS_IN_ORDER)
+        kind = bag.typeof("items").dtype
+        if not can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
+            item, types.Record
+        ):
+            raise TypingError(f"{name}: {item} is no item of this bag")
+
+        def codegen(context, builder, signature, args):
+            value = args[1]
+            if not isinstance(kind, types.Record):
+                value = context.cast(builder, value, item, types.int64)
+            found = build(context, _Bag(builder, bag, args[0]), value)
+            return context.get_dummy_value() if found is None else found
+
+        return result(bag, item), codegen
+
+    operation.__name__ = name
+    return intrinsic(operation)
+
+
+def _build_add(context, bag, item):
+    bag.insert(context, bag.find(item)[0], item)
+
+
+def _build_add_once(context, bag, item):
+    position, is_here = bag.find(item)
+    with bag.builder.if_then(bag.builder.not_(is_here)):
+        bag.insert(context, position, item)
+
+
+def _build_take(context, bag, item):
+    position, is_here = bag.find(item)
+    with bag.builder.if_then(is_here):
+        bag.remove(position)
+
+
+BAG_OPERATIONS = {
+    containers.find: _bag_operation("find", types.int64, lambda c, bag, item: bag.find(item)[0]),
+    containers.is_in: _bag_operation(
+        "is_in", types.boolean, lambda c, bag, item: bag.find(item)[1]
+    ),
+    containers.add: _bag_operation("add", types.void, _build_add),
+    containers.add_once: _bag_operation("add_once", types.void, _build_add_once),
+    containers.take: _bag_operation("take", types.void, _build_take),
+    **CONTAINER_OPERATIONS,
+}
+"""Plain functions of `containers`, and what they are in compiled code."""

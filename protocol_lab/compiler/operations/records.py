@@ -1,0 +1,521 @@
+"""The compiled side of `views`: how a row of words becomes a record that Numba can read and write.
+
+Numba knows records (from a numpy dtype), but three things that a protocol needs are added here:
+a store that checks whether a number fits its width, copies and comparisons of whole records, and
+new records as values. `compiling` rewrites actions to use these functions; nobody else calls them.
+"""
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype, types
+from numba.core import cgutils
+from numba.core.datamodel import register_default
+from numba.core.datamodel.models import RecordModel
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_cast, lower_getattr_generic
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import record_getattr
+
+from protocol_lab.compiler.operations.integers import fault_if
+from protocol_lab.compiler.operations.slots import (
+    Slots,
+    data_of,
+    is_outside,
+    load,
+    moved,
+    slot_at,
+    widened,
+)
+from protocol_lab.errors import CapacityExceeded
+from protocol_lab.language import containers
+from protocol_lab.language.hashing import short_hash
+from protocol_lab.spec.layout import ArrayLayout, StructLayout
+from protocol_lab.spec.state_view import ITEMS_IN_ORDER, why_not_assigned
+
+
+class StateRecord(types.Record):
+    """A record whose numbers are read as int64, whatever their width.
+
+    So a function that is called with an id here and an epoch there is compiled once, and
+    compiled arithmetic is as exact as the uncompiled one. A frozen one, an item of a bag, can't be
+    changed; `layout` is what it was made from.
+    """
+
+    def __init__(self, layout: StructLayout, frozen: bool):
+        fields = [
+            (name, {"type": numba_type(part, frozen), "offset": layout.offsets[name]})
+            for name, part in layout.fields.items()
+        ]
+        super().__init__(fields, layout.size, False)
+        self.layout, self.frozen, self.description = layout, frozen, str(layout.dtype)
+        self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name}"
+
+    def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
+        """To a frozen one, where one variable is the one or the other."""
+        if not isinstance(other, StateRecord) or self.description != other.description:
+            return None
+        return Conversion.safe if other.frozen and not self.frozen else None
+
+    def refuse_store(self, name: str) -> None:
+        """Raise TypingError, with a sentence, if the field can't be assigned to."""
+        if self.frozen:
+            raise TypingError(ITEMS_IN_ORDER)
+        if self.layout.kind != "struct":
+            raise TypingError(f"the field {name!r} {why_not_assigned(self.layout.kind)}")
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple]:
+        """What stands for the type in the names of machine code: a hash of all its fields.
+
+        Numba's own is a running number of the process. Kernels that different processes have
+        compiled, for different layouts, would then have functions of one name in them; loaded
+        together, one would call the other's.
+        """
+        return "StateRecord", (short_hash(self.name),)
+
+
+register_default(StateRecord)(RecordModel)
+
+
+@infer_getattr
+class _StateRecordFields(AttributeTemplate):
+    key = StateRecord
+
+    def generic_resolve(self, record: StateRecord, name: str) -> types.Type | None:
+        if name not in record.fields:
+            raise TypingError(f"there is no field {name!r}; there are {', '.join(record.fields)}")
+        found = record.typeof(name)
+        return types.int64 if isinstance(found, types.Integer) else found
+
+
+@lower_getattr_generic(StateRecord)
+def _get_field(context, builder, record, value, name):
+    kept = record.typeof(name)
+    if not isinstance(kept, types.Integer):
+        return record_getattr(context, builder, record, value, name)
+    pointer = moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
+    return widened(builder, pointer, kept)
+
+
+@lower_cast(StateRecord, StateRecord)
+def _cast_record(context, builder, source, target, value):
+    return builder.bitcast(value, context.get_value_type(target))
+
+
+def numba_type(layout: Any, frozen: bool = False) -> types.Type:
+    """Numba's type of what a layout describes: an integer, a StateRecord or Slots of them."""
+    if isinstance(layout, StructLayout):
+        return StateRecord(layout, frozen)
+    if isinstance(layout, ArrayLayout):
+        item = numba_type(layout.item, frozen or layout.items_of == "bag")
+        counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
+        per_node = bool(layout.per_node)
+        return Slots(item, layout.count, per_node, layout.items_of, counter, frozen)
+    return from_dtype(layout.dtype)
+
+
+def make_state_at(record: types.Record):
+    """A compiled function (address, row) -> the record that is this row of those that start at an
+    address."""
+
+    @intrinsic
+    def state_at(typing_context, start, row):
+        def codegen(context, builder, signature, args):
+            past = builder.mul(args[1], ir.IntType(64)(record.size))
+            address = builder.add(args[0], past)
+            return builder.inttoptr(address, context.get_value_type(record))
+
+        return record(types.int64, types.int64), codegen
+
+    return state_at
+
+
+def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
+    count = kept.nitems if isinstance(kept, types.NestedArray) else 1
+    return ir.Constant(ir.IntType(64), count * kept.size)
+
+
+def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
+    """Store a value of numba type `source` where a value of type `target` is kept.
+
+    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one, or an
+    array.
+    """
+    if isinstance(target, types.Record | types.NestedArray):
+        if isinstance(source, types.Record):
+            cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
+        else:
+            cgutils.memset(builder, pointer, _bytes_in(target), 0)
+        return
+    number = context.cast(builder, value, source, types.int64)
+    too_low = builder.icmp_signed("<", number, number.type(target.minval))
+    too_high = builder.icmp_signed(">", number, number.type(target.maxval))
+    with builder.if_then(builder.or_(too_low, too_high), likely=False):
+        context.call_conv.return_user_exc(builder, CapacityExceeded, ())
+    kept = ir.IntType(target.bitwidth)
+    pointer = builder.bitcast(pointer, kept.as_pointer())
+    builder.store(builder.trunc(number, kept) if kept.width < 64 else number, pointer, align=1)
+
+
+def size_of(kept: types.Type) -> int:
+    """How many bytes a slot takes that keeps a record or a number."""
+    return kept.size if isinstance(kept, types.Record) else kept.bitwidth // 8
+
+
+def can_store(target: types.Type, source: types.Type) -> bool:
+    """Is there a way to store a value of numba type `source` where a `target` is kept?"""
+    if isinstance(target, types.Record):
+        same = isinstance(source, types.Record) and source.size == target.size
+        return same or isinstance(source, types.Integer)
+    if isinstance(target, types.NestedArray):
+        return isinstance(source, types.Integer)
+    return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
+
+
+def check_can_store(record: types.Record, name: str, source: types.Type) -> None:
+    """Raises TypingError, with a sentence, unless such a value can be stored in the field."""
+    if name not in record.fields:
+        known = ", ".join(record.fields)
+        raise TypingError(f"there is no field {name!r}; there are {known}")
+    if not can_store(record.typeof(name), source):
+        raise TypingError(f"{source} can't be stored in the field {name!r}")
+
+
+def make_constructor(record: types.Record, names: tuple[str, ...]):
+    """A compiled function (tuple of values) -> a new record with these fields set, others zero.
+
+    The record lives on the stack of the function that it is written in: a value to be stored or
+    compared there, not to be returned.
+    """
+
+    @intrinsic
+    def new_record(typing_context, values):
+        kinds = [types.unliteral(each) for each in values.types]
+        for name, kind in zip(names, kinds, strict=True):
+            check_can_store(record, name, kind)
+
+        def codegen(context, builder, signature, args):
+            slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), record.size))
+            cgutils.memset(builder, slot, _bytes_in(record), 0)
+            for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+                pointer = moved(builder, slot, ir.Constant(ir.IntType(64), record.offset(name)))
+                value = builder.extract_value(args[0], k)
+                store(context, builder, record.typeof(name), pointer, kind, value)
+            return builder.bitcast(slot, context.get_value_type(record))
+
+        return record(types.BaseTuple.from_types(kinds)), codegen
+
+    return new_record
+
+
+@intrinsic(prefer_literal=True)
+def set_field(typing_context, record, name, value):
+    """What `record.name = value` becomes."""
+    if not isinstance(name, types.StringLiteral):
+        return None  # Numba tries without the literal as well, and reports the first attempt
+    if not isinstance(record, types.Record):
+        raise TypingError("only fields of the state and of its records can be assigned")
+    record.refuse_store(name.literal_value)
+    check_can_store(record, name.literal_value, value)
+    field = record.fields[name.literal_value]
+    stored = types.unliteral(value)
+
+    def codegen(context, builder, signature, args):
+        pointer = moved(builder, args[0], ir.Constant(ir.IntType(64), field.offset))
+        store(context, builder, field.type, pointer, stored, args[2])
+        return context.get_dummy_value()
+
+    return types.void(record, name, stored), codegen
+
+
+@intrinsic
+def set_item(typing_context, items, index, value):
+    """What `items[index] = value` becomes."""
+    if not isinstance(items, Slots):
+        raise TypingError("only slots of the state's arrays can be assigned by index")
+    items.refuse_store()
+    _expect_number(index)
+    if not can_store(items.item, value):
+        raise TypingError(f"{value} can't be stored in an array of {items.item}")
+
+    def codegen(context, builder, signature, args):
+        pointer = _checked_slot(context, builder, signature, args)
+        store(context, builder, items.item, pointer, signature.args[2], args[2])
+        return context.get_dummy_value()
+
+    return types.void(items, index, value), codegen
+
+
+@intrinsic
+def get_item(typing_context, items, index):
+    """What `items[index]` becomes where it is read."""
+    if isinstance(items, Slots):
+        _expect_number(index)
+
+        def read_slot(context, builder, signature, args):
+            return load(
+                context, builder, items.item, _checked_slot(context, builder, signature, args)
+            )
+
+        return items.value_type(items, index), read_slot
+    plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
+    if plain is None:
+        return None
+
+    def codegen(context, builder, signature, args):
+        pairs = zip(args, signature.args, plain.args)
+        values = [context.cast(builder, value, have, want) for value, have, want in pairs]
+        return context.get_function(operator.getitem, plain)(builder, values)
+
+    return plain.return_type(items, index), codegen
+
+
+def _expect_number(index: types.Type) -> None:
+    if not isinstance(index, types.Integer | types.Boolean):
+        raise TypingError("a slot of the state's arrays is read by one whole number")
+
+
+def _checked_slot(context, builder, signature, args) -> Any:
+    """The address of a slot of the state's arrays; raises Fault if it is not in use."""
+    slots = signature.args[0]
+    position = context.cast(builder, args[1], signature.args[1], types.int64)
+    data = data_of(context, builder, slots, args[0])
+    fault_if(context, builder, is_outside(builder, slots, data, position))
+    return slot_at(builder, slots, data, position)
+
+
+@intrinsic
+def read_only(typing_context, value):
+    """A record as one that can't be changed; anything else as it is."""
+    kind = types.unliteral(value)
+    seen_as = numba_type(kind.layout, True) if isinstance(kind, StateRecord) else kind
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], signature.args[0], signature.return_type)
+
+    return seen_as(value), codegen
+
+
+@intrinsic
+def copy_state(typing_context, target, source):
+    """Copy all bytes of a state to where another one stands."""
+
+    def codegen(context, builder, signature, args):
+        cgutils.raw_memcpy(builder, *args, _bytes_in(target), 1)
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
+@intrinsic
+def nothing(typing_context, target, source):
+    """No code: what stands for `check_unchanged` where it is proven that nothing changed."""
+
+    def codegen(context, builder, signature, args):
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
+@intrinsic
+def check_unchanged(typing_context, target, source):
+    """Raise Fault unless two states hold the same bytes: an action has changed one and refused."""
+
+    def codegen(context, builder, signature, args):
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
+        memcmp = cgutils.get_or_insert_function(builder.module, kind, "memcmp")
+        pointers = [builder.bitcast(each, pointer) for each in args]
+        order = builder.call(memcmp, [*pointers, _bytes_in(target)])
+        fault_if(context, builder, builder.icmp_signed("!=", order, number(0)))
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
+@intrinsic
+def as_number(typing_context, value):
+    """A number that is written in the code, as any other: int64.
+
+    Numba would compile a function anew for each such number that it is called with.
+    """
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], signature.args[0], types.int64)
+
+    return types.int64(types.unliteral(value)), codegen
+
+
+def _comparison(name: str, operation: Any) -> Any:
+    """What `left == right`, `left != right` or `right in left` becomes.
+
+    Numba says of a number and a text that they are not equal. It is a mistake wherever it stands.
+    """
+
+    def comparison(typing_context, left, right):
+        if isinstance(left, Slots):
+            raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
+        among = operation is operator.contains and isinstance(left, types.BaseTuple)
+        if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):
+            raise TypingError(
+                "a number is compared with a text, which can't be told from here to be its name"
+            )
+        kind = typing_context.resolve_value_type(operation)
+        plain = kind.get_call_type(typing_context, (left, right), {})
+        if plain is None:
+            return None
+
+        def codegen(context, builder, signature, args):
+            pairs = zip(args, signature.args, plain.args)
+            values = [context.cast(builder, value, have, want) for value, have, want in pairs]
+            found = context.get_function(kind, plain)
+            context.add_linking_libs(getattr(found, "libs", ()))
+            return found(builder, values)
+
+        return plain.return_type(left, right), codegen
+
+    comparison.__name__ = name
+    return intrinsic(comparison)
+
+
+def _is_text(kind: types.Type) -> bool:
+    return isinstance(kind, types.UnicodeType | types.StringLiteral)
+
+
+equal, unequal = _comparison("equal", operator.eq), _comparison("unequal", operator.ne)
+contained = _comparison("contained", operator.contains)
+
+
+@intrinsic
+def same_bytes(typing_context, left, right):
+    """Do two records of one size hold the same bytes?"""
+
+    def codegen(context, builder, signature, args):
+        whole = ir.IntType(8 * left.size)
+        one, other = (
+            builder.load(builder.bitcast(each, whole.as_pointer()), align=1) for each in args
+        )
+        return builder.icmp_unsigned("==", one, other)
+
+    return types.boolean(left, right), codegen
+
+
+@intrinsic
+def byte_at(typing_context, record, index):
+    """One byte of a record, unsigned."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(moved(builder, args[0], args[1]))
+
+    return types.uint8(record, types.intp), codegen
+
+
+def _container(kind: Any) -> StateRecord:
+    if not isinstance(kind, StateRecord) or kind.layout.kind == "struct":
+        raise TypingError("this is no sequence or bag of the state")
+    return kind
+
+
+def _changed(kind: Any) -> StateRecord:
+    container = _container(kind)
+    if container.frozen:
+        raise TypingError(ITEMS_IN_ORDER)
+    return container
+
+
+@intrinsic
+def _capacity(typing_context, container):
+    room = _container(container).typeof("items").count
+
+    def codegen(context, builder, signature, args):
+        return ir.IntType(64)(room)
+
+    return types.int64(container), codegen
+
+
+@intrinsic
+def _put_item(typing_context, container, position, item):
+    offset, slots = _changed(container).offset("items"), container.typeof("items")
+    if not can_store(slots.item, item):
+        raise TypingError(f"{item} can't be stored in an array of {slots.item}")
+
+    def codegen(context, builder, signature, args):
+        data = moved(builder, args[0], ir.IntType(64)(offset))
+        position = context.cast(builder, args[1], signature.args[1], types.int64)
+        pointer = slot_at(builder, slots, data, position)
+        store(context, builder, slots.item, pointer, signature.args[2], args[2])
+        return context.get_dummy_value()
+
+    return types.void(container, position, item), codegen
+
+
+@intrinsic
+def _set_count(typing_context, container, count):
+    [name, _] = _changed(container).fields
+    offset, kept = container.offset(name), container.typeof(name)
+
+    def codegen(context, builder, signature, args):
+        pointer = moved(builder, args[0], ir.IntType(64)(offset))
+        store(context, builder, kept, pointer, signature.args[1], args[1])
+        return context.get_dummy_value()
+
+    return types.void(container, count), codegen
+
+
+CONTAINER_OPERATIONS = {
+    containers.capacity: _capacity,
+    containers.put_item: _put_item,
+    containers.set_count: _set_count,
+}
+"""Plain functions of `containers`, and what they are in compiled code."""
+
+
+@overload(containers.overflow)
+def _overflow(container):
+    def raise_bare(container):
+        raise CapacityExceeded
+
+    return raise_bare
+
+
+def _both_records(left, right) -> bool:
+    return (
+        isinstance(left, types.Record)
+        and isinstance(right, types.Record)
+        and left.size == right.size
+    )
+
+
+@overload(operator.eq)
+def _equal(left, right):
+    if _both_records(left, right):
+        return lambda left, right: same_bytes(left, right)
+    return None
+
+
+@overload(operator.ne)
+def _unequal(left, right):
+    if _both_records(left, right):
+        return lambda left, right: not same_bytes(left, right)
+    return None
+
+
+@overload(operator.lt)
+def _less(left, right):
+    if not _both_records(left, right):
+        return None
+    size = left.size
+
+    def less(left, right):
+        for k in range(size):
+            a, b = byte_at(left, k), byte_at(right, k)
+            if a != b:
+                return a < b
+        return False
+
+    return less

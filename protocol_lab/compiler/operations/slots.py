@@ -1,0 +1,182 @@
+"""Arrays of the state in compiled code: which of their slots are in use, and what may be stored.
+
+An index is checked against the slots in use, as `views.ArrayView` does uncompiled: NONE has none in
+an array by node, and of a sequence or bag only the items count that are there. Their number stands
+right before them (see `layout.ArrayLayout`), so that it is found wherever the items were handed to.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import register_default
+from numba.core.datamodel.models import NestedArrayModel, StructModel
+from numba.core.errors import TypingError
+from numba.core.imputils import RefType, iternext_impl, lower_builtin
+from numba.np.arrayobj import make_array, populate_array
+
+from protocol_lab.language.hashing import short_hash
+from protocol_lab.spec.state_view import ITEMS_IN_ORDER
+
+_INT64 = ir.IntType(64)
+
+
+class Slots(types.NestedArray):
+    """An array of a record; `item` is the type of a slot, which may be such an array itself.
+
+    per_node: is slot 0 that of NONE? items_of, counter: as in `ArrayLayout`, the counter as a
+    type. frozen: is it part of an item of a bag, and so not to be changed?
+    """
+
+    def __init__(
+        self,
+        item: types.Type,
+        count: int,
+        per_node: bool = False,
+        items_of: str = "",
+        counter: types.Integer | None = None,
+        frozen: bool = False,
+    ):
+        super().__init__(item, (count,))
+        self.item, self.count, self.per_node = item, count, per_node
+        self.items_of, self.counter, self.frozen = items_of, counter, frozen
+        self.name = f"slots({item}, {count}, {per_node}, {items_of}, {counter}, {frozen})"
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple]:
+        """What stands for the type in the names of machine code (see `records.StateRecord`)."""
+        return "Slots", (short_hash(self.name),)
+
+    @property
+    def value_type(self) -> types.Type:
+        """What reading a slot gives: numbers are int64, whatever their width."""
+        return types.int64 if isinstance(self.item, types.Integer) else self.item
+
+    @property
+    def item_bytes(self) -> int:
+        """The size of a slot."""
+        if isinstance(self.item, Slots):
+            return self.item.count * self.item.item_bytes
+        return self.item.size if isinstance(self.item, types.Record) else self.item.bitwidth // 8
+
+    @property
+    def iterator_type(self) -> types.Type:
+        return SlotsIterator(self)
+
+    def refuse_store(self) -> None:
+        """Raise TypingError, with a sentence, if no slot can be assigned to."""
+        if self.items_of == "bag" or self.frozen:
+            raise TypingError(ITEMS_IN_ORDER)
+
+
+register_default(Slots)(NestedArrayModel)
+
+
+class SlotsIterator(types.SimpleIteratorType):
+    """Visits the slots in use, also those that come into use meanwhile, as a list's iterator."""
+
+    def __init__(self, slots: Slots):
+        self.slots = slots
+        super().__init__(f"iter({slots.name})", slots.value_type)
+
+
+@register_default(SlotsIterator)
+class _SlotsIteratorModel(StructModel):
+    def __init__(self, dmm: Any, fe_type: SlotsIterator):
+        members = [("index", types.EphemeralPointer(types.intp)), ("array", fe_type.slots)]
+        super().__init__(dmm, fe_type, members)
+
+
+def moved(builder: ir.IRBuilder, pointer: Any, offset: Any) -> Any:
+    """The address `offset` bytes further on."""
+    start = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    return builder.gep(start, [offset])
+
+
+def widened(builder: ir.IRBuilder, pointer: Any, kept: types.Integer) -> Any:
+    """The number of type `kept` at an address, as int64."""
+    narrow = ir.IntType(kept.bitwidth)
+    number = builder.load(builder.bitcast(pointer, narrow.as_pointer()), align=1)
+    return (builder.sext if kept.signed else builder.zext)(number, _INT64)
+
+
+def data_of(context: Any, builder: ir.IRBuilder, slots: Slots, array: Any) -> Any:
+    """Where the slots of an array start."""
+    return make_array(slots)(context, builder, array).data
+
+
+def end_of(builder: ir.IRBuilder, slots: Slots, data: Any) -> Any:
+    """The index after the last slot in use."""
+    if not slots.items_of:
+        return _INT64(slots.count)
+    back = _INT64(-(slots.counter.bitwidth // 8))
+    return widened(builder, moved(builder, data, back), slots.counter)
+
+
+def is_outside(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) -> Any:
+    """Is there no slot in use at this position?"""
+    first = _INT64(1 if slots.per_node else 0)
+    wanted, count = (
+        builder.sub(each, first) if slots.per_node else each
+        for each in (position, end_of(builder, slots, data))
+    )
+    return builder.icmp_unsigned(">=", wanted, count)
+
+
+def slot_at(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) -> Any:
+    """The address of a slot."""
+    return moved(builder, data, builder.mul(position, _INT64(slots.item_bytes)))
+
+
+def load(context: Any, builder: ir.IRBuilder, kind: types.Type, pointer: Any) -> Any:
+    """What is kept at an address, as a value of `value_type`: a record or an array as a view."""
+    if isinstance(kind, types.Integer):
+        return widened(builder, pointer, kind)
+    if isinstance(kind, types.Record):
+        return builder.bitcast(pointer, context.get_value_type(kind))
+    array = make_array(kind)(context, builder)
+    populate_array(
+        array,
+        data=builder.bitcast(pointer, context.get_data_type(kind.dtype).as_pointer()),
+        shape=cgutils.pack_array(builder, [_INT64(each) for each in kind.shape]),
+        strides=cgutils.pack_array(builder, [_INT64(each) for each in kind.strides]),
+        itemsize=_INT64(kind.size),
+        meminfo=None,
+        parent=None,
+    )
+    return array._getvalue()
+
+
+@lower_builtin(len, Slots)
+def _len(context, builder, signature, args):
+    [slots] = signature.args
+    return end_of(builder, slots, data_of(context, builder, slots, args[0]))
+
+
+@lower_builtin("getiter", Slots)
+def _getiter(context, builder, signature, args):
+    [slots] = signature.args
+    iterator = context.make_helper(builder, signature.return_type)
+    iterator.index = cgutils.alloca_once_value(builder, _INT64(1 if slots.per_node else 0))
+    iterator.array = args[0]
+    return iterator._getvalue()
+
+
+@lower_builtin("iternext", SlotsIterator)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context, builder, signature, args, result):
+    [kind] = signature.args
+    slots = kind.slots
+    iterator = context.make_helper(builder, kind, value=args[0])
+    data = data_of(context, builder, slots, iterator.array)
+    index = builder.load(iterator.index)
+    is_there = builder.icmp_signed("<", index, end_of(builder, slots, data))
+    result.set_valid(is_there)
+    with builder.if_then(is_there):
+        result.yield_(load(context, builder, slots.item, slot_at(builder, slots, data, index)))
+        builder.store(builder.add(index, _INT64(1)), iterator.index)

@@ -1,0 +1,380 @@
+"""Rewriting the syntax tree of a plain function, so that Numba can compile it.
+
+    x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
+    x[i] = v           becomes   set_item(x, i, v)             checked
+    x[i]               becomes   get_item(x, i)                checked; a number is read as int64
+    a + b              becomes   checked_add(a, b)             checked; see `arithmetic`
+    Record(id=1)       becomes   a zeroed record with its fields set
+    all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
+    predicate(s, r)    becomes   the expression that it returns, if that is all it does
+    if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
+    x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
+
+The last but one is for speed only: every function that Numba compiles costs it a tenth of a second.
+"""
+
+import ast
+import copy
+import textwrap
+from collections.abc import Callable
+from functools import cache, reduce
+from typing import Any, NamedTuple
+
+from protocol_lab.errors import LabError
+from protocol_lab.language.arithmetic import as_call
+from protocol_lab.language.dependencies import is_plain
+from protocol_lab.language.source_code import names_read, parse
+from protocol_lab.spec.layout import Struct
+from protocol_lab.spec.named_values import Texts
+
+_REDUCERS = ("all", "any", "sum", "min", "max")
+
+
+_SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
+
+
+def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
+    """The names that belong to a function, those of its generator expressions included."""
+    loops = [each for each in ast.walk(tree) if isinstance(each, ast.comprehension)]
+    targets = {
+        name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)
+    }
+    return {*function.__code__.co_varnames, *function.__code__.co_cellvars, *targets}
+
+
+@cache
+def _expression(function: Callable) -> ast.expr | None:
+    """What a function returns, if it is one expression that can stand in its caller's code."""
+    tree = parse(function)
+    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    simple = (
+        len(body) == 1
+        and isinstance(body[0], ast.Return)
+        and body[0].value is not None
+        and not function.__code__.co_freevars
+        and not any(isinstance(each, _SCOPES) for each in ast.walk(body[0]))
+    )
+    return body[0].value if simple else None
+
+
+class Rewritten(NamedTuple):
+    """A rewritten function, the small functions that it needs, and the values of the names that
+    they read."""
+
+    tree: ast.FunctionDef
+    extra: list[ast.FunctionDef]
+    names: dict[str, Any]
+
+
+def rewritten(
+    function: Callable,
+    tree: ast.FunctionDef,
+    left_out: frozenset[str],
+    constructor: Callable[[type[Struct], tuple[str, ...]], Any],
+    texts: Texts,
+) -> Rewritten:
+    """A plain function, given with its syntax tree, in the form that Numba compiles.
+
+    left_out: constants that are 0, and what they would add is left out. constructor: gives a
+    compiled function that makes a record of a Struct class with these fields. texts: replaces the
+    names of values in the tree. Raises LabError for what can't be written so.
+    """
+    names = {**names_read(function), function.__name__: None}
+    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, texts)
+    tree = rewriter.visit(texts.visit(tree))
+    return Rewritten(tree, rewriter.extra, rewriter.names)
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites one function; what is added to the names is needed by the rewritten code."""
+
+    def __init__(
+        self,
+        names: dict[str, Any],
+        local_names: set[str],
+        left_out: frozenset[str],
+        constructor: Callable[[type[Struct], tuple[str, ...]], Any],
+        texts: Texts,
+    ):
+        self.names, self.local_names = names, local_names
+        self.left_out, self.constructor, self.texts = left_out, constructor, texts
+        self.extra: list[ast.FunctionDef] = []
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.targets) == 1:
+            return self._store(node, node.targets[0], node.value)
+        if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        present = _copied(node.target, ast.Load())
+        changed = self._operation(ast.BinOp(present, node.op, node.value))
+        if isinstance(node.target, ast.Name):
+            return ast.copy_location(ast.Assign([node.target], changed), node)
+        return self._store(node, node.target, changed)
+
+    def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
+        if isinstance(target, ast.Tuple) and any(
+            isinstance(each, ast.Attribute | ast.Subscript) for each in target.elts
+        ):
+            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+        if isinstance(target, ast.Attribute):
+            call = _call("set_field", target.value, ast.Constant(target.attr), value)
+        elif isinstance(target, ast.Subscript):
+            call = _call("set_item", target.value, target.slice, value)
+        else:
+            return node
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            return ast.copy_location(_call("get_item", node.value, node.slice), node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        is_constant = isinstance(node.value, ast.Name) and node.value.id == "c"
+        if is_constant and node.attr in self.left_out:
+            return ast.copy_location(ast.Constant(0), node)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        node = self.texts.compared(node)  # a call may have become the field that it returns
+        if len(node.ops) > 1:
+            return node
+        [op], [right] = node.ops, node.comparators
+        if isinstance(op, ast.In):
+            return ast.copy_location(self._is_among(node.left, right) or node, node)
+        if isinstance(op, ast.NotIn):
+            found = self._is_among(node.left, right)
+            return ast.copy_location(ast.UnaryOp(ast.Not(), found) if found else node, node)
+        if not isinstance(op, ast.Eq | ast.NotEq) or _is_number(node.left) or _is_number(right):
+            return node
+        name = "equal" if isinstance(op, ast.Eq) else "unequal"
+        return ast.copy_location(_call(name, node.left, right), node)
+
+    def _is_among(self, value: ast.expr, items: ast.expr) -> ast.expr | None:
+        """`value in items`, unless Numba has it right: it says False of a number among texts."""
+        if isinstance(items, ast.Tuple | ast.List | ast.Set):
+            if not any(map(_is_text, items.elts)):
+                return None
+            if not _is_simple(value):
+                raise LabError(
+                    f"Line {value.lineno}: give what is compared with several texts a name first."
+                )
+            found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
+            return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
+        if isinstance(items, ast.Attribute) and items.attr == "items":
+            each = ast.comprehension(ast.Name("_item", ast.Store()), items, [], 0)
+            test = _call("equal", ast.Name("_item", ast.Load()), value)
+            return self.visit_Call(_call("any", ast.GeneratorExp(test, [each])))
+        return _call("contained", items, value)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and _is_nothing(node.operand):
+            return ast.copy_location(ast.Constant(True), node)
+        return self._operation(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._operation(node)
+
+    def _operation(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+        return as_call(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        first = self.visit(node.values[0])
+        if isinstance(node.op, ast.And) and _is_nothing(first):
+            return ast.copy_location(ast.Constant(False), node)
+        node.values = [first, *map(self.visit, node.values[1:])]
+        return node
+
+    def visit_If(self, node: ast.If) -> Any:
+        node.test = self.visit(node.test)
+        if _is_nothing(node.test):
+            return self._visited(node.orelse) or ast.copy_location(ast.Pass(), node)
+        node.body, node.orelse = self._visited(node.body), self._visited(node.orelse)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test = self.visit(node.test)
+        if _is_nothing(node.test):
+            return self.visit(node.orelse)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
+
+    def _visited(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return self.visit(ast.Module(statements, [])).body
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name):
+            return node
+        name = node.func.id
+        called = None if name in self.local_names else self.names.get(name)
+        if name == "abs" and called is None:
+            return ast.copy_location(_call("checked_abs", *node.args), node)
+        if name in _REDUCERS and len(node.args) == 1:
+            return self._as_reduction(name, node)
+        if isinstance(called, type) and issubclass(called, Struct):
+            return self._as_record(called, node)
+        if not is_plain(called):
+            return node
+        inlined = self._as_expression(called, node)
+        if inlined is node:
+            node.args = [self._as_number(each) for each in node.args]
+        return inlined
+
+    def _as_number(self, argument: ast.expr) -> ast.expr:
+        """A number that a function is called with: a call that keeps Numba from knowing it."""
+        value = None
+        if isinstance(argument, ast.Constant):
+            value = argument.value
+        elif isinstance(argument, ast.Name) and argument.id not in self.local_names:
+            value = self.names.get(argument.id)
+        return _call("as_number", argument) if type(value) is int else argument
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            made = self.names.get(value.func.id)
+            if isinstance(made, type) and issubclass(made, Struct):
+                raise LabError(
+                    f"Line {node.lineno}: a new {made.__name__} can be stored or compared, but not"
+                    " returned; make it where it is used."
+                )
+        self.generic_visit(node)
+        return node
+
+    def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
+        """The called function's expression with the arguments in place of its parameters."""
+        expression = _expression(called)
+        parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
+        fits = len(node.args) == len(parameters) and not node.keywords
+        if expression is None or not fits or not all(map(_is_simple, node.args)):
+            return node
+        arguments = dict(zip(parameters, node.args, strict=True))
+        for name, value in names_read(called).items():
+            alias = name
+            if name in self.local_names or self.names.get(name, value) is not value:
+                alias = f"{called.__name__}__{name}"
+            self.names[alias] = value
+            arguments[name] = ast.Name(alias, ast.Load())
+        return self.visit(self.texts.visit(_substituted(expression, arguments)))
+
+    def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
+        fields = tuple(keyword.arg for keyword in node.keywords)
+        name = "_".join(["_new", declared.__name__, *fields])
+        self.names.setdefault(name, self.constructor(declared, fields))
+        values = ast.Tuple([keyword.value for keyword in node.keywords], ast.Load())
+        return ast.copy_location(_call(name, values), node)
+
+    def _as_reduction(self, reducer: str, node: ast.Call) -> ast.expr:
+        """sum, min and the like of one argument, with a default or without."""
+        [items] = node.args
+        options = {each.arg: each.value for each in node.keywords}
+        default = options.pop("default", None) if reducer in ("min", "max") else None
+        if options:
+            raise LabError(f"Line {node.lineno}: {reducer}() has no {next(iter(options))} here.")
+        if isinstance(items, ast.GeneratorExp):
+            return self._as_loop(reducer, items, default)
+        if reducer in ("all", "any"):
+            return node
+        if isinstance(items, ast.Tuple) and len(items.elts) > 1:
+            if reducer != "sum":
+                return ast.copy_location(_call(reducer, *items.elts), node)
+            added = reduce(lambda total, each: _call("checked_add", total, each), items.elts)
+            return ast.copy_location(added, node)
+        each = ast.comprehension(ast.Name("_each", ast.Store()), items, [], 0)
+        loop = ast.GeneratorExp(ast.Name("_each", ast.Load()), [each])
+        return self._as_loop(reducer, ast.copy_location(loop, node), default)
+
+    def _as_loop(self, reducer: str, node: ast.GeneratorExp, default: ast.expr | None) -> ast.Call:
+        name = f"_{reducer}_{len(self.extra)}"
+        targets = {
+            each.id
+            for generator in node.generators
+            for each in ast.walk(generator.target)
+            if isinstance(each, ast.Name)
+        }
+        read = [*ast.walk(node), *(ast.walk(default) if default else ())]
+        used = {each.id for each in read if isinstance(each, ast.Name)}
+        outer = sorted((used & self.local_names) - targets)
+        start, step, end = _REDUCTIONS[reducer]
+        end = end.replace("NOTHING", "raise Fault" if default is None else "return DEFAULT")
+        body = ast.parse(textwrap.dedent(step)).body
+        body = [_substituted(statement, {"VALUE": node.elt}) for statement in body]
+        for generator in reversed(node.generators):
+            for condition in reversed(generator.ifs):
+                body = [ast.If(condition, body, [])]
+            body = [ast.For(generator.target, generator.iter, body, [])]
+        text = textwrap.indent(f"{start}\n{end}", "    ")
+        function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
+        function.body[1:1] = body
+        if default is not None:
+            function = _substituted(function, {"DEFAULT": default})
+        self.extra.append(ast.copy_location(function, node))
+        return ast.copy_location(_call(name, *(ast.Name(each, ast.Load()) for each in outer)), node)
+
+
+_REDUCTIONS = {
+    "all": ("pass", "if not (VALUE):\n    return False", "return True"),
+    "any": ("pass", "if VALUE:\n    return True", "return False"),
+    "sum": ("_total = 0", "_total = checked_add(_total, VALUE)", "return _total"),
+    "min": (
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",
+        "if _first:\n    NOTHING\nreturn _best",
+    ),
+    "max": (
+        "_first, _best = True, 0",
+        "_value = VALUE\nif _first or _value > _best:\n    _first, _best = False, _value",
+        "if _first:\n    NOTHING\nreturn _best",
+    ),
+}
+
+
+def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
+    """A copy of a tree with expressions in place of names."""
+
+    class Substitute(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            return copy.deepcopy(values.get(node.id, node))
+
+    return Substitute().visit(copy.deepcopy(tree))
+
+
+def _is_nothing(test: ast.expr) -> bool:
+    """Is it the 0 or False that an addition which is off leaves?"""
+    return isinstance(test, ast.Constant) and test.value in (0, False)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+def _is_simple(argument: ast.expr) -> bool:
+    """May the argument be written several times, being short and without a call?"""
+    return sum(1 for _ in ast.walk(argument)) < 16 and not any(
+        isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
+    )
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _copied(node: Any, context: ast.expr_context) -> Any:
+    copy = ast.parse(ast.unparse(node), mode="eval").body
+    copy.ctx = context
+    return copy

@@ -1,1 +1,0 @@
-"""Declaring a protocol: state, constants, parameters, the spec, and states seen as names."""

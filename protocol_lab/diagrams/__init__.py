@@ -1,0 +1,7 @@
+"""Diagrams of walks and state spaces, as SVG.
+
+sequence         the sequence diagram of a walk
+state_graph      a small state space, or the neighbourhood of a state, laid out by Graphviz
+comparison       two walks side by side, with their differences
+invariant_strip  invariants over time: a row an invariant, a cell a state
+"""

@@ -1,0 +1,511 @@
+"""A small state space, or the surroundings of one state, drawn whole by Graphviz.
+
+States stand in columns by their distance from where the drawing starts. Only what can be read is
+drawn: beyond a few hundred states one sentence says what to do instead.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import graphviz
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import spec_title, words
+from protocol_lab.semantics.step_text import step_of
+from protocol_lab.semantics.transitions import evaluate, initial, successors
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.system import programs
+from protocol_lab.traces.walk import Walk
+from protocol_lab.visible_text import visible
+
+LIMIT = 250
+MOST_LABELLED_EDGES = 40
+MOST_LINES = 5
+MARGIN, SIZE, LINE = 14, 11, 15
+STEP_WIDTH = 130
+LINE_STYLES = (
+    (palette.INK, "solid"),
+    (palette.ACCENT, "dashed"),
+    (palette.WARNING, "dotted"),
+    (palette.GOOD, "bold"),
+    (palette.MUTED, "dashed"),
+    (palette.ACCENT, "dotted"),
+)
+SVG = "{http://www.w3.org/2000/svg}"
+PAD = 7.2  # points around the graph in Graphviz's drawing
+
+
+@dataclass
+class StateGraph:
+    """States by number, in breadth-first order, and the steps between them.
+
+    depths[k]: steps from the start to state k. edges: (from, to) -> the names of the actions that
+    lead there. `starts` are the states the search began with. `more` holds the states whose steps
+    were not followed, because the depth was bounded. For the drawing around a state of a walk:
+    `here` is that state, `labels` the steps that lead from it, and `visited` the numbers that
+    states have in the walk. `loop` holds the states of a lasso's loop.
+    """
+
+    model: Model
+    rows: list[bytes] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    edges: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    starts: set[int] = field(default_factory=set)
+    more: set[int] = field(default_factory=set)
+    here: int | None = None
+    labels: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    visited: dict[int, list[int]] = field(default_factory=dict)
+    loop: set[int] = field(default_factory=set)
+
+
+class TooManyStates(LabError):
+    """More states than can be drawn; `graph` has all those up to `depth` steps, and some more."""
+
+    def __init__(self, message: str, graph: StateGraph, depth: int):
+        super().__init__(message)
+        self.graph, self.depth = graph, depth
+
+
+def around(
+    model: Model,
+    row: bytes,
+    depth: int | None = None,
+    *,
+    visited: Sequence[bytes] = (),
+    label: Callable[[Model, bytes], str] | None = None,
+    invariants: Iterable[str] | None = None,
+    limit: int = LIMIT,
+    stopped: Callable[[], bool] | None = None,
+) -> str | None:
+    """The states around one of a walk, as SVG text, with the steps that lead from it.
+
+    depth: at most that many steps away (None: as many as stay within `limit` states). visited: the
+    states of the walk, whose numbers are written on them. label, invariants: as in `state_graph`.
+    stopped: asked between states; None is returned if it says so. Raises TooManyStates, or
+    LabError if there is no Graphviz.
+    """
+    try:
+        try:
+            graph = reachable(model, row, depth, limit=limit, stopped=stopped)
+        except TooManyStates as error:
+            if depth is not None or error.depth == 0:
+                raise
+            graph, depth = _up_to(error.graph, error.depth), error.depth
+    except _Stopped:
+        return None
+    graph.here = 0
+    numbers = {each: k for k, each in enumerate(graph.rows)}
+    for k, each in enumerate(visited, 1):
+        if each in numbers:
+            graph.visited.setdefault(numbers[each], []).append(k)
+    for each in successors(model, row):
+        if each.row in numbers:
+            step = step_of(model, row, each.action, each.args).text
+            graph.labels.setdefault((0, numbers[each.row]), []).append(step)
+    title = f"{spec_title(model.spec.name)}: {_extent(row, depth)}"
+    return draw_graph(graph, label, invariants=invariants, title=title)
+
+
+def state_graph(
+    model: Model,
+    start: bytes | None = None,
+    depth: int | None = None,
+    *,
+    label: Callable[[Model, bytes], str] | None = None,
+    invariants: Iterable[str] | None = None,
+    limit: int = LIMIT,
+) -> str:
+    """The states that can be reached, as SVG text.
+
+    start: a state to begin with (None: the initial states). depth: at most that many steps from
+    there (None: all). label: the text of a state, few and short lines (None: what
+    differs from the first state). invariants: the names of
+    those to mark the broken ones of (None: the default ones). Raises LabError with what to do if
+    there are more than `limit` states, or if there is no Graphviz.
+    """
+    return draw_graph(
+        reachable(model, start, depth, limit=limit),
+        label,
+        invariants=invariants,
+        title=f"{spec_title(model.spec.name)}: {_extent(start, depth)}",
+    )
+
+
+def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
+    """The states of a walk in their order, as SVG text, with its loop marked.
+
+    label: the text of a state (None: its number, and what differs from the state before it). Raises
+    LabError if there is no Graphviz.
+    """
+
+    def changed(model: Model, row: bytes) -> str:
+        moment = path[graph.depths[numbers[row]]]
+        before = moment.previous or moment
+        return f"state {moment.depth}\n{changes_label(model, row, before.row)}".rstrip()
+
+    path = walk.path
+    graph = StateGraph(walk.model, starts={0})
+    numbers: dict[bytes, int] = {}
+    for moment in path:
+        if moment.row not in numbers:
+            numbers[moment.row] = len(numbers)
+            graph.rows.append(moment.row)
+            graph.depths.append(moment.depth - 1)
+    for before, after in pairwise(path):
+        pair = numbers[before.row], numbers[after.row]
+        graph.edges.setdefault(pair, []).append(after.step.action)
+    if walk.loop_from is not None:
+        graph.loop = {numbers[moment.row] for moment in path[walk.loop_from - 1 :]}
+    title = f"{spec_title(walk.model.spec.name)}: one run"
+    return draw_graph(graph, label or changed, invariants=[], title=title)
+
+
+def _extent(start: bytes | None, depth: int | None) -> str:
+    steps = f"{depth} step{'' if depth == 1 else 's'}"
+    if start is None:
+        return "all states" if depth is None else f"the first {steps}"
+    return "all states from this one" if depth is None else f"up to {steps} from this state"
+
+
+class _Stopped(Exception):
+    """Whoever asked for a graph does not want it any more."""
+
+
+def reachable(
+    model: Model,
+    start: bytes | None = None,
+    depth: int | None = None,
+    *,
+    limit: int = LIMIT,
+    stopped: Callable[[], bool] | None = None,
+) -> StateGraph:
+    """Search breadth first, uncompiled. States outside the spec's constraints are left out.
+
+    Raises TooManyStates if there are more than `limit`.
+    """
+    graph = StateGraph(model)
+    numbers: dict[bytes, int] = {}
+    waiting: deque[int] = deque()
+
+    def number_of(row: bytes, steps: int) -> int:
+        if row not in numbers:
+            if len(numbers) == limit:
+                raise TooManyStates(_too_many(limit, depth), graph, max(0, steps - 1))
+            numbers[row] = len(numbers)
+            graph.rows.append(row)
+            graph.depths.append(steps)
+            waiting.append(numbers[row])
+        return numbers[row]
+
+    for row in (each.row for each in initial(model)) if start is None else [start]:
+        graph.starts.add(number_of(row, 0))
+    while waiting:
+        if stopped is not None and stopped():
+            raise _Stopped
+        source = waiting.popleft()
+        for each in successors(model, graph.rows[source]):
+            if _is_outside(model, each.row):
+                continue
+            if each.row not in numbers and graph.depths[source] == depth:
+                graph.more.add(source)
+                continue
+            target = number_of(each.row, graph.depths[source] + 1)
+            names = graph.edges.setdefault((source, target), [])
+            if each.action.name not in names:
+                names.append(each.action.name)
+    return graph
+
+
+def _up_to(graph: StateGraph, depth: int) -> StateGraph:
+    """The part of a graph up to a depth, where no state is expanded any more."""
+    count = sum(each <= depth for each in graph.depths)  # breadth first: these come first
+    inner = {pair: names for pair, names in graph.edges.items() if graph.depths[pair[0]] < depth}
+    last = {k for k in range(count) if graph.depths[k] == depth}
+    return replace(
+        graph, rows=graph.rows[:count], depths=graph.depths[:count], edges=inner, more=last
+    )
+
+
+def draw_graph(
+    graph: StateGraph,
+    label: Callable[[Model, bytes], str] | None,
+    *,
+    invariants: Iterable[str] | None,
+    title: str,
+) -> str:
+    """The graph as SVG text, with what the lines and shapes mean above it."""
+    label = label or (lambda model, row: changes_label(model, row, graph.rows[0]))
+    drawn = {pair: names for pair, names in graph.edges.items() if pair[0] != pair[1]}
+    kinds = list(dict.fromkeys(", ".join(names) for names in drawn.values()))
+    styles = {kind: LINE_STYLES[k % len(LINE_STYLES)] for k, kind in enumerate(kinds)}
+    broken = _broken(graph, invariants)
+    dot = graphviz.Digraph(
+        graph_attr={
+            "rankdir": "LR",
+            "splines": "line" if len(drawn) > MOST_LABELLED_EDGES else "spline",
+            "outputorder": "edgesfirst",
+            "bgcolor": "transparent",
+            "ranksep": "1.2",
+            "nodesep": "0.12",
+            "pad": str(PAD / 72),
+        },
+        node_attr={
+            "fontname": "Arial",
+            "fontsize": str(SIZE),
+            "fontcolor": palette.INK,
+            "color": palette.MUTED,
+        },
+        edge_attr={"fontname": "Arial", "fontsize": "9", "fontcolor": palette.INK},
+    )
+    _add_states(dot, graph, label, broken)
+    for (source, target), names in drawn.items():
+        kind = ", ".join(names)
+        color, style = styles[kind]
+        forward = graph.depths[target] > graph.depths[source]
+        dot.edge(
+            str(source),
+            str(target),
+            label=_edge_label(graph, (source, target), kind, len(drawn)),
+            edgetooltip="\n".join(graph.labels.get((source, target), [kind])),
+            color=color if forward else f"{color}66",
+            style=style,
+            constraint="true" if forward else "false",
+            arrowsize="0.55" if forward else "0.4",
+        )
+    return _framed(graph, _render(dot), styles, broken, title, len(graph.edges) - len(drawn))
+
+
+def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int) -> str:
+    """The steps on a line from here, else the actions' names where they have room."""
+    if graph.here is None:
+        return kind if edges <= MOST_LABELLED_EDGES else ""
+    steps = [
+        line for step in graph.labels.get(pair, []) for line in wrap(_readable(step), STEP_WIDTH, 9)
+    ]
+    return graphviz.escape(visible("\n".join(steps))).replace("\n", "\\n")
+
+
+def _readable(step: str) -> str:
+    """A step's text in words, with places to break it."""
+    name, _, rest = step.partition("(")
+    return f"{words(name)} ({rest}" if rest != ")" else words(name)
+
+
+def changes_label(model: Model, row: bytes, base: bytes) -> str:
+    """What of a state differs from another, in a few short lines."""
+    before = dict(_leaves("", plain(view(model.layout, base))))
+    lines = [
+        f"{path} {_short(value)}"
+        for path, value in _leaves("", plain(view(model.layout, row)))
+        if before.get(path) != value
+    ]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], f"and {len(lines) - MOST_LINES + 1} more"]
+    return "\n".join(lines)
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of a plain state by their names; a list is one part."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            inner = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}".lstrip(".")
+            yield from _leaves(inner, each)
+    else:
+        yield path, value
+
+
+def _short(value: Any) -> str:
+    """A part of a state in few characters; of structures in a list only their number."""
+    match value:
+        case set() | frozenset():
+            return "{" + ", ".join(map(str, sorted(value))) + "}"
+        case list() if any(isinstance(each, dict | list) for each in value):
+            return f"has {len(value)}"
+        case list():
+            return " ".join(map(str, value)) or "empty"
+    return str(value)
+
+
+def _too_many(limit: int, depth: int | None) -> str:
+    if depth is None:
+        remedy = "set smaller constants, or bound the steps with depth=2"
+    else:
+        remedy = f"bound the steps with less than depth={depth}, or set smaller constants"
+    return f"There are more than {limit} states here, too many to read in one drawing: {remedy}."
+
+
+def _is_outside(model: Model, row: bytes) -> bool:
+    return any(evaluate(model, row, each.function) for each in model.spec.constraints)
+
+
+def _broken(graph: StateGraph, invariants: Iterable[str] | None) -> dict[int, list[str]]:
+    """The names of the invariants that a state breaks, for those that break any."""
+    chosen, _ = graph.model.choose(invariants)
+    broken = {
+        k: [each.name for each in chosen if evaluate(graph.model, row, each.function)]
+        for k, row in enumerate(graph.rows)
+    }
+    return {k: names for k, names in broken.items() if names}
+
+
+# --- Drawing -----------------------------------------------------------------------------------
+
+
+def _add_states(
+    dot: graphviz.Digraph,
+    graph: StateGraph,
+    label: Callable[[Model, bytes], str],
+    broken: dict[int, list[str]],
+) -> None:
+    """One column of states for each number of steps."""
+    for _, members in groupby(range(len(graph.rows)), key=graph.depths.__getitem__):
+        with dot.subgraph() as column:
+            column.attr(rank="same")
+            for k in members:
+                text = label(graph.model, graph.rows[k])
+                column.node(str(k), **_shape(graph, k, text, broken.get(k, [])))
+
+
+def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str, str]:
+    """How a state looks: the shape says what the words say too."""
+    style = {"shape": "box", "style": "rounded,filled", "fillcolor": palette.PAPER}
+    if graph.here is not None and k != graph.here and k in graph.visited:
+        text = f"visited: {_numbers('state', graph.visited[k])}\n{text}".strip()
+        style |= {"fillcolor": palette.HERE, "color": palette.ACCENT, "penwidth": "1.6"}
+    if k in graph.loop:
+        text = f"↻ {text}"
+        style |= {"fillcolor": palette.HERE, "color": palette.WARNING, "penwidth": "1.8"}
+    if k in graph.starts:
+        start = "start" if graph.here is None else "▶ you are here"
+        text = f"{start}\n{text}".strip()
+        style |= {"peripheries": "2", "color": palette.ACCENT, "penwidth": "1.6"}
+    if k in graph.more:
+        text += "\n…"
+    if broken:
+        text = "\n".join([*(f"✗ {name}" for name in broken), text])
+        style |= {
+            "shape": "octagon",
+            "style": "filled",
+            "fillcolor": palette.BAD_PAPER,
+            "color": palette.BAD,
+            "penwidth": "1.8",
+        }
+    lines = text.split("\n")
+    # Measured here, since the fonts that Graphviz knows are not those of the reader's browser.
+    wide = max(text_width(line, SIZE) for line in lines) + (56 if broken else 12)
+    high = 13.5 * len(lines) + (34 if broken else 7)
+    return style | {
+        "label": graphviz.escape(visible(text)).replace("\n", "\\n"),
+        "tooltip": graphviz.escape(visible(text)),
+        "width": f"{wide / 72:.2f}",
+        "height": f"{high / 72:.2f}",
+        "fixedsize": "true",
+    }
+
+
+def _numbers(noun: str, numbers: list[int]) -> str:
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _render(dot: graphviz.Digraph) -> ElementTree.Element:
+    """Draw with curved lines; with straight ones where Graphviz finds no way for a curve."""
+    programs.use_dot()
+    for splines in dict.fromkeys((dot.graph_attr["splines"], "line")):
+        dot.graph_attr["splines"] = splines
+        try:
+            return ElementTree.fromstring(dot.pipe(format="svg", encoding="utf-8", quiet=True))
+        except graphviz.CalledProcessError as error:
+            # Graphviz's last words say what went wrong; warnings come before them.
+            reason = error.stderr.strip().rpartition("\n")[2]
+    raise LabError(f"Graphviz can't draw this graph: {reason}.")
+
+
+def _framed(
+    graph: StateGraph,
+    drawn: ElementTree.Element,
+    styles: dict[str, tuple[str, str]],
+    broken: dict[int, list[str]],
+    title: str,
+    loops: int,
+) -> str:
+    """Graphviz's drawing below a heading and a legend, as one picture."""
+    own_width, own_height = (float(part) for part in drawn.get("viewBox", "").split()[2:])
+    width = max(own_width + 2 * MARGIN, 480)
+    svg = Svg()
+    count = _count(graph, broken, loops)
+    y: float = MARGIN + 13
+    svg.text(MARGIN, y, title, size=14, bold=True)
+    for line in wrap(count, width - 2 * MARGIN):
+        y += 18
+        svg.text(MARGIN, y, line, fill=palette.MUTED)
+    left, y = (width - own_width) / 2, _draw_legend(svg, styles, y + 18, width) + 18
+    for steps, x in _columns(graph, drawn).items():
+        start = "start" if graph.here is None else "here"
+        name = start if steps == 0 else f"{steps} step{'' if steps == 1 else 's'}"
+        svg.text(left + x, y - 4, name, size=SIZE, fill=palette.MUTED, text_anchor="middle")
+    for element in drawn.iter():
+        element.attrib.pop("id", None)  # several graphs may stand on one page
+        element.attrib.pop("font-family", None)  # the picture's own
+    placed = {"x": left, "y": y, "width": own_width, "height": own_height}
+    for name, value in placed.items():
+        drawn.set(name, f"{value:g}")
+    ElementTree.register_namespace("", SVG.strip("{}"))
+    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    svg.raw(ElementTree.tostring(drawn, encoding="unicode"))
+    return svg.document(width, y + own_height + 6, title, count)
+
+
+def _columns(graph: StateGraph, drawn: ElementTree.Element) -> dict[int, float]:
+    """Where the states of each number of steps stand in Graphviz's drawing."""
+    columns = {}
+    for group in drawn.iterfind(f".//{SVG}g[@class='node']"):
+        number, text = group.findtext(f"{SVG}title"), group.find(f".//{SVG}text")
+        if number is not None and text is not None:
+            columns[graph.depths[int(number)]] = float(text.get("x", 0)) + PAD
+    return columns
+
+
+def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
+    """What is drawn, in one sentence or two."""
+    states = len(graph.rows)
+    text = f"{states} state{'s' if states > 1 else ''}, {len(graph.edges) - loops} steps between"
+    text += " two of them; faint lines lead back or sideways."
+    if loops:
+        text += f" {loops} states have steps that change nothing, which are not drawn."
+    if graph.loop:
+        text += f" The run goes round for ever through what is marked ↻ ({len(graph.loop)})."
+    if graph.more:
+        text += f" {len(graph.more)} states, marked with …, lead further."
+    if broken:
+        shown = "1 state, an octagon" if len(broken) == 1 else f"{len(broken)} states, octagons"
+        text += f" {shown} marked with ✗, break{'s' if len(broken) == 1 else ''} an invariant."
+    return text
+
+
+def _draw_legend(svg: Svg, styles: dict[str, tuple[str, str]], y: float, width: float) -> float:
+    """A sample of each kind of line with the actions that it stands for."""
+    dashes = {"solid": None, "bold": None, "dashed": "6 4", "dotted": "1.5 3"}
+    x: float = MARGIN
+    for kind, (color, style) in styles.items():
+        needed = 34 + text_width(kind, SIZE) + 18
+        if x > MARGIN and x + needed > width - MARGIN:
+            x, y = MARGIN, y + 17
+        svg.line(
+            x,
+            y,
+            x + 28,
+            y,
+            stroke=color,
+            stroke_width=2.6 if style == "bold" else 1.4,
+            stroke_dasharray=dashes[style],
+        )
+        svg.text(x + 34, y + 4, kind, size=SIZE)
+        x += needed
+    return y + 14

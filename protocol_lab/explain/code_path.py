@@ -1,0 +1,119 @@
+"""The way that a step took through its action's code: line by line, and guard by guard."""
+
+import ast
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.explain.decisive_values import Deciding
+from protocol_lab.explain.explanation import Explanation, at_best, explanation, frame_of
+from protocol_lab.explain.interpreter import CannotFollow, Run, Source
+from protocol_lab.language.source_code import source_lines
+from protocol_lab.spec.spec import Action, Model
+
+RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of the function, numbered as in its file or cell.
+
+    `state` is "ran", "skipped", or "returned" where the call ended; "" for what is no statement
+    inside the function: decorators, signature, docstring, comments, blank lines and `else`.
+    """
+
+    number: int
+    text: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A test of an `if` that was reached, how it came out, and the values that decided it.
+
+    A test inside a loop stands once, as it came out the last time.
+    """
+
+    number: int
+    text: str
+    outcome: bool
+    because: Explanation
+
+
+@dataclass(frozen=True)
+class CodePath:
+    """All lines, the guards in the order in which they were read, and what was returned.
+
+    `notice` is "" or the sentence that says why there are no lines, or no marks on them.
+    """
+
+    lines: tuple[CodeLine, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    reason: str = ""
+    notice: str = ""
+
+
+def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> CodePath:
+    """The path of this action, with these parameters, from this state; the state is left alone."""
+    function = action.function
+    try:
+        lines, first = source_lines(function)
+    except LabError as error:
+        return CodePath(notice=str(error))
+    texts = textwrap.dedent("".join(lines)).splitlines()
+    unmarked = tuple(CodeLine(first + k, text, PLAIN) for k, text in enumerate(texts))
+    guards: dict[ast.If, Guard] = {}
+
+    def watch(statement: ast.If, outcome: bool) -> None:
+        deciding = Deciding(action.domains)
+        because = at_best(
+            lambda: explanation(deciding, deciding.decided(statement.test, frame, outcome))
+        )
+        text = ast.unparse(statement.test)
+        guards[statement] = Guard(statement.test.lineno, text, outcome, because)
+
+    try:
+        frame = frame_of(function, model, bytearray(row), args)
+        run = Run(frame, watch)
+        reason = _followed(run)
+    except LabError as error:
+        return CodePath(unmarked, notice=str(error))
+    except CannotFollow:
+        return CodePath(unmarked, notice=f"The path through {action.name} can't be followed.")
+    states = _states(frame.source, run)
+    marked = tuple(
+        CodeLine(each.number, each.text, states.get(each.number, PLAIN) if each.text else PLAIN)
+        for each in unmarked
+    )
+    return CodePath(marked, tuple(guards.values()), reason)
+
+
+def _followed(run: Run) -> str:
+    try:
+        return str(run.follow().value)
+    except CapacityExceeded as error:
+        return str(error)
+
+
+def _states(source: Source, run: Run) -> dict[int, str]:
+    """The state of every line that belongs to a statement, by its number."""
+    ran = set(run.ran)
+    states: dict[int, str] = {}
+    for statement in source.parents:
+        state = RAN if statement in ran else SKIPPED
+        if statement is run.ran[-1]:
+            state = RETURNED
+        for number in range(statement.lineno, _last_line(statement) + 1):
+            # Of an `if` and its return on one line, what happened is shown.
+            if states.get(number, SKIPPED) == SKIPPED or state == RETURNED:
+                states[number] = state
+    return states
+
+
+def _last_line(statement: ast.stmt) -> int:
+    """The last line of a simple statement, or of the head of one that has a block."""
+    match statement:
+        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
+            return head.end_lineno
+    return statement.end_lineno

@@ -1,0 +1,379 @@
+"""What decided a result: the comparisons behind a return, found by looking at single operands.
+
+From the return that was reached `Deciding` goes to what led there, and stops at comparisons:
+
+- of `a and b` that is false, and of `a or b` that is true, the first operand that settles it; else
+  both; through `not`, and through the predicates of the spec with whatever returns they have
+- of `all(...)` and `any(...)` the first element that settles it, with its loop variables; if none
+  does, all elements together
+- tests around the return; then earlier tests that would have led to the opposite, but did not;
+  then what the loops around it ran over
+
+Of a comparison the operands are shown that are read from the state, the constants and the
+parameters. A guard has no effects, so its parts can be evaluated again at leisure.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from protocol_lab.errors import LabError
+from protocol_lab.explain.interpreter import CannotFollow, Frame, Run, names_in
+from protocol_lab.explain.phrasing import (
+    called,
+    inlined,
+    is_constants,
+    is_long,
+    is_of_protocol,
+    is_struct,
+    kind_of,
+    names_constant,
+    read,
+    shortened,
+    text_of,
+    value_text,
+)
+from protocol_lab.spec.parameters import Domain
+
+_MISSING = "–"
+
+
+class Found(NamedTuple):
+    """An operand; `given` if it is but a parameter, whose value the learner has chosen.
+
+    `fixed` tells a constant of the model.
+    """
+
+    text: str
+    value: str
+    given: bool = False
+    fixed: bool = False
+
+
+Group = list[Found]
+"""What one comparison was made of."""
+
+
+class Deciding:
+    """Looks for what decided one result; `domains` are those of the action's parameters.
+
+    `where` collects the loop variables of the elements that decided, and their values.
+    """
+
+    def __init__(self, domains: dict[str, Domain], of_one_element: bool = False):
+        self.domains, self.of_one_element = domains, of_one_element
+        self.where: dict[str, str] = {}
+
+    # --- Returns -----------------------------------------------------------------------------
+
+    def returned(self, run: Run) -> list[Group]:
+        """Why the return was reached that was reached, and why it gave what it gave."""
+        frame, ended = run.frame, run.ended
+        if ended is None:
+            return self._passed_in(frame.source.body, frame, bool(run.value))
+        around = list(frame.source.enclosing(ended))
+        for each, _ in reversed(around):
+            if isinstance(each, ast.For):
+                frame = frame.inside(each.target)
+                self._note_where(frame, names_in(each.target))
+        truth = bool(run.value)
+        groups = self.decided(ended.value, frame, truth)
+        for each, block in around:
+            if isinstance(each, ast.If):
+                groups += self.decided(each.test, frame, block is each.body)
+        for each in (ended, *(each for each, _ in around)):
+            block = frame.source.parents[each][1]
+            groups += self._passed_in(block[: block.index(each)], frame, truth)
+        for each, _ in around:
+            if isinstance(each, ast.For):
+                groups += self._drawn_from(each.iter, frame)
+        return groups
+
+    def _drawn_from(self, iterable: ast.expr, frame: Frame) -> list[Group]:
+        """What the element that decided was one of: it would not matter outside of that."""
+        return _one([found for found in self.operands(iterable, frame) if not found.fixed])
+
+    def _note_where(self, frame: Frame, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in frame.names and not name.startswith("_"):
+                self.where[name] = value_text(frame.values[name])
+
+    def _passed_in(self, block: list[ast.stmt], frame: Frame, truth: bool) -> list[Group]:
+        """Why none of these statements returned the opposite, the last one first."""
+        return [group for each in reversed(block) for group in self._passed(each, frame, truth)]
+
+    def _passed(self, statement: ast.stmt, frame: Frame, truth: bool) -> list[Group]:
+        """Why a statement did not return the opposite; nothing if it could not."""
+        if not _could_return(statement, frame, not truth):
+            return []
+        if isinstance(statement, ast.If) and frame.source.is_stable(statement.test):
+            outcome = bool(frame.evaluate(statement.test))
+            skipped = statement.orelse if outcome else statement.body
+            taken = statement.body if outcome else statement.orelse
+            groups = self._passed_in(taken, frame, truth)
+            if any(_could_return(each, frame, not truth) for each in skipped):
+                groups += self.decided(statement.test, frame, outcome)
+            return groups
+        if isinstance(statement, ast.For):
+            return self._loop_passed(statement, frame, truth)
+        return []
+
+    def _loop_passed(self, loop: ast.For, frame: Frame, truth: bool) -> list[Group]:
+        inside = frame.inside(loop.target)
+
+        def elements() -> Iterable[list[ast.stmt]]:
+            for item in inside.evaluate(loop.iter):
+                inside.bind(loop.target, item)
+                yield loop.body
+
+        def explain(each: Deciding, body: list[ast.stmt]) -> list[Group]:
+            groups: list[Group] = []
+            for statement in body:
+                if isinstance(statement, ast.Assign):
+                    inside.execute(statement)
+                groups += each._passed(statement, inside, truth)
+            return groups
+
+        return self._together(elements(), explain, inside, names_in(loop.target), [loop.iter])
+
+    # --- Tests -------------------------------------------------------------------------------
+
+    def decided(self, node: ast.expr | None, frame: Frame, truth: bool) -> list[Group]:
+        """Why an expression is true, or is false: the comparisons that settle it."""
+        match node:
+            case None | ast.Constant():
+                return []
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.decided(operand, frame, not truth)
+            case ast.BoolOp(op=op, values=values):
+                return self._of_several(values, frame, truth, truth == isinstance(op, ast.And))
+            case ast.Compare() if len(node.ops) > 1:
+                return self._of_several(frame.source.pairs(node), frame, truth, truth)
+            case ast.Compare(left=ast.Call(args=[text])) if _is_reason(text, frame):
+                return self._reason_decided(text, frame)
+            case ast.Name() if _is_reason(node, frame):
+                return self._reason_decided(node, frame)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                outcome = bool(frame.evaluate(test))
+                groups = self.decided(body if outcome else orelse, frame, truth)
+                return groups + self.decided(test, frame, outcome)
+            case ast.Name(id=name) if meant(name, frame) is not None:
+                return self.decided(*meant(name, frame), truth)
+            case ast.Call():
+                return self._call_decided(node, frame, truth)
+        return _one(self.operands(node, frame))
+
+    def _reason_decided(self, node: ast.Name, frame: Frame) -> list[Group]:
+        """Why a shared guard gave this reason.
+
+        One that gave none is not asked again: it may have had its effects.
+        """
+        asked = frame.reasons.get(node.id)
+        if asked is None or not frame.evaluate(node):
+            return []
+        return self.decided(asked, frame, True)
+
+    def _of_several(
+        self, values: list[Any], frame: Frame, truth: bool, all_decide: bool
+    ) -> list[Group]:
+        if all_decide:
+            return _in_turn([self.decided(each, frame, truth) for each in values])
+        first = next(each for each in values if bool(frame.evaluate(each)) == truth)
+        return self.decided(first, frame, truth)
+
+    def _call_decided(self, node: ast.Call, frame: Frame, truth: bool) -> list[Group]:
+        function = called(node, frame)
+        if function is bool and len(node.args) == 1:
+            return self.decided(node.args[0], frame, truth)
+        if function in (all, any) and isinstance(node.args[0], ast.GeneratorExp):
+            return self._quantified(node.args[0], frame, truth, truth == (function is all))
+        if is_of_protocol(function):
+            try:
+                return self.returned(Run(frame.called(function, node)).follow())
+            except (LabError, CannotFollow):
+                pass  # its source can't be read: it is shown as it is called
+        return _one(self.operands(node, frame))
+
+    def _quantified(
+        self, node: ast.GeneratorExp, frame: Frame, truth: bool, all_decide: bool
+    ) -> list[Group]:
+        inside = frame.inside(*(each.target for each in node.generators))
+        names = [name for each in node.generators for name in names_in(each.target)]
+        if all_decide:
+            return self._together(
+                inside.elements(node.generators),
+                lambda each, _: each.decided(node.elt, inside, truth),
+                inside,
+                names,
+                [each.iter for each in node.generators],
+            )
+        for _ in inside.elements(node.generators):
+            if bool(inside.evaluate(node.elt)) == truth:
+                self._note_where(inside, names)
+                groups = self.decided(node.elt, inside, truth)
+                for each in reversed(node.generators):
+                    groups += self._drawn_from(each.iter, inside)
+                return groups
+        return []
+
+    def _together(
+        self,
+        elements: Iterable[Any],
+        explain: Callable[["Deciding", Any], list[Group]],
+        inside: Frame,
+        names: list[str],
+        drawn_from: list[ast.expr],
+    ) -> list[Group]:
+        """What decided for each element, side by side; of none, why there are none.
+
+        All elements of all elements would be too much to show.
+        """
+        if self.of_one_element:
+            return []
+        rows: list[dict[str, Found]] = []
+        wheres: list[dict[str, str]] = []
+        for element in elements:
+            each = Deciding(self.domains, of_one_element=True)
+            each._note_where(inside, names)
+            groups = explain(each, element)
+            rows.append({found.text: found for group in groups for found in group})
+            wheres.append(each.where)
+        if not rows:
+            return [found for each in drawn_from for found in _one(self.operands(each, inside))]
+        if not any(rows):
+            return []
+        side_by_side = {
+            name: [row.get(name, _MISSING) for row in wheres]
+            for name in dict.fromkeys(name for row in wheres for name in row)
+        }
+        self.where |= {name: _listed(values, True) for name, values in side_by_side.items()}
+        group = []
+        for text in dict.fromkeys(text for row in rows for text in row):
+            found = [row.get(text) for row in rows]
+            values = [each.value if each else _MISSING for each in found]
+            varies = any(re.search(rf"\b{name}\b", text) for name in side_by_side)
+            group.append(Found(text, _listed(values, varies), any(f and f.given for f in found)))
+        return [group]
+
+    # --- Operands ----------------------------------------------------------------------------
+
+    def operands(self, node: ast.expr, frame: Frame, kind: Any = None) -> Group:
+        """What an expression is made of, as far as it is read from state, constants, parameters.
+
+        `kind` is what the other side of a comparison is, for what does not tell by itself.
+        """
+        match node:
+            case ast.Name(id=name):
+                return self._name(name, frame, kind)
+            case ast.Attribute() | ast.Subscript():
+                fixed = is_constants(frame.evaluate(node.value))
+                return [Found(text_of(node, frame), read(node, frame), fixed=fixed)]
+            case ast.Compare(left=left, comparators=[right]):
+                other = kind_of(left, frame, self.domains) or kind_of(right, frame, self.domains)
+                return self._all([left, right], frame, other)
+            case ast.BinOp(left=left, right=right):
+                return self._all([left, right], frame, kind)
+            case ast.UnaryOp(operand=operand):
+                return self.operands(operand, frame, kind)
+            case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return self._all(parts, frame, kind)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.operands(body if frame.evaluate(test) else orelse, frame, kind)
+            case ast.Constant():
+                return []
+            case ast.Call():
+                return self._call(node, frame, kind)
+        return [Found(shortened(ast.unparse(node)), value_text(frame.evaluate(node), kind))]
+
+    def _all(self, nodes: list[ast.expr], frame: Frame, kind: Any) -> Group:
+        return [found for each in nodes for found in self.operands(each, frame, kind)]
+
+    def _name(self, name: str, frame: Frame, kind: Any) -> Group:
+        if names_constant(name, frame):
+            return []
+        if name in frame.loops:
+            return [] if name in frame.names else [Found(name, value_text(frame.values[name]))]
+        expression = meant(name, frame)
+        if expression is not None:
+            found = self.operands(*expression, kind)
+            if not any(is_long(each.text) for each in found):
+                return found
+        kind = kind_of(ast.Name(name), frame, self.domains) or kind
+        return [Found(name, value_text(frame.values[name], kind), name in self.domains)]
+
+    def _call(self, node: ast.Call, frame: Frame, kind: Any) -> Group:
+        function = called(node, frame)
+        arguments = [*node.args, *(each.value for each in node.keywords)]
+        if function in (sum, min, max) and isinstance(arguments[0], ast.GeneratorExp):
+            return self._reduced(arguments[0], frame)
+        inside = inlined(node, frame)
+        if inside is not None:
+            found = self.operands(*inside, kind)
+            if 0 < len(found) <= 2:
+                return found
+        if is_of_protocol(function) or function in (None, len):
+            kind = kind_of(node, frame, self.domains) or kind
+            text = text_of(node, frame)
+            return [Found(text, value_text(frame.evaluate(node), kind))]
+        return self._all(arguments, frame, None if is_struct(function) else kind)
+
+    def _reduced(self, node: ast.GeneratorExp, frame: Frame) -> Group:
+        inside = frame.inside(*(each.target for each in node.generators))
+        names = [name for each in node.generators for name in names_in(each.target)]
+        groups = self._together(
+            inside.elements(node.generators),
+            lambda each, _: _one(each.operands(node.elt, inside)),
+            inside,
+            names,
+            [each.iter for each in node.generators],
+        )
+        return [found for group in groups for found in group]
+
+
+def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
+    """The expression that a parameter or a local name stands for, and where it is evaluated."""
+    if name in frame.loops:
+        return None
+    if name in frame.given:
+        return frame.given[name]
+    alias = frame.source.aliases.get(name)
+    return None if alias is None else (alias, frame)
+
+
+def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
+    """Is there a return in it whose value has this truth, or one that is not told beforehand?"""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.Return):
+            match each.value:
+                case ast.Constant(value=value):
+                    pass
+                case ast.Name(id=name) if names_constant(name, frame):
+                    value = frame.look_up(name)
+                case _:
+                    return True
+            if bool(value) == truth:
+                return True
+    return False
+
+
+def _is_reason(node: ast.expr, frame: Frame) -> bool:
+    """Is it a text: what a shared guard has returned?"""
+    return isinstance(node, ast.Name) and isinstance(frame.evaluate(node), str)
+
+
+def _one(group: Group) -> list[Group]:
+    return [group] if group else []
+
+
+def _in_turn(groups: list[list[Group]]) -> list[Group]:
+    """One group of each, then the second of each: so that all have a say in the first few."""
+    return [each for turn in zip_longest(*groups) for each in turn if each is not None]
+
+
+def _listed(values: list[str], varies: bool) -> str:
+    same = len(set(values)) == 1
+    if same and (len(values) == 1 or not varies):
+        return values[0]
+    return shortened(" · ".join(values))

@@ -1,0 +1,320 @@
+"""Runs a spec's function statement by statement, uncompiled, and remembers the way it went.
+
+Every expression is evaluated by Python itself; only `if`, `for`, `while` and `return` are followed
+here, so that afterwards it is known which return was reached and which tests led there. Whoever
+explains a result then looks at single operands of those tests in the same `Frame`.
+"""
+
+import ast
+import builtins
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from protocol_lab.language.source_code import parse
+
+_COMPOUND = (ast.If, ast.For, ast.While)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)
+
+
+class CannotFollow(Exception):
+    """A function uses a statement around its returns that is not followed here, such as try."""
+
+
+class Source:
+    """A function taken apart: made once for a function object, since parsing takes a millisecond.
+
+    `aliases` are local names that stand for one expression (`mine = s.replica_log[follower]`).
+    """
+
+    def __init__(self, function: Callable):
+        self.code = function.__code__
+        self.tree = parse(function)
+        self.parameters = self.code.co_varnames[: self.code.co_argcount]
+        self.body = self.tree.body[1:] if ast.get_docstring(self.tree) else self.tree.body
+        self.parents: dict[ast.stmt, tuple[ast.stmt | None, list[ast.stmt]]] = {}
+        self._note_parents(None, self.body)
+        self.stores = self._count_stores()
+        self.aliases = dict(self._find_aliases())
+        self._compiled: dict[ast.AST, tuple[types.CodeType, bool]] = {}
+        self._pairs: dict[ast.Compare, list[ast.Compare]] = {}
+
+    @property
+    def expression(self) -> ast.expr | None:
+        """What the function returns, if that is all it does."""
+        single = len(self.body) == 1 and isinstance(self.body[0], ast.Return)
+        return self.body[0].value if single else None
+
+    def compiled(self, node: ast.expr | ast.stmt) -> tuple[types.CodeType, bool]:
+        """The code of one expression or simple statement, and whether it has inner scopes.
+
+        What a generator expression reads of the names around it must be global there.
+        """
+        found = self._compiled.get(node)
+        if found is None:
+            if isinstance(node, ast.expr):
+                code = compile(ast.Expression(node), self.code.co_filename, "eval")
+            else:
+                code = compile(ast.Module([node], []), self.code.co_filename, "exec")
+            has_scopes = any(isinstance(each, types.CodeType) for each in code.co_consts)
+            found = self._compiled[node] = (code, has_scopes)
+        return found
+
+    def pairs(self, node: ast.Compare) -> list[ast.Compare]:
+        """`a <= b < c` as `a <= b` and `b < c`."""
+        if node not in self._pairs:
+            sides = [node.left, *node.comparators]
+            self._pairs[node] = [
+                ast.copy_location(ast.Compare(left, [op], [right]), node)
+                for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
+            ]
+        return self._pairs[node]
+
+    def enclosing(self, node: ast.stmt) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
+        """From the inside out, every statement around a node, with its block that holds it."""
+        parent, block = self.parents[node]
+        while parent is not None:
+            yield parent, block
+            parent, block = self.parents[parent]
+
+    def is_stable(self, node: ast.expr) -> bool:
+        """Is the expression made of names that are assigned once, so that it may be read again?"""
+        return all(
+            self.stores[each.id] <= (each.id not in self.parameters)
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+        )
+
+    def _note_parents(self, parent: ast.stmt | None, block: list[ast.stmt]) -> None:
+        for statement in block:
+            self.parents[statement] = (parent, block)
+            if isinstance(statement, _COMPOUND):
+                self._note_parents(statement, statement.body)
+                self._note_parents(statement, statement.orelse)
+
+    def _count_stores(self) -> Counter[str]:
+        inner = {
+            name
+            for each in ast.walk(self.tree)
+            if isinstance(each, ast.comprehension)
+            for name in ast.walk(each.target)
+        }
+        return Counter(
+            each.id
+            for each in ast.walk(self.tree)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each not in inner
+        )
+
+    def _find_aliases(self) -> Iterator[tuple[str, ast.expr]]:
+        for each in ast.walk(self.tree):
+            pairs: list[tuple[ast.expr, ast.expr]] = []
+            if isinstance(each, ast.Assign) and len(each.targets) == 1:
+                target, value = each.targets[0], each.value
+                pairs = [(target, value)]
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    pairs = list(zip(target.elts, value.elts, strict=False))
+            elif isinstance(each, ast.AnnAssign) and each.value is not None:
+                pairs = [(each.target, each.value)]
+            for target, value in pairs:
+                if (
+                    isinstance(target, ast.Name)
+                    and self.stores[target.id] == (target.id not in self.parameters)
+                    and self.is_stable(value)
+                ):
+                    yield target.id, value
+
+
+_sources: WeakKeyDictionary[Callable, Source] = WeakKeyDictionary()
+
+
+def source_of(function: Callable) -> Source:
+    """The function taken apart. Raises LabError if its source can't be read."""
+    source = _sources.get(function)
+    if source is None or source.code is not function.__code__:
+        source = _sources[function] = Source(function)
+    return source
+
+
+@dataclass(slots=True)
+class Frame:
+    """Where expressions of one call are evaluated: `values` are its names, `outside` the module's.
+
+    `given` tells which expression of which caller each parameter stands for; the outermost
+    function's parameters stand for themselves, but for those in `hidden` (state and constants).
+    `loops` are the loop variables around what is looked at, `names` those of the callers. `reasons`
+    has the expression that gave a local name its text, as of now.
+    """
+
+    source: Source
+    outside: dict[str, Any]
+    values: dict[str, Any]
+    given: dict[str, tuple[ast.expr, "Frame"]] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+    loops: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    reasons: dict[str, ast.expr] = field(default_factory=dict)
+
+    @classmethod
+    def outermost(
+        cls, function: Callable, arguments: dict[str, Any], hidden: tuple[str, ...]
+    ) -> "Frame":
+        """The frame of a function called with these arguments."""
+        return cls(
+            source_of(function),
+            function.__globals__,
+            _closure(function) | arguments,
+            hidden=frozenset(hidden),
+            names=frozenset(arguments),
+        )
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The value of an expression of this function."""
+        code, has_scopes = self.source.compiled(node)
+        outside = {**self.outside, **self.values} if has_scopes else self.outside
+        return eval(code, outside, self.values)
+
+    def execute(self, node: ast.stmt) -> None:
+        """Do what a simple statement does."""
+        code, has_scopes = self.source.compiled(node)
+        outside = {**self.outside, **self.values} if has_scopes else self.outside
+        exec(code, outside, self.values)
+
+    def look_up(self, name: str) -> Any:
+        """The value of a name, of the function or of its module; None if it has none yet."""
+        if name in self.values:
+            return self.values[name]
+        return self.outside.get(name, getattr(builtins, name, None))
+
+    def called(self, function: Callable, node: ast.Call) -> "Frame":
+        """The frame of a call that is written in this one. Raises CannotFollow for `f(*x)`."""
+        source = source_of(function)
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            raise CannotFollow
+        given = dict(zip(source.parameters, node.args, strict=False))
+        given |= {each.arg: each.value for each in node.keywords if each.arg}
+        defaults = function.__defaults__ or ()
+        arguments = dict(
+            zip(source.parameters[len(source.parameters) - len(defaults) :], defaults, strict=True)
+        )
+        arguments |= {name: self.evaluate(each) for name, each in given.items()}
+        return Frame(
+            source,
+            function.__globals__,
+            _closure(function) | arguments,
+            {name: (each, self) for name, each in given.items()},
+            names=self.names | self.loops,
+        )
+
+    def inside(self, *targets: ast.expr) -> "Frame":
+        """A copy in which these loop variables can be bound."""
+        names = frozenset(name for target in targets for name in names_in(target))
+        return replace(self, values=dict(self.values), loops=self.loops | names)
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        """Assign to a loop variable, or to a tuple of them."""
+        if isinstance(target, ast.Name):
+            self.values[target.id] = value
+            return
+        if not isinstance(target, ast.Tuple | ast.List):
+            raise CannotFollow
+        for each, part in zip(target.elts, value, strict=True):
+            self.bind(each, part)
+
+    def elements(self, generators: list[ast.comprehension]) -> Iterator[None]:
+        """Bind the variables of a comprehension to one choice after the other."""
+        if not generators:
+            yield
+            return
+        first, *rest = generators
+        for item in self.evaluate(first.iter):
+            self.bind(first.target, item)
+            if all(self.evaluate(each) for each in first.ifs):
+                yield from self.elements(rest)
+
+
+def names_in(target: ast.expr) -> list[str]:
+    """The names that a loop assigns to."""
+    return [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+
+
+def _closure(function: Callable) -> dict[str, Any]:
+    names = function.__code__.co_freevars
+    return {
+        name: cell.cell_contents
+        for name, cell in zip(names, function.__closure__ or (), strict=True)
+    }
+
+
+class Run:
+    """One call, done when it is made: `value` is what came back, `ended` the return that gave it.
+
+    `ran` has every statement that was executed, in order. `watch`, if given, is called with every
+    test of an `if` and its outcome while the state still is as the test saw it.
+    Raises what the function raises, and CannotFollow.
+    """
+
+    def __init__(self, frame: Frame, watch: Callable[[ast.If, bool], None] | None = None):
+        self.frame, self.watch = frame, watch
+        self.ran: list[ast.stmt] = []
+        self.value: Any = None
+        self.ended: ast.Return | None = None
+
+    def follow(self) -> "Run":
+        """Run to the end."""
+        ended = self._block(self.frame.source.body)
+        self.ended = ended if isinstance(ended, ast.Return) else None
+        return self
+
+    def _block(self, statements: list[ast.stmt]) -> ast.stmt | None:
+        """Execute a block; returns the return, break or continue that left it."""
+        for statement in statements:
+            self.ran.append(statement)
+            left = self._statement(statement)
+            if left is not None:
+                return left
+        return None
+
+    def _statement(self, statement: ast.stmt) -> ast.stmt | None:
+        match statement:
+            case ast.If():
+                outcome = bool(self.frame.evaluate(statement.test))
+                if self.watch is not None:
+                    self.watch(statement, outcome)
+                return self._block(statement.body if outcome else statement.orelse)
+            case ast.Return():
+                self.value = statement.value and self.frame.evaluate(statement.value)
+                return statement
+            case ast.For() | ast.While():
+                return self._loop(statement)
+            case ast.Break() | ast.Continue():
+                return statement
+        if not isinstance(statement, _SIMPLE):
+            raise CannotFollow
+        self.frame.execute(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if isinstance(self.frame.values[name], str):
+                    self.frame.reasons[name] = value
+        return None
+
+    def _loop(self, statement: ast.For | ast.While) -> ast.stmt | None:
+        for _ in self._rounds(statement):
+            left = self._block(statement.body)
+            if isinstance(left, ast.Return):
+                return left
+            if isinstance(left, ast.Break):
+                return None
+        return self._block(statement.orelse)
+
+    def _rounds(self, statement: ast.For | ast.While) -> Iterator[None]:
+        """Make ready for one round after the other, as long as there are any."""
+        if isinstance(statement, ast.While):
+            while self.frame.evaluate(statement.test):
+                yield
+        else:
+            for item in self.frame.evaluate(statement.iter):
+                self.frame.bind(statement.target, item)
+                yield

@@ -1,0 +1,94 @@
+"""The names of a spec in plain words, for titles, chips and buttons."""
+
+import re
+from typing import Any
+
+from protocol_lab.catalog import package_title
+from protocol_lab.language.node_sets import as_set
+from protocol_lab.semantics.step_text import argument_text
+from protocol_lab.spec.constants import Limits, limits_of, told
+from protocol_lab.spec.layout import Node
+from protocol_lab.spec.parameters import Domain, Range, Subset
+from protocol_lab.spec.spec import Action, Model
+
+_ACRONYM = re.compile(r"\b([a-z]{2,4}) (\d+)\b")
+_RELEASE = re.compile(r"\bv(\d+) (\d+)\b")
+_CAPITALISED = re.compile(r"^[A-Z]\w*\((.*)\)$")
+
+
+def words(name: str) -> str:
+    """A snake_case name with spaces."""
+    return name.replace("_", " ").strip()
+
+
+def spec_title(name: str) -> str:
+    """ "kafka.kip_320" as "Kafka · KIP-320", and "toy.v4_13" as "Toy · 4.13"."""
+    package, _, module = name.rpartition(".")
+    plain = _ACRONYM.sub(lambda found: f"{found[1].upper()}-{found[2]}", words(module))
+    plain = _RELEASE.sub(lambda found: f"{found[1]}.{found[2]}", plain)
+    return f"{package_title(package)} · {plain}" if package else plain.capitalize()
+
+
+def constant_texts(model: Model) -> list[tuple[str, str]]:
+    """The constants as short texts, such as "3 replicas", each with its meaning.
+
+    Of very many only those that are not as by default.
+    """
+    limits = limits_of(type(model.constants))
+    return [
+        (_constant(name, value, limits[name]), limits[name].meaning)
+        for name, value in told(model.constants).items()
+    ]
+
+
+def _constant(name: str, value: Any, limits: Limits) -> str:
+    if value is None:
+        return f"{words(name)}: no limit"
+    if isinstance(value, bool):
+        return f"{words(name)}: {'yes' if value else 'no'}"
+    if limits.choices:
+        return f"{words(name)}: {words(value)}"
+    if name.endswith("s") and not name.startswith("max"):
+        return f"{value} {words(name) if value != 1 else singular(words(name))}"
+    return f"{words(name)} {value}"
+
+
+def choice_text(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> str:
+    """A choice of parameters in words: "replica 3, 1 record"; "" where there is nothing to choose.
+
+    `row` is the state in which the choice is made.
+    """
+    return ", ".join(
+        _argument(name, action.domains[name], value, argument_text(model, row, action, name, args))
+        for name, value in args.items()
+    )
+
+
+def _argument(name: str, domain: Domain, value: Any, text: str) -> str:
+    if isinstance(domain, Node):
+        return f"{words(name)} {text}"
+    if isinstance(domain, Subset):
+        return f"{words(name)}: {node_set(value)}"
+    if isinstance(domain, Range) and name.endswith("s"):
+        return f"{text} {words(name) if value != 1 else singular(words(name))}"
+    content = _CAPITALISED.match(text)
+    if content:
+        return f"{words(name)} with {words(content[1]).replace('=', ' ')}"
+    return f"{words(name)} {text}"
+
+
+def singular(noun: str) -> str:
+    """The singular of a regular English plural; "bookies" is one of those in -ie."""
+    if noun.endswith("ies") and not noun.endswith("ookies"):
+        return noun[:-3] + "y"
+    return noun.removesuffix("s")
+
+
+def node_set(mask: int) -> str:
+    """A set of nodes as text."""
+    return "{" + ", ".join(str(node) for node in sorted(as_set(mask))) + "}" if mask else "none"
+
+
+def first_line(text: str) -> str:
+    """The first sentence or line of a docstring."""
+    return text.strip().split("\n")[0]

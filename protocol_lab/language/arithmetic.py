@@ -1,0 +1,138 @@
+"""Whole numbers of 64 bits: what an operator stands for in the functions of a spec.
+
+Compiled code computes with 64 bits, Python with as many as it takes. Both must say the same, so in
+both a result that needs more than 64 bits is a Fault, as is a division by zero: `checked` (see
+`evaluation`) runs a plain function with these operations, and `compiler.operations.integers` has
+their compiled versions. A shift to the right, `&`, `|`, `^` and `~` need no check.
+"""
+
+import ast
+from typing import Any
+
+from protocol_lab.errors import Fault
+
+LOW, HIGH = -(2**63), 2**63 - 1
+
+_TOO_MANY_BITS = 64
+"""A number other than 0 does not fit after a shift by so many bits."""
+
+
+def checked(value: Any) -> Any:
+    """The value; raises Fault for a whole number of more than 64 bits."""
+    if isinstance(value, int) and not LOW <= value <= HIGH:
+        told = str(value) if value.bit_length() < 128 else "a number"
+        raise Fault(f"{told} needs more than 64 bits")
+    return value
+
+
+def checked_add(left: Any, right: Any) -> Any:
+    """left + right."""
+    value = left + right
+    return value if type(value) is int and LOW <= value <= HIGH else checked(value)
+
+
+def checked_sub(left: Any, right: Any) -> Any:
+    """left - right."""
+    value = left - right
+    return value if type(value) is int and LOW <= value <= HIGH else checked(value)
+
+
+def checked_mul(left: Any, right: Any) -> Any:
+    """left * right."""
+    return checked(left * right)
+
+
+def checked_floordiv(left: Any, right: Any) -> Any:
+    """left // right."""
+    if right == 0:
+        raise Fault("division by zero")
+    return checked(left // right)
+
+
+def checked_mod(left: Any, right: Any) -> Any:
+    """left % right."""
+    if right == 0:
+        raise Fault("division by zero")
+    return left % right
+
+
+def checked_pow(base: Any, exponent: Any) -> Any:
+    """base ** exponent; raises Fault for a negative exponent, too: that would be a fraction."""
+    if exponent < 0:
+        raise Fault(f"{base} ** {exponent} is no whole number")
+    if exponent >= _TOO_MANY_BITS and abs(base) > 1:
+        raise Fault(f"{base} ** {exponent} needs more than 64 bits")
+    return checked(base**exponent)
+
+
+def checked_lshift(number: Any, count: Any) -> Any:
+    """number << count; raises Fault for a negative count, too."""
+    _check_count(count)
+    if count >= _TOO_MANY_BITS and number:
+        raise Fault(f"{number} << {count} needs more than 64 bits")
+    return checked(number << count) if number else 0
+
+
+def checked_rshift(number: Any, count: Any) -> Any:
+    """number >> count; raises Fault for a negative count."""
+    _check_count(count)
+    return number >> count
+
+
+def checked_neg(number: Any) -> Any:
+    """-number."""
+    return checked(-number)
+
+
+def checked_abs(number: Any) -> Any:
+    """abs(number)."""
+    return checked(abs(number))
+
+
+def _check_count(count: int) -> None:
+    if count < 0:
+        raise Fault(f"a shift by {count} bits")
+
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "checked_add",
+    ast.Sub: "checked_sub",
+    ast.Mult: "checked_mul",
+    ast.FloorDiv: "checked_floordiv",
+    ast.Mod: "checked_mod",
+    ast.Pow: "checked_pow",
+    ast.LShift: "checked_lshift",
+    ast.RShift: "checked_rshift",
+    ast.USub: "checked_neg",
+}
+"""The operators that are checked, and the functions of this module that stand for them."""
+
+OPERATIONS = {name: globals()[name] for name in (*OPERATORS.values(), "checked_abs")}
+"""These functions by name, for code that calls them."""
+
+
+def as_call(node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+    """The call that stands for an operator; the node itself if that is not checked."""
+    name = OPERATORS.get(type(node.op))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        return node  # a negative number, written down
+    if name is None:
+        return node
+    operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
+    call = ast.Call(ast.Name(name, ast.Load()), operands, [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def checked_operators(tree: ast.AST) -> ast.AST:
+    """An expression with calls in place of its operators."""
+
+    class Replace(ast.NodeTransformer):
+        def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+            self.generic_visit(node)
+            return as_call(node)
+
+        def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+            self.generic_visit(node)
+            return as_call(node)
+
+    return Replace().visit(tree)

@@ -1,0 +1,185 @@
+"""Calls the plain functions of a spec: with checked arithmetic, and errors that name their place.
+
+`evaluated` runs a function on Python's own integers, but as compiled code would: each operator is
+replaced by its checked function of `arithmetic`, in the function and in all that it calls. What
+goes wrong is raised as a Fault or a SpecError that names the function, the file and the line.
+"""
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from traceback import walk_tb
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from protocol_lab.errors import Fault, LabError, SpecError
+from protocol_lab.language import containers
+from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add
+from protocol_lab.language.source_code import parse, without_annotations
+
+_KIT = Path(__file__).parent.parent
+
+CONDITION = "<condition>"
+"""The file name of a condition that was typed."""
+
+_IN_CONDITION = "in the condition"
+
+
+def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any) -> Any:
+    """What the function returns.
+
+    spec: its name, to be part of the message. Raises CapacityExceeded as it comes; Fault for what
+    has no value; SpecError for anything else that goes wrong.
+    """
+    try:
+        return as_checked(function)(*arguments, **named)
+    except (Fault, IndexError, ZeroDivisionError) as error:
+        raise Fault(f"{str(error).rstrip('.')}, {_at(function, error)}") from None
+    except (LabError, MemoryError):
+        raise
+    except Exception as error:
+        who = f"{spec}: {function.__name__}" if spec else function.__name__
+        told = str(error).rstrip(".")
+        raise SpecError(
+            f"{who} failed with {type(error).__name__}: {told} ({_place(function, error)})."
+        ) from error
+
+
+def _at(function: Callable, error: Exception) -> str:
+    place = _place(function, error)
+    return place if place == _IN_CONDITION else f"at {function.__name__}, {place}"
+
+
+def _place(function: Callable, error: BaseException) -> str:
+    """Where in the spec it happened: in the innermost function that is not the kit's."""
+    code = function.__code__
+    name, line = code.co_filename, code.co_firstlineno
+    for frame, number in walk_tb(error.__traceback__):
+        if not Path(frame.f_code.co_filename).is_relative_to(_KIT):
+            name, line = frame.f_code.co_filename, number
+    if name == CONDITION:
+        return _IN_CONDITION
+    if "ipykernel" in name or name.startswith("<"):
+        return f"line {line} of its cell"
+    return f"{Path(name).name} line {line}"
+
+
+# --- Checked functions ---------------------------------------------------------------------------
+
+
+def as_checked(value: Any) -> Any:
+    """A plain function with checked arithmetic; what is no plain function stays as it is.
+
+    So does a function whose source can't be read.
+    """
+    try:
+        return _made[value]
+    except KeyError:
+        pass
+    except TypeError:  # not hashable, so no plain function
+        return value
+    if not isinstance(value, FunctionType):
+        return value
+    _made[value] = value
+    if value.__module__ != containers.__name__:
+        with suppress(LabError):
+            _made[value] = _rewritten(value)
+    return _made[value]
+
+
+def checked_sum(items: Iterable, start: Any = 0) -> Any:
+    """sum(items), which raises Fault as soon as it needs more than 64 bits."""
+    for each in items:
+        start = checked_add(start, each)
+    return start
+
+
+def _of_something(chosen: Callable) -> Callable:
+    """min or max, which raises Fault where there is nothing to choose from."""
+
+    def choose(*items: Any, **options: Any) -> Any:
+        if len(items) == 1 and "default" not in options:
+            items = (list(items[0]),)
+            if not items[0]:
+                raise Fault(f"{chosen.__name__}() of nothing")
+        return chosen(*items, **options)
+
+    return choose
+
+
+_made: dict[Any, Any] = {
+    sum: checked_sum,
+    min: _of_something(min),
+    max: _of_something(max),
+    abs: OPERATIONS["checked_abs"],
+}
+"""What stands for a function, once it was asked for."""
+
+_PUT_IN = {**OPERATIONS, "as_checked": as_checked}
+"""The names that rewritten functions read in addition to their own."""
+
+
+def _rewritten(function: FunctionType) -> FunctionType:
+    """The function with its operators and calls replaced; its global names stay the same."""
+    rewriter = _Rewriter(function)
+    tree = rewriter.visit(without_annotations(parse(function)))
+    if not rewriter.has_changed:
+        return function
+    free = [*function.__code__.co_freevars, *_PUT_IN]
+    outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
+    outer.body = [tree]  # inside a function that has these names, so that they are free in it
+    module = ast.fix_missing_locations(ast.Module([outer], []))
+    code = compile(module, function.__code__.co_filename, "exec")
+    for _ in range(2):
+        code = next(each for each in code.co_consts if isinstance(each, CodeType))
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    closure = tuple(cells.get(name) or CellType(_PUT_IN[name]) for name in code.co_freevars)
+    return FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces operators by their checked functions, and called functions by checked ones."""
+
+    def __init__(self, function: FunctionType):
+        self.known = function.__globals__
+        self.has_changed = False
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._replaced(node, as_call(node))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._replaced(node, as_call(node))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        present = copy.copy(node.target)
+        present.ctx = ast.Load()
+        value = as_call(ast.copy_location(ast.BinOp(present, node.op, node.value), node))
+        changed = ast.copy_location(ast.Assign([node.target], value), node)
+        return self._replaced(node, changed if isinstance(value, ast.Call) else node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and self._may_be_plain(node.func.id):
+            call = ast.Call(ast.Name("as_checked", ast.Load()), [node.func], [])
+            node.func = ast.fix_missing_locations(ast.copy_location(call, node.func))
+            self.has_changed = True
+        return node
+
+    def _may_be_plain(self, name: str) -> bool:
+        """Is it no class and no function of Python's own that stays as it is?"""
+        found = self.known.get(name, getattr(builtins, name, None))
+        return not isinstance(found, type) and (
+            name in self.known or not hasattr(builtins, name) or found in _made
+        )
+
+    def _replaced(self, node: ast.AST, by: ast.AST) -> ast.AST:
+        self.has_changed |= by is not node
+        return by

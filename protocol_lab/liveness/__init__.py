@@ -1,0 +1,11 @@
+"""Liveness: temporal properties under fairness, and the lassos that break them.
+
+check                `check_property`: the search for a fair run that breaks a property
+claims               a property instantiated for given constants, and the fairness assumed
+step_graph           the graph of all transitions of a finished search, with labels
+fairness_conditions  the weak and strong fairness conditions, and the steps that meet them
+fair_cycles          the states on fair cycles: strongly connected components
+lassos               a counterexample as a lasso: a prefix and a loop
+lasso_check          judges one lasso in plain Python: is it fair, does it break the property?
+liveness_result      the verdict, with the lasso
+"""

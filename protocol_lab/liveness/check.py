@@ -1,0 +1,210 @@
+"""`check_property`: does every fair run of a model do what a temporal property says?"""
+
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler import kernels as loops
+from protocol_lab.compiler.expansion import check_some
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.explore import explore
+from protocol_lab.liveness.claims import DECLARED, Claim, assumed_fairness, claims_and_text
+from protocol_lab.liveness.fairness_conditions import Conditions
+from protocol_lab.liveness.lasso_check import breaks, holds, judge_loop
+from protocol_lab.liveness.lassos import Lasso, find_lasso, refutation
+from protocol_lab.liveness.liveness_result import TemporalResult
+from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
+from protocol_lab.semantics.step_text import initial_text, steps_between
+from protocol_lab.spec.spec import Model, expect_model
+from protocol_lab.spec.temporal_formulas import ALWAYS, Fairness, Formula, fairness_texts
+from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.memory import allowed_bytes
+
+_ROWS = 1 << 16
+
+
+class Stopped(Exception):
+    """The check ends without a verdict; the text says why."""
+
+
+def check_property(
+    model: Model,
+    what: str | Formula,
+    *,
+    fairness: str = DECLARED,
+    constraint: str | Callable[..., Any] | None = None,
+    symmetry: bool = False,
+    view: bool = False,
+    max_states: int | None = None,
+    memory_gib: float | None = None,
+    progress: bool = True,
+    stopped: Callable[[], bool] | None = None,
+) -> TemporalResult:
+    """Judge a property of the spec, by its name, or a formula.
+
+    fairness: one of FAIRNESS. constraint: as in `explore`; a property is judged on the runs that
+    stay inside, while what is possible is asked of the unconstrained spec, as TLC does. Where not
+    everything was seen (max_states, a storage capacity), a lasso that was found is one all the
+    same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
+    LabError for bad input.
+    """
+    expect_model(model)
+    if symmetry or view:
+        raise LabError(
+            "A temporal property needs all states apart, because fairness is told by who takes a"
+            " step: leave symmetry and view out."
+        )
+    name, text, claims = claims_and_text(model, what)
+    assumed = assumed_fairness(model, fairness)
+    began = time.perf_counter()
+    memory = allowed_bytes(memory_gib)
+    explored = explore(
+        model,
+        invariants=[],
+        constraint=constraint,
+        max_states=max_states,
+        memory_gib=memory / 2**30,
+        progress=progress,
+        stopped=stopped,
+    )
+    result = _result_of(explored, name, text, assumed)
+    result.assumption = fairness
+    check = _Check(model, explored, assumed, memory, result, stopped)
+    try:
+        with deferred_interrupts() as check.interrupted:
+            check.run(claims, progress)
+    except (Stopped, OutOfMemory) as stop:
+        result.exhaustive = False
+        result.undecided_reason = str(stop)
+    except KeyboardInterrupt:
+        result.exhaustive = False
+        result.undecided_reason = "interrupted"
+    result.seconds = time.perf_counter() - began - result.compile_seconds
+    return result
+
+
+def _result_of(
+    explored: Result, name: str, formula: str, assumed: list[Fairness]
+) -> TemporalResult:
+    result = TemporalResult(explored.model, "native", [])
+    for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
+        setattr(result, each, getattr(explored, each))
+    result.compile_seconds = explored.compile_seconds
+    result.claim, result.formula = name, formula
+    result.fairness = fairness_texts(assumed)
+    return result
+
+
+class _Check:
+    """One check over the states of a finished exploration."""
+
+    interrupted: Callable[[], bool]
+
+    def __init__(
+        self,
+        model: Model,
+        explored: Result,
+        assumed: list[Fairness],
+        memory: int,
+        result: TemporalResult,
+        stopped: Callable[[], bool] | None,
+    ):
+        self.model, self.explored, self.assumed, self.result = model, explored, assumed, result
+        self.memory, self.stopped = memory, stopped
+        self.initial = explored.per_depth[0] if explored.per_depth else 0
+
+    def run(self, claims: list[Claim], progress: bool) -> None:
+        """Judge all claims; the violation with the shortest prefix goes into the result."""
+        result = self.result
+        if result.undecided_reason in ("interrupted", "stopped") or not self.initial:
+            return
+        graph = StepGraph(self.model, self.explored.states, self.assumed, self.memory)
+        with ProgressBar("steps", shown=progress, total=graph.count) as bar:
+            graph.fill(lambda done: (bar.count(done), self._watch()))
+        result.compile_seconds += graph.compile_seconds
+        conditions = Conditions(graph, self.assumed)
+        result.steps, result.conditions = len(graph.targets), len(conditions.all)
+        result.inside_constraint = result.exhaustive and bool((graph.targets == UNKNOWN).any())
+        best: tuple[Lasso, Claim] | None = None
+        for claim in claims:
+            lasso = self._refute(claim, graph, conditions)
+            if lasso and (best is None or len(lasso.prefix) < len(best[0].prefix)):
+                best = lasso, claim
+        if best:
+            self._show(*best)
+
+    def _watch(self) -> None:
+        if self.interrupted():
+            raise Stopped("interrupted")
+        if self.stopped and self.stopped():
+            raise Stopped("stopped")
+
+    def _refute(self, claim: Claim, graph: StepGraph, conditions: Conditions) -> Lasso | None:
+        p, *q = self._judged(claim, graph.states)
+        parents = self.explored.parents
+        if claim.formula.operator == ALWAYS:
+            return _way_to_first(~p, parents)
+        wanted = refutation(claim.formula.operator, p, q[0] if q else None, self.initial)
+        return find_lasso(graph, conditions, wanted, self.explored.per_depth, parents, self._watch)
+
+    def _judged(self, claim: Claim, states: np.ndarray) -> list[np.ndarray]:
+        """For each predicate of a claim, in which states it is true."""
+        kernels = loops.Kernels(self.model)
+        judge = kernels.judge(list(claim.formula.predicates), list(claim.values))
+        self.result.compile_seconds += kernels.compile_seconds
+        values = np.array([int(each) for each in claim.values.values()], np.int64)
+        found = np.zeros(len(states), np.int64)
+        constants = loops.constants_array(self.model)
+        for at in range(0, len(states), _ROWS):
+            part = states[at : at + _ROWS]
+            own = found[at : at + _ROWS]
+
+            def run(count: int, part: np.ndarray = part, own: np.ndarray = own) -> None:
+                own[:count] = judge(part[:count], constants, values)
+
+            fine = check_some(len(part), run)
+            if fine < len(part):
+                self._explain(claim, part[fine].tobytes())
+            self._watch()
+        return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
+
+    def _explain(self, claim: Claim, row: bytes) -> NoReturn:
+        """Raise what is raised by judging a state uncompiled."""
+        try:
+            for each in claim.formula.predicates:
+                holds(self.model, row, each, claim.values)
+        except EvaluationError as error:
+            raise Stopped(str(error)) from None
+        raise defect(self.model, f"the predicates of {self.result.claim}", row)
+
+    def _show(self, lasso: Lasso, claim: Claim) -> None:
+        """Put the lasso into the result, once the uncompiled functions have agreed."""
+        result, states = self.result, self.explored.states
+        rows = [states[k].tobytes() for k in lasso.prefix + lasso.loop]
+        result.violated, result.undecided_reason = result.claim, None
+        result.parameters = claim.values
+        result.trace_rows = rows
+        result.initial = initial_text(self.model, rows[0])
+        result.trace = steps_between(self.model, rows)
+        if claim.formula.operator != ALWAYS:
+            result.loop_from = len(lasso.prefix)
+            result.why_fair = judge_loop(self.model, self.assumed, rows, result.loop_from)
+        fair = all(each.met for each in result.why_fair)
+        if not fair or not breaks(self.model, claim.formula, claim.values, rows, result.loop_from):
+            raise defect(self.model, str(result.claim), rows[-1])
+
+
+def _way_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
+    """The way to the first state of a mask, in the order of the search."""
+    found = np.flatnonzero(broken)
+    if not len(found):
+        return None
+    way = [int(found[0])]
+    while parents[way[-1]] >= 0:
+        way.append(int(parents[way[-1]]))
+    return Lasso(way[::-1], [])

@@ -1,0 +1,96 @@
+"""What is to be judged: a property's claims for given constants, and what fairness is assumed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.compiler.conditions import predicate
+from protocol_lab.errors import LabError, quoted
+from protocol_lab.spec.parameters import values as values_of
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.temporal_formulas import NEXT, Fairness, Formula, TemporalProperty
+
+DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
+FAIRNESS = (DECLARED, NO_FAIRNESS, NEXT_ONLY)
+"""What may be assumed: the spec's own conditions; nothing; that a run stops only at its end."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One instance of a property: a formula over functions, and the values of its parameters."""
+
+    formula: Formula
+    values: dict[str, Any]
+
+
+def claims_and_text(model: Model, what: str | Formula) -> tuple[str, str, list[Claim]]:
+    """(name, formula in words, the claims to be judged one by one). Raises LabError."""
+    if isinstance(what, Formula):
+        return what.text, what.text, [Claim(_resolved(model, what), {})]
+    declared = property_of(model, what)
+    claims = claims_of(model, declared)
+    return declared.name, declared.text, claims
+
+
+def property_of(model: Model, name: str) -> TemporalProperty:
+    """The temporal property of this name. Raises LabError."""
+    for each in model.spec.properties:
+        if each.name == name:
+            return each
+    known = ", ".join(each.name for each in model.spec.properties)
+    raise LabError(
+        f"{model.spec.name} has no temporal property {quoted(name)}; it has"
+        f"{f': {known}' if known else ' none'}."
+    )
+
+
+def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
+    """A property's claims for these constants, one for every choice of its parameters.
+
+    Raises LabError if there are none: then it would hold for nothing.
+    """
+    claims = [
+        Claim(_resolved(model, declared.formula(values)), values)
+        for values in _choices(model, declared)
+    ]
+    if not claims:
+        raise LabError(
+            f"{declared.name} claims nothing with these constants: there is no choice of"
+            f" {', '.join(declared.domains)}; change the constants that bound it."
+        )
+    return claims
+
+
+def claims_something(model: Model, declared: TemporalProperty) -> bool:
+    """Is there a choice of the property's parameters with these constants?"""
+    return any(True for _ in _choices(model, declared))
+
+
+def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any]]:
+    def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if not names:
+            yield chosen
+            return
+        for value in values_of(declared.domains[names[0]], {"c": model.constants, **chosen}):
+            yield from extend(names[1:], {**chosen, names[0]: value})
+
+    return extend(list(declared.domains), {})
+
+
+def _resolved(model: Model, formula: Formula) -> Formula:
+    """The formula with functions in place of expressions."""
+    functions = [
+        predicate(model, each) if isinstance(each, str) else each for each in formula.predicates
+    ]
+    return Formula(formula.operator, tuple(functions))
+
+
+def assumed_fairness(model: Model, fairness: str) -> list[Fairness]:
+    """The conditions that one of FAIRNESS stands for. Raises LabError."""
+    if fairness not in FAIRNESS:
+        raise LabError(
+            f"There is no fairness {quoted(fairness)}; use one of {', '.join(FAIRNESS)}."
+        )
+    if fairness == NEXT_ONLY:
+        return [Fairness.of(NEXT, (), strong=False)]
+    return list(model.spec.fairness) if fairness == DECLARED else []

@@ -1,0 +1,176 @@
+"""Which states lie on a fair cycle: strongly connected components, split where fairness wants it.
+
+A run that goes on for ever ends in a set of states that it visits again and again, and that set is
+strongly connected; a single state will do, since a run may also stand still. Let the largest such
+sets be the components of the graph. In one of them a fairness condition is met if one of its steps
+leads from a member to a member, for then the run can take it again and again. If not:
+
+- a weak condition is still met if it is impossible in some member. If it is possible in all of
+  them, it is so in every smaller set as well: the component has no fair cycle.
+- a strong condition must be possible in no member at all. So the members where it is possible are
+  taken out, and the rest is split into components again.
+
+What remains when nothing has to be taken out are the largest sets that a fair run can visit for
+ever: no fair cycle has been lost on the way. (This is how the emptiness of a Streett automaton is
+decided; Emerson and Lei, 1987. TLC does the same.)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.liveness.fairness_conditions import Conditions
+from protocol_lab.liveness.step_graph import StepGraph
+
+
+@dataclass
+class FairSets:
+    """The largest sets of states that a fair run can visit for ever.
+
+    of[k] is the number of the set that state k belongs to, -1 for none. rounds: how often the
+    graph was split into components.
+    """
+
+    of: np.ndarray
+    count: int
+    rounds: int
+
+
+def fair_sets(
+    graph: StepGraph,
+    conditions: Conditions,
+    region: np.ndarray,
+    must: np.ndarray | None,
+    watch: Callable[[], None],
+) -> FairSets:
+    """The fair sets within a region, a mask of states whose steps are known.
+
+    must: a mask of states, at least one of which every set has to contain (None: none has to).
+    `watch` is called between the rounds and may raise.
+    """
+    active, sets, rounds = region.copy(), np.full(graph.count, -1, np.int32), 0
+    required = np.ones(graph.count, np.bool_) if must is None else must
+    found = 0
+    while active.any():
+        members, component = _components(graph, active, watch)
+        order = np.argsort(component[members], kind="stable")
+        members = members[order].astype(np.int32)
+        bounds = np.flatnonzero(np.diff(component[members], prepend=-1))
+        bounds = np.append(bounds, len(members)).astype(np.int64)
+        watch()
+        found = judge_components(
+            members, bounds, component, graph.begins, graph.targets, graph.labels,
+            conditions.begins, conditions.numbers, conditions.strong, required, active, sets, found,
+        )  # fmt: skip
+        rounds += 1
+        watch()
+    return FairSets(sets, found, rounds)
+
+
+def _components(
+    graph: StepGraph, active: np.ndarray, watch: Callable[[], None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(the active states, the number of each state's component or -1)."""
+    members = np.flatnonzero(active)
+    compact = np.full(graph.count, -1, np.int32)
+    compact[members] = np.arange(len(members), dtype=np.int32)
+    pointers, inner = steps_within(members, compact, graph.begins, graph.targets)
+    watch()
+    ones = np.ones(len(inner), np.float64)  # what scipy would convert anything else to
+    matrix = csr_array((ones, inner, pointers), shape=(len(members), len(members)))
+    _, numbers = connected_components(matrix, directed=True, connection="strong")
+    component = np.full(graph.count, -1, np.int32)
+    component[members] = numbers
+    return members, component
+
+
+@kernel()
+def steps_within(members, compact, begins, targets) -> tuple[np.ndarray, np.ndarray]:
+    """The steps between these states, by their numbers among them: (pointers, targets).
+
+    Every pair of states stands there once: SciPy does not come to an end with an edge listed twice.
+    """
+    pointers = np.zeros(members.shape[0] + 1, np.int32)
+    most = 0
+    for k in range(members.shape[0]):
+        most += begins[members[k] + 1] - begins[members[k]]
+    inner = np.empty(most, np.int32)
+    latest = np.full(members.shape[0], -1, np.int32)
+    used = 0
+    for k in range(members.shape[0]):
+        for at in range(begins[members[k]], begins[members[k] + 1]):
+            there = compact[targets[at]] if targets[at] >= 0 else -1
+            if there >= 0 and latest[there] != k:
+                latest[there] = k
+                inner[used] = there
+                used += 1
+        pointers[k + 1] = used
+    return pointers, inner[:used].copy()
+
+
+@kernel()
+def judge_components(
+    members, bounds, component, begins, targets, labels, condition_begins, condition_numbers,
+    strong, required, active, sets, found,
+) -> int:  # fmt: skip
+    """Decide each component: it is fair, it has no fair cycle, or some members are taken out.
+
+    The states of a fair one get its number in `sets`. `active` keeps those of a component that has
+    to be split again. Returns the number of fair sets found so far.
+    """
+    count = strong.shape[0]
+    possible_in = np.zeros(count, np.int64)  # members in which a condition's step is possible
+    taken = np.zeros(count, np.bool_)
+    latest = np.full(count, -1, np.int64)  # the member that was counted last
+    touched = np.empty(count, np.int64)
+    for c in range(bounds.shape[0] - 1):
+        first, last = bounds[c], bounds[c + 1]
+        own = component[members[first]]
+        touches = 0
+        has_required = False
+        for k in range(first, last):
+            here = members[k]
+            has_required = has_required or required[here]
+            for at in range(begins[here], begins[here + 1]):
+                inside = targets[at] >= 0 and component[targets[at]] == own
+                label = labels[at]
+                for n in range(condition_begins[label], condition_begins[label + 1]):
+                    condition = condition_numbers[n]
+                    if latest[condition] < 0:
+                        touched[touches] = condition
+                        touches += 1
+                    if latest[condition] != here:
+                        latest[condition] = here
+                        possible_in[condition] += 1
+                    taken[condition] = taken[condition] or inside
+        hopeless, to_split = not has_required, False
+        for t in range(touches):
+            condition = touched[t]
+            if not taken[condition]:
+                if strong[condition]:
+                    to_split = True
+                elif possible_in[condition] == last - first:
+                    hopeless = True
+        for k in range(first, last):
+            here = members[k]
+            stays = to_split and not hopeless
+            if stays:
+                for at in range(begins[here], begins[here + 1]):
+                    label = labels[at]
+                    for n in range(condition_begins[label], condition_begins[label + 1]):
+                        condition = condition_numbers[n]
+                        stays = stays and (taken[condition] or not strong[condition])
+            active[here] = stays
+            if not hopeless and not to_split:
+                sets[here] = found
+        if not hopeless and not to_split:
+            found += 1
+        for t in range(touches):
+            possible_in[touched[t]] = 0
+            taken[touched[t]] = False
+            latest[touched[t]] = -1
+    return found

@@ -1,0 +1,65 @@
+"""The fairness conditions of a model, one by one, and which steps count for each.
+
+`weakly_fair(send, each="server")` is one condition a server. A condition whose steps are possible
+nowhere is met by every run; so only those are listed that some label belongs to.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocol_lab.liveness.step_graph import StepGraph
+from protocol_lab.spec.temporal_formulas import Fairness
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One fairness condition: an assumption, and the values of its `each`."""
+
+    fairness: Fairness
+    values: tuple[int, ...] = ()
+
+    @property
+    def strong(self) -> bool:
+        return self.fairness.strong
+
+    @property
+    def action(self) -> str:
+        """Which steps count: "become_leader(server=2)", "some become_leader", "some step"."""
+        name, each = self.fairness.name, self.fairness.each
+        if self.fairness.function is None:
+            return name
+        if not each:
+            return f"some {name}"
+        shown = (f"{path}={value}" for path, value in zip(each, self.values, strict=True))
+        return f"{name}({', '.join(shown)})"
+
+    @property
+    def text(self) -> str:
+        """As people write it: "weak fairness of become_leader(server=2)"."""
+        return f"{'strong' if self.strong else 'weak'} fairness of {self.action}"
+
+
+class Conditions:
+    """All conditions of a graph, by number, as the compiled loops take them.
+
+    Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
+    """
+
+    def __init__(self, graph: StepGraph, fairness: list[Fairness]):
+        own = len(graph.model.spec.actions)
+        found: dict[Condition, int] = {}
+        of_label = []
+        for action, values in graph.label_of:
+            keys = dict(zip(graph.keys[action], values, strict=True))
+            name = graph.actions[action].name
+            met = [
+                Condition(each, tuple(keys[path] for path in each.each))
+                for each in fairness
+                if (each.function is None and action < own) or each.name == name
+            ]
+            of_label.append([found.setdefault(each, len(found)) for each in met])
+        self.all = list(found)
+        self.strong = np.array([each.strong for each in self.all], np.bool_)
+        self.begins = np.cumsum([0, *map(len, of_label)]).astype(np.int64)
+        self.numbers = np.array([k for numbers in of_label for k in numbers], np.int32)

@@ -1,0 +1,186 @@
+"""One lasso, judged with the uncompiled functions: is the loop fair, does it break a property?
+
+This says why a loop is fair, in the words of the guards. It is also the second opinion on every
+lasso that the compiled search finds, and the judge of lassos in scenario files.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.language.evaluation import evaluated
+from protocol_lab.liveness.claims import assumed_fairness, claims_of, property_of
+from protocol_lab.liveness.fairness_conditions import Condition
+from protocol_lab.liveness.step_graph import foreign_actions
+from protocol_lab.semantics.transitions import Attempt, attempts
+from protocol_lab.spec.parameters import names_used
+from protocol_lab.spec.spec import Action, Model
+from protocol_lab.spec.state_view import view
+from protocol_lab.spec.temporal_formulas import (
+    ALWAYS,
+    ALWAYS_EVENTUALLY,
+    EVENTUALLY,
+    EVENTUALLY_ALWAYS,
+    Fairness,
+    Formula,
+)
+
+NEVER, TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
+"""How a loop meets a condition: its steps are possible nowhere in it; one of them is taken; it is
+a weak one and impossible somewhere; or it does not."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a loop stands to one condition. `at`: the number of the state (1 is the initial one) in
+    which a step of it is taken, or is impossible for the `reason` given."""
+
+    condition: Condition
+    how: str
+    at: int = 0
+    reason: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.how != UNMET
+
+    @property
+    def text(self) -> str:
+        """The standing in a sentence without its full stop."""
+        action = self.condition.action
+        if self.how == NEVER:
+            return f"{action} is never possible in the loop"
+        if self.how == TAKEN:
+            return f"{action} is taken after state {self.at}"
+        if self.how == INTERRUPTED:
+            why = f": {self.reason}" if self.reason else ""
+            return f"{action} is not possible in state {self.at}{why}"
+        every = "some state" if self.condition.strong else "every state"
+        return f"{action} is possible in {every} of the loop and never taken"
+
+
+def judge_loop(
+    model: Model, fairness: list[Fairness], rows: list[bytes], loop_from: int
+) -> list[Standing]:
+    """How the loop of a lasso stands to every condition that is possible somewhere in it, and to
+    every other one without `each`.
+
+    rows: the states of the lasso; the last one is that of number `loop_from` (from 1) again, or is
+    that number itself if the run stays there.
+    """
+    actions = [*model.spec.actions, *foreign_actions(model, fairness)]
+    loop = rows[loop_from - 1 : -1] or rows[loop_from - 1 :]
+    tried = [_by_condition(model, row, actions, fairness) for row in loop]
+    taken: dict[Condition, int] = {}
+    for k, possible in enumerate(tried):
+        after = rows[loop_from + k] if len(rows) > loop_from else None
+        for condition, reached in possible.items():
+            if after in reached:
+                taken.setdefault(condition, loop_from + k)
+    found = dict.fromkeys(condition for possible in tried for condition in possible)
+    found |= dict.fromkeys(Condition(each) for each in fairness if not each.each)
+    standings = []
+    for condition in found:
+        missing = [k for k, possible in enumerate(tried) if condition not in possible]
+        if len(missing) == len(tried):
+            standings.append(Standing(condition, NEVER))
+        elif condition in taken:
+            standings.append(Standing(condition, TAKEN, taken[condition]))
+        elif missing and not condition.strong:
+            reason = _refusal(model, loop[missing[0]], actions, condition)
+            standings.append(Standing(condition, INTERRUPTED, loop_from + missing[0], reason))
+        else:
+            standings.append(Standing(condition, UNMET))
+    return standings
+
+
+def _by_condition(
+    model: Model, row: bytes, actions: list[Action], fairness: list[Fairness]
+) -> dict[Condition, set[bytes]]:
+    """The conditions that are possible in a state, with the states that their steps lead to."""
+    own = {each.name for each in model.spec.actions}
+    steps = {each.row for each in attempts(model, row) if each.taken}
+    found: dict[Condition, set[bytes]] = {}
+    for each in attempts(model, row, actions):
+        if not each.taken or each.row == row:
+            continue
+        for assumed in fairness:
+            if assumed.name == each.action.name or (
+                assumed.function is None and each.action.name in own
+            ):
+                condition = Condition(assumed, tuple(value_at(each, p) for p in assumed.each))
+                found.setdefault(condition, set()).add(each.row)
+    return {condition: reached & steps for condition, reached in found.items()}
+
+
+def value_at(each: Attempt, path: str) -> int:
+    """A parameter of an attempt, or a field of one, as a number."""
+    name, _, fields = path.partition(".")
+    value = each.args[name]
+    for field in fields.split(".") if fields else []:
+        value = getattr(value, field)
+    return int(value)
+
+
+def _refusal(model: Model, row: bytes, actions: list[Action], condition: Condition) -> str:
+    """Why a condition's action can't happen in a state: its reasons, the most frequent first."""
+    if condition.fairness.function is None:
+        return "no step is possible"
+    counts: dict[str, int] = {}
+    chosen = [each for each in actions if each.name == condition.fairness.name]
+    for each in attempts(model, row, chosen):
+        values = tuple(value_at(each, path) for path in condition.fairness.each)
+        if values == condition.values:
+            reason = "it would change nothing" if each.taken else each.reason
+            counts[reason] = counts.get(reason, 0) + 1
+    reasons = sorted(counts, key=lambda reason: -counts[reason])
+    return "; or ".join(reasons[:2]) if reasons else "there is nothing for it to act on"
+
+
+def why_not_broken(
+    model: Model, rows: list[bytes], loop_from: int | None, name: str, fairness: str
+) -> str:
+    """Why a path of states is not a fair run that breaks a property; "" if it is one.
+
+    rows, loop_from: as in `judge_loop`; None for a path that ends without a loop. Raises LabError
+    for a name that the spec does not have.
+    """
+    claims = claims_of(model, property_of(model, name))
+    is_run = claims[0].formula.operator == ALWAYS or loop_from is not None
+    if not is_run:
+        return f"{name} is about whole runs: say first where this one goes on, with !loops_to."
+    if not any(breaks(model, each.formula, each.values, rows, loop_from) for each in claims):
+        return f"the run satisfies {name}."
+    if loop_from is None:
+        return ""
+    assumed = assumed_fairness(model, fairness)
+    unmet = [each for each in judge_loop(model, assumed, rows, loop_from) if not each.met]
+    return f"the loop is not fair: {unmet[0].text}." if unmet else ""
+
+
+def breaks(
+    model: Model, formula: Formula, values: dict[str, Any], rows: list[bytes], loop_from: int | None
+) -> bool:
+    """Does the run along these states break the formula, by its definition?
+
+    loop_from as in `judge_loop`; None for a run that is cut off, which breaks only `always`.
+    """
+    p, *q = ([holds(model, row, each, values) for row in rows] for each in formula.predicates)
+    if formula.operator == ALWAYS:
+        return not all(p)
+    if loop_from is None:
+        return False
+    first = loop_from - 1
+    if formula.operator == EVENTUALLY:
+        return not any(p)
+    if formula.operator == ALWAYS_EVENTUALLY:
+        return not any(p[first:])
+    if formula.operator == EVENTUALLY_ALWAYS:
+        return not all(p[first:])
+    return any(p[k] and not any(q[0][min(k, first) :]) for k in range(len(rows)))
+
+
+def holds(model: Model, row: bytes, predicate: Callable, values: dict[str, Any]) -> bool:
+    """Is a predicate true of a state? It takes what it names among s, c and these values."""
+    scope = {"s": view(model.layout, row), "c": model.constants, **values}
+    return bool(evaluated(predicate, *(scope[name] for name in names_used(predicate))))

@@ -1,0 +1,300 @@
+"""From fair sets of states to one run that can be shown: a prefix and a loop.
+
+Every property is refuted in the same way. A run breaks it if, from some moment on (a `start`), it
+stays within a `region` for ever, fairly, and visits a state that it `must` visit again and again:
+
+    eventually p          starts: initial states       region: not p    must: -
+    always eventually p   starts: any state            region: not p    must: -
+    eventually always p   starts: any state            region: all      must: not p
+    p leads to q          starts: p and not q          region: not q    must: -
+
+The prefix is a shortest one: no fair loop can be reached in fewer steps. The loop is made short by
+going to the nearest state or step that a condition still wants, and by leaving out detours; it is
+not proved to be a shortest.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.liveness.fair_cycles import fair_sets
+from protocol_lab.liveness.fairness_conditions import Conditions
+from protocol_lab.liveness.step_graph import StepGraph
+from protocol_lab.spec.temporal_formulas import (
+    ALWAYS_EVENTUALLY,
+    EVENTUALLY,
+    EVENTUALLY_ALWAYS,
+    LEADS_TO,
+)
+
+_MOST_ENTRIES = 16
+"""Of the nearest states on fair loops, how many are tried for a short loop."""
+
+_LONG = 200
+"""Loops with more steps than this are not searched for detours."""
+
+
+@dataclass
+class Refutation:
+    """What a run must do to break a property: masks of states, as in the module's docstring."""
+
+    starts: np.ndarray
+    region: np.ndarray
+    must: np.ndarray | None = None
+
+
+@dataclass
+class Lasso:
+    """Positions of states: `prefix` from an initial state to the loop's first one, then `loop`.
+
+    loop: the states after that one, the last of which is that one again; empty if the run stays
+    where it is for ever.
+    """
+
+    prefix: list[int]
+    loop: list[int]
+
+
+def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, initial: int) -> Refutation:
+    """How a property is broken, given where its predicates hold; states [0, initial) are the
+    initial ones."""
+    if operator == EVENTUALLY:
+        return Refutation((np.arange(len(p)) < initial) & ~p, ~p)
+    if operator == ALWAYS_EVENTUALLY:
+        return Refutation(~p, ~p)
+    if operator == EVENTUALLY_ALWAYS:
+        everywhere = np.ones(len(p), np.bool_)
+        return Refutation(everywhere, everywhere, ~p)
+    assert operator == LEADS_TO
+    return Refutation(p & ~q, ~q)
+
+
+def find_lasso(
+    graph: StepGraph,
+    conditions: Conditions,
+    wanted: Refutation,
+    per_depth: list[int],
+    parents: np.ndarray,
+    watch: Callable[[], None],
+) -> Lasso | None:
+    """A fair run that breaks the property, with a shortest prefix; None if there is none.
+
+    per_depth, parents: of the breadth-first search that found the states, which are in its order.
+    """
+    levels = np.cumsum([0, *per_depth]).astype(np.int64)
+    before, order = reach(levels, wanted.starts, wanted.region, graph.begins, graph.targets)
+    watch()
+    within = (before != UNREACHED) & ~graph.cut
+    sets = fair_sets(graph, conditions, within, wanted.must, watch)
+    if not sets.count:
+        return None
+    best = None
+    nearest = _nearest(sets.of, order, before, levels, parents)
+    loops = _Loops(graph, conditions, sets.of, wanted.must)
+    for entry in nearest:
+        loop = loops.through(entry)
+        if best is None or len(loop) < len(best.loop):
+            best = Lasso(_way_to(entry, before, parents), loop)
+        watch()
+    return best
+
+
+def _nearest(
+    sets: np.ndarray, order: np.ndarray, before: np.ndarray, levels: np.ndarray, parents: np.ndarray
+) -> list[int]:
+    """Some of the states on fair loops that are reached in the fewest steps."""
+    candidates = order[sets[order] >= 0]
+    first = len(_way_to(int(candidates[0]), before, parents))
+    found = []
+    for each in candidates[:_MOST_ENTRIES].tolist():
+        if len(_way_to(each, before, parents)) == first:
+            found.append(each)
+    return found
+
+
+def _way_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
+    """A shortest way from an initial state: within the region back to a start, then by the tree."""
+    way = [position]
+    while before[way[-1]] >= 0:
+        way.append(int(before[way[-1]]))
+    while parents[way[-1]] >= 0:
+        way.append(int(parents[way[-1]]))
+    return way[::-1]
+
+
+class _Loops:
+    """Closed walks within a fair set that meet all fairness conditions."""
+
+    def __init__(
+        self, graph: StepGraph, conditions: Conditions, sets: np.ndarray, must: np.ndarray | None
+    ):
+        self.graph, self.conditions, self.sets, self.must = graph, conditions, sets, must
+        self.visited = np.zeros(graph.count, np.int32)
+        self.origin = np.empty(graph.count, np.int32)
+        self.turn = 0
+        self._possible: dict[int, frozenset[int]] = {}
+
+    def through(self, entry: int) -> list[int]:
+        """The states of a fair loop from `entry` back to it, without the first."""
+        walk = [entry]
+        while True:
+            pending, must = self._pending(walk)
+            if not pending and not must:
+                if walk[-1] == entry:
+                    return self._without_detours(walk)[1:]
+                pending = set()
+            walk += self._onwards(walk[-1], pending, must, entry)
+
+    def _pending(self, walk: list[int]) -> tuple[set[int], bool]:
+        """(the conditions that a loop along this walk does not meet, lacks it a must state)."""
+        states = set(walk)
+        possible = [self._possible_in(each) for each in states]
+        taken: set[int] = set()
+        for here, there in pairwise(walk):
+            taken |= self._counting(here, there)
+        strong = self.conditions.strong
+        unmet = {k for k in set().union(*possible) - taken if strong[k]}
+        unmet |= {k for k in frozenset.intersection(*possible) - taken if not strong[k]}
+        return unmet, self.must is not None and not any(self.must[each] for each in states)
+
+    def _possible_in(self, state: int) -> frozenset[int]:
+        """The conditions some step of which is possible in this state."""
+        if state not in self._possible:
+            graph = self.graph
+            first, last = graph.begins[state], graph.begins[state + 1]
+            labels = set(graph.labels[first:last].tolist())
+            self._possible[state] = frozenset(k for each in labels for k in self._of(each))
+        return self._possible[state]
+
+    def _of(self, label: int) -> Iterator[int]:
+        first, last = self.conditions.begins[label], self.conditions.begins[label + 1]
+        return iter(self.conditions.numbers[first:last].tolist())
+
+    def _counting(self, here: int, there: int) -> set[int]:
+        """The conditions for which the step between these states counts."""
+        graph, found = self.graph, set()
+        for at in range(graph.begins[here], graph.begins[here + 1]):
+            if graph.targets[at] == there:
+                found.update(self._of(int(graph.labels[at])))
+        return found
+
+    def _onwards(self, here: int, pending: set[int], must: bool, entry: int) -> list[int]:
+        """A shortest way within the set to what meets one more demand, or else back to `entry`."""
+        graph, conditions = self.graph, self.conditions
+        wanted = np.zeros(len(conditions.strong), np.bool_)
+        wanted[list(pending)] = True
+        self.turn += 1
+        goal_state = self.must if must else np.zeros(0, np.bool_)
+        goal, last_step = search(
+            here, self.sets, graph.begins, graph.targets, graph.labels, conditions.begins,
+            conditions.numbers, conditions.strong, wanted, goal_state,
+            entry if not pending and not must else -1, self.visited, self.turn, self.origin,
+        )  # fmt: skip
+        way = [goal] if last_step < 0 else [last_step, goal]
+        while way[0] != here:
+            way.insert(0, int(self.origin[way[0]]))
+        return way[1:]
+
+    def _without_detours(self, walk: list[int]) -> list[int]:
+        """The closed walk with each part left out that comes back to where it began, if it may."""
+        if len(walk) > _LONG:
+            return walk
+        shorter = True
+        while shorter:
+            shorter = False
+            for first in range(len(walk) - 1):
+                for last in range(len(walk) - 1, first, -1):
+                    rest = walk[: first + 1] + walk[last + 1 :]
+                    if walk[first] == walk[last] and self._pending(rest) == (set(), False):
+                        walk, shorter = rest, True
+                        break
+                if shorter:
+                    break
+        return walk
+
+
+# --- Compiled loops; without signatures, so that importing this module compiles nothing -------
+
+UNREACHED, A_START = -2, -1
+
+
+@kernel()
+def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
+    """Search breadth first within the region from every start, which costs its own depth.
+
+    State k is of depth d if levels[d] <= k < levels[d + 1]. Returns (before, order): before[k] is
+    the state before k on a shortest way, A_START if the way begins there, or UNREACHED; order has
+    the states that were reached, nearest first.
+    """
+    count = region.shape[0]
+    before = np.full(count, -2, np.int32)
+    order = np.empty(count, np.int32)
+    filled, begin, depth = 0, 0, 0
+    while depth < levels.shape[0] - 1 or begin < filled:
+        end = filled
+        if depth < levels.shape[0] - 1:
+            for k in range(levels[depth], levels[depth + 1]):
+                if starts[k] and region[k] and before[k] == -2:
+                    before[k] = -1
+                    order[filled] = k
+                    filled += 1
+            end = filled
+        for at in range(begin, end):
+            here = order[at]
+            for step in range(begins[here], begins[here + 1]):
+                there = targets[step]
+                if there >= 0 and region[there] and before[there] == -2:
+                    before[there] = here
+                    order[filled] = there
+                    filled += 1
+        begin = end
+        depth += 1
+    return before, order[:filled]
+
+
+@kernel()
+def search(
+    here, sets, begins, targets, labels, condition_begins, condition_numbers, strong, wanted, must,
+    entry, visited, turn, origin,
+) -> tuple[int, int]:  # fmt: skip
+    """The nearest state of the set that `here` belongs to that meets a demand, and the way to it.
+
+    A demand is met by a step that counts for a wanted condition; by a state where a wanted weak one
+    is impossible; by a state in `must`; by the state `entry`. Returns (state, the state before it
+    if a step met the demand, else -1); origin[k] is the state before k. visited[k] == turn marks
+    what this call has seen.
+    """
+    queue = [here]
+    visited[here] = turn
+    origin[here] = here
+    possible = np.zeros(strong.shape[0], np.bool_)
+    at = 0
+    while at < len(queue):
+        state = queue[at]
+        at += 1
+        possible[:] = False
+        for step in range(begins[state], begins[state + 1]):
+            label, there = labels[step], targets[step]
+            inside = there >= 0 and sets[there] == sets[here]
+            for n in range(condition_begins[label], condition_begins[label + 1]):
+                possible[condition_numbers[n]] = True
+                if inside and wanted[condition_numbers[n]]:
+                    return there, state
+        for k in range(strong.shape[0]):
+            if wanted[k] and not strong[k] and not possible[k]:
+                return state, -1
+        if must.shape[0] > 0 and must[state]:
+            return state, -1
+        for step in range(begins[state], begins[state + 1]):
+            there = targets[step]
+            if there >= 0 and sets[there] == sets[here]:
+                if there == entry:
+                    return there, state
+                if visited[there] != turn:
+                    visited[there] = turn
+                    origin[there] = state
+                    queue.append(there)
+    return -1, -1

@@ -1,0 +1,130 @@
+"""What came of checking a temporal property: a verdict, and a lasso that breaks it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol_lab.checker.result import HOLDS, VIOLATED, Result, reach_lines
+from protocol_lab.liveness.claims import DECLARED
+from protocol_lab.liveness.lasso_check import NEVER, Standing
+
+
+@dataclass(repr=False)
+class TemporalResult(Result):
+    """The outcome for one property. The counts are those of the exploration behind it.
+
+    claim: the property's name, or the formula in words where it has none. `assumption` is the
+    choice of fairness that was made, `fairness` what it comes to, in words. If violated, `trace`
+    leads through the prefix and once around the loop (or ends where the run stays for ever),
+    `parameters` are the values for which it fails, and `why_fair` says how the loop stands to the
+    conditions. `conditions` counts those that are possible somewhere, `steps` the transitions that
+    change something. `inside_constraint`: a constraint cut something off, so that "holds" means: on
+    the runs that stay inside.
+    """
+
+    claim: str = ""
+    formula: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    assumption: str = DECLARED
+    fairness: list[str] = field(default_factory=list)
+    why_fair: list[Standing] = field(default_factory=list)
+    conditions: int = 0
+    steps: int = 0
+    inside_constraint: bool = False
+
+    @property
+    def claim_line(self) -> str | None:
+        """The line of a scenario file that claims what was found; None for a mere formula."""
+        if self.violated is None or self.claim == self.formula:
+            return None
+        return f"!violates {self.claim}" + (
+            "" if self.assumption == DECLARED else f" under {self.assumption}"
+        )
+
+    @property
+    def stutters(self) -> bool:
+        """Does the run stay in its last state for ever?"""
+        return self.loop_from is not None and self.loop_from == len(self.trace_rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `check --json`, and those of a temporal property."""
+        return {
+            **super().to_json(),
+            "property": self.claim,
+            "formula": self.formula,
+            "parameters": self.parameters,
+            "fairness": self.fairness,
+            "inside_constraint": self.inside_constraint,
+            "loop_from": self.loop_from,
+            "stutters": self.stutters,
+            "why_fair": [each.text for each in self.why_fair],
+            "conditions": self.conditions,
+            "steps": self.steps,
+        }
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+
+def summary(result: TemporalResult) -> str:
+    """The outcome in a few lines for people."""
+    lines = [str(result.model)]
+    claim = result.claim + (f" ({result.formula})" if result.formula != result.claim else "")
+    if result.verdict == HOLDS:
+        where = " that stays inside the constraint" if result.inside_constraint else ""
+        lines.append(f"✓ holds: {claim} on every fair run{where}")
+    elif result.verdict == VIOLATED:
+        chosen = ", ".join(f"{name}={value}" for name, value in result.parameters.items())
+        lines.append(f"✗ violated: {claim}{f' for {chosen}' if chosen else ''}")
+        lines.append(f"  {_how(result)}")
+    else:
+        lines.append(f"? undecided: {claim} not violated so far; {result.undecided_reason}")
+    lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
+    rate = result.distinct / result.seconds if result.seconds else 0
+    lines.append(
+        f"  {result.distinct:,} distinct states, {result.steps:,} steps between them,"
+        f" {result.conditions} fairness conditions"
+    )
+    lines.append(
+        f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s),"
+        f" {result.compile_seconds:.2f} s compiling;"
+        f" chance that a hash collision hid a state {result.collision_probability:.1e}"
+    )
+    lines += reach_lines(result)
+    if result.trace is not None:
+        lines += _trace_lines(result)
+        lines += _fair_lines(result)
+    return "\n".join(lines)
+
+
+def _how(result: TemporalResult) -> str:
+    """Where the run goes for ever."""
+    if result.loop_from is None:
+        return f"after {len(result.trace)} steps"
+    if result.stutters:
+        return f"the run stops in state {result.loop_from}, and stays there for ever"
+    states = len(result.trace_rows) - result.loop_from
+    return (
+        f"the run comes back to state {result.loop_from}, and goes round through {states}"
+        f" state{'' if states == 1 else 's'} for ever"
+    )
+
+
+def _trace_lines(result: TemporalResult) -> list[str]:
+    lines = [f"    1 {result.initial or 'the initial state'}"]
+    lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
+    if result.stutters:
+        lines.append("      ↻ stays there")
+    elif result.loop_from is not None:
+        lines[result.loop_from - 1] += "   ← the loop begins here"
+        back = f"→ back to state {result.loop_from}"
+        lines[-1] = f"  ↻ {result.loop_from} {result.trace[-1]}   {back}"
+    return lines
+
+
+def _fair_lines(result: TemporalResult) -> list[str]:
+    if not result.why_fair:
+        return []
+    never = [each.condition.action for each in result.why_fair if each.how == NEVER]
+    told = [each.text for each in result.why_fair if each.how != NEVER]
+    told += [f"never possible there: {', '.join(never)}"] if never else []
+    return ["  why that is fair:", *(f"    {text}" for text in told)]

@@ -1,0 +1,6 @@
+"""What a spec means, one state at a time, in plain Python: the oracle for compiled code.
+
+transitions  tries actions on a state: the successor, or the reason for the refusal
+step_text    a step as text, such as `become_leader(replica=2)`, written and read
+dry_run      tries a spec on a few states before it is compiled, to name mistakes early
+"""

@@ -1,0 +1,69 @@
+"""Trying a spec out, uncompiled, before it is compiled: mistakes get their own sentence here.
+
+Compiled code has no words for a misspelled field or a forgotten `return TAKEN`. Some mistakes it
+would not even notice: a guard behind an effect leaves the effect in the successors that follow.
+"""
+
+from collections.abc import Iterable
+from itertools import islice
+
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.language.dependencies import reachable
+from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, successors
+from protocol_lab.spec.named_values import (
+    check_texts,
+    names_of_constants,
+    names_of_fields,
+)
+from protocol_lab.spec.spec import Model, Property
+
+TRIED, STARTS = 200, 50
+"""How many states are tried, and how many initial ones among them."""
+
+_passed: set[tuple] = set()
+
+
+def rehearse(model: Model, properties: Iterable[Property] = ()) -> None:
+    """Take every step and judge every property in the first states, once for these functions.
+
+    properties: what is to be judged beyond the sometimes properties and constraints of the spec.
+    Raises LabError for a fault of an action or property, or if there is no initial state.
+    """
+    spec = model.spec
+    judged = [*properties, *spec.sometimes_properties, *spec.constraints]
+    steps = [each for each in judged if each in spec.step_invariants]
+    states = [each for each in judged if each not in steps]
+    functions = tuple(each.function for each in [*spec.inits, *spec.actions, *judged])
+    key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
+    if key in _passed:
+        return
+    fields, constants = names_of_fields(model.layout), names_of_constants(spec.constants)
+    check_texts(reachable(list(functions)), fields, constants)
+    try:
+        _walk(model, states, steps)
+    except EvaluationError:
+        return  # the search meets it as well, and says what it means
+    _passed.add(key)
+
+
+def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
+    waiting = list(dict.fromkeys(each.row for each in islice(initial(model), STARTS)))
+    if not waiting:
+        raise LabError(
+            f"{model.spec.name} has no initial state: every function with @spec.init refuses."
+        )
+    seen = set(waiting)
+    for row in waiting:
+        for each in states:
+            evaluate(model, row, each.function)
+    while waiting and len(seen) < TRIED:
+        row = waiting.pop(0)
+        for found in successors(model, row):
+            for each in steps:
+                evaluate_step(model, row, found.row, each.function)
+            if found.row in seen:
+                continue
+            seen.add(found.row)
+            waiting.append(found.row)
+            for each in states:
+                evaluate(model, found.row, each.function)

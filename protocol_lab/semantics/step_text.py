@@ -1,0 +1,341 @@
+"""Steps as text: an action's name and its parameters, never a hash or an index.
+
+    become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
+    lose_messages(lost={1, 3})
+    init(keys=[1, 0, 2])
+
+A message is written by its content, shortened to the fields that single it out among the messages
+that could be meant. `find_step` reads such a line for a given state.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, islice, pairwise
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.language import node_sets
+from protocol_lab.semantics.transitions import (
+    Attempt,
+    Offered,
+    attempt,
+    choices,
+    initial,
+    is_only_start,
+    successors,
+)
+from protocol_lab.spec.layout import Named, Node, StructLayout
+from protocol_lab.spec.parameters import (
+    Domain,
+    Member,
+    Sequences,
+    Subset,
+    follow,
+    is_sequence_of,
+    values,
+)
+from protocol_lab.spec.spec import Action, Model
+from protocol_lab.spec.state_view import StructView, plain, view
+
+SHOWN = 4
+"""How many choices are named where a line leaves several open."""
+
+_LONGEST = 10_000
+"""Characters of a step's text, more than the fullest message has."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An action and its parameters as plain values: numbers, sorted lists, dicts of fields."""
+
+    action: str
+    args: dict[str, Any] = field(hash=False)
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as it stands in `check --json`."""
+        return {"action": self.action, "args": self.args}
+
+
+def as_json(value: Any) -> Any:
+    """A plain value with sets of nodes as sorted lists."""
+    match value:
+        case set():
+            return sorted(value)
+        case dict():
+            return {key: as_json(each) for key, each in value.items()}
+        case list():
+            return [as_json(each) for each in value]
+    return value
+
+
+def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Step:
+    """The step that takes this action with these parameters in this state."""
+    shown = {name: _plain_argument(action, name, value) for name, value in args.items()}
+    texts = [
+        f"{name}={_argument_text(model, row, action, name, value, args)}"
+        for name, value in args.items()
+    ]
+    return Step(action.name, shown, f"{action.name}({', '.join(texts)})")
+
+
+def argument_text(model: Model, row: bytes, action: Action, name: str, args: dict) -> str:
+    """One parameter's value as text, as it stands in the step's own text."""
+    return _argument_text(model, row, action, name, args[name], args)
+
+
+def _plain_argument(action: Action, name: str, value: Any) -> Any:
+    match action.domains[name]:
+        case Subset():
+            return sorted(node_sets.members(value))
+        case Named(names):
+            return names[value]
+        case Sequences():
+            return list(value)
+    return as_json(plain(value)) if isinstance(value, StructView) else int(value)
+
+
+def _argument_text(
+    model: Model, row: bytes, action: Action, name: str, value: Any, args: dict
+) -> str:
+    domain = action.domains[name]
+    if isinstance(domain, Subset):
+        return _as_text(node_sets.as_set(value))
+    if isinstance(domain, Named):
+        return domain.names[value]
+    if isinstance(domain, Sequences):
+        return _as_text(list(value))
+    if not isinstance(value, StructView):
+        return str(int(value))
+    assert isinstance(domain, Member)
+    scope = {"s": view(model.layout, row), "c": model.constants, **args}
+    others = [plain(each) for each in values(domain, scope) if each != value]
+    own = plain(value)
+    fields = ", ".join(f"{key}={_as_text(own[key])}" for key in _telling_fields(own, others))
+    return f"{value._layout.declared.__name__}({fields})"
+
+
+def _telling_fields(own: dict, others: list[dict]) -> tuple[str, ...]:
+    """The fewest fields, the first such in declaration order, that no other item shares."""
+    for count in range(1, len(own) + 1):
+        for names in combinations(own, count):
+            if not any(all(other[n] == own[n] for n in names) for other in others):
+                return names
+    return tuple(own)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(str(each) for each in sorted(value)) + "}"
+    return repr(value)
+
+
+def find_step(model: Model, row: bytes, text: str) -> Attempt:
+    """Read a step's text in a state and try it. Raises LabError if it names no single choice.
+
+    The attempt may still be a refusal: look at its `reason`.
+    """
+    name, wanted = parse(text)
+    action = model.action(name)
+    for argument in wanted:
+        if argument not in action.domains:
+            known = ", ".join(action.domains) or "no parameters"
+            raise LabError(f"{name} has no parameter {quoted(argument)}; it has {known}.")
+    matching = list(choices(model, row, action, _as_written(wanted)))
+    return attempt(model, row, action, _single(matching, text, model, row, action))
+
+
+def _single(matching: list[dict], text: str, model: Model, row: bytes, action: Action) -> dict:
+    if len(matching) == 1:
+        return matching[0]
+    if not matching:
+        raise LabError(f"{shortened(text)}: there is no such choice in this state.")
+    shown = "; ".join(step_of(model, row, action, args).text for args in matching[:SHOWN])
+    raise LabError(f"{shortened(text)} is ambiguous; say which of {len(matching)}: {shown}.")
+
+
+def find_initial(model: Model, text: str | None) -> Attempt:
+    """The initial state that a line `init(...)` chooses; None for the only one."""
+    wanted = {} if text is None else parse(text)[1]
+    inits = [each for each in model.spec.inits if wanted.keys() <= each.domains.keys()]
+    starts = list(islice(initial(model, inits, _as_written(wanted)), SHOWN + 1))
+    if len(starts) == 1:
+        return starts[0]
+    if not starts:
+        raise LabError(f"{shortened(text or 'init()')}: there is no such initial state.")
+    shown = "; ".join(_init_text(model, each) for each in starts[:SHOWN])
+    more = ", and more" if len(starts) > SHOWN else ""
+    raise LabError(f"There are several initial states: say which, of {shown}{more}.")
+
+
+class _Fields(dict[str, Any]):
+    """The written fields of a message; `name` is what was written before them, if anything."""
+
+    def __init__(self, fields: dict[str, Any], name: str = ""):
+        super().__init__(fields)
+        self.name = name
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """The action's name and the wanted values of a line `name(parameter=value, ...)`.
+
+    Raises LabError for anything else, and for a parameter that is written twice.
+    """
+    text = text.strip()
+    if len(text) > _LONGEST:
+        raise LabError(
+            f"{quoted(text)} has {len(text):,} characters, and a step has at most {_LONGEST:,}."
+        )
+    try:
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            return call.func.id, _keywords(call)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        pass
+    raise LabError(f"{quoted(text)} is no step; write action(parameter=value, ...).")
+
+
+def _keywords(call: ast.Call) -> dict[str, Any]:
+    """The values by name. Raises ValueError where one has no name, LabError where one has two."""
+    found: dict[str, Any] = {}
+    if call.args:
+        raise ValueError("a value without a name")
+    for each in call.keywords:
+        if each.arg is None:
+            raise ValueError("a star")
+        if each.arg in found:
+            raise LabError(f"{each.arg} is written twice: leave one of them out.")
+        found[each.arg] = _value(each.value)
+    return found
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Call(func=ast.Name("set"), args=[], keywords=[]) | ast.Dict(keys=[]):
+            return set()
+        case ast.Call(func=ast.Name(name)):
+            return _Fields(_keywords(node), name)
+        case ast.Dict():
+            return _Fields(ast.literal_eval(node))
+        case ast.Name(name):
+            return name
+    return ast.literal_eval(node)
+
+
+def _as_written(wanted: dict[str, Any]) -> Offered:
+    """Of the parameters that were written only the values that are meant, of others all.
+
+    Raises LabError for a value of the wrong kind, such as a list for a node.
+    """
+
+    def offered(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+        if name not in wanted:
+            return values(domain, scope)
+        value = wanted[name]
+        if not _is_of_kind(domain, value, scope):
+            raise LabError(f"{name}={quoted(value)} is {_kind(domain, scope)}.")
+        if isinstance(domain, Sequences):
+            return iter([tuple(value)] if is_sequence_of(domain, value, scope) else [])
+        return (each for each in values(domain, scope) if _matches(domain, each, value))
+
+    return offered
+
+
+def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
+    """Can it be a value of this domain? A list is no node, and a number is no set of nodes."""
+    match domain:
+        case Named():
+            return isinstance(value, str)
+        case Subset():
+            return isinstance(value, list | tuple | set) and all(map(_is_number, value))
+        case Sequences():
+            return isinstance(value, list | tuple) and all(map(_is_number, value))
+        case Member(path):
+            name = _struct_name(path, scope)
+            if name is not None:
+                return isinstance(value, _Fields) and value.name in ("", name)
+    return _is_number(value)
+
+
+def _kind(domain: Domain, scope: dict[str, Any]) -> str:
+    """What a value should have been: the end of a sentence."""
+    match domain:
+        case Named(names):
+            return f"none of the names {', '.join(names)}"
+        case Subset():
+            return "no set of nodes; write one such as {1, 3}, or {} for none"
+        case Sequences():
+            return "no sequence of numbers; write one such as [1, 0, 2]"
+        case Member(path) if (name := _struct_name(path, scope)) is not None:
+            return f"no {name}; write {name}(field=value, ...)"
+        case Node():
+            return "no node; write its number, such as 1"
+    return "no whole number; write one such as 1"
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _struct_name(path: str, scope: dict[str, Any]) -> str | None:
+    """The name of the structs in a container; None if it holds numbers."""
+    item = follow(scope["s"], path)._layout.fields["items"].item
+    return item.declared.__name__ if isinstance(item, StructLayout) else None
+
+
+def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
+    if isinstance(domain, Named):
+        return domain.names[value] == wanted
+    if isinstance(value, StructView):
+        own = plain(value)
+        return all(key in own and _is_same(own[key], each) for key, each in wanted.items())
+    if isinstance(domain, Subset):
+        return node_sets.as_set(value) == set(wanted)
+    return value == wanted
+
+
+def _is_same(own: Any, wanted: Any) -> bool:
+    """Is it the value that was written? A set of nodes may also be written as a list."""
+    if isinstance(own, set):
+        return (
+            isinstance(wanted, list | tuple | set)
+            and all(map(_is_number, wanted))
+            and own == set(wanted)
+        )
+    return own == (list(wanted) if isinstance(wanted, tuple) else wanted)
+
+
+def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
+    """The steps that lead from each of these states to the next; each must be a transition."""
+    steps = []
+    for before, after in pairwise(rows):
+        taken = next(each for each in successors(model, before) if each.row == after)
+        steps.append(step_of(model, before, taken.action, taken.args))
+    return steps
+
+
+def initial_texts(model: Model) -> Iterator[str]:
+    """The line init(...) of every initial state, one at a time; none if there is only one."""
+    if not is_only_start(model):
+        yield from (_init_text(model, each) for each in initial(model))
+
+
+def initial_text(model: Model, row: bytes) -> str | None:
+    """The line init(...) that chooses this initial state; None if it is the only one, or none."""
+    if is_only_start(model):
+        return None
+    found = (_init_text(model, each) for each in initial(model) if each.row == row)
+    return next(found, None)
+
+
+def start_text(model: Model, start: Attempt) -> str | None:
+    """The line init(...) that makes this choice of an initial state; None if there is only one."""
+    return None if is_only_start(model) else _init_text(model, start)
+
+
+def _init_text(model: Model, start: Attempt) -> str:
+    return step_of(model, bytes(model.layout.size), start.action, start.args).text

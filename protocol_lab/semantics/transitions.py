@@ -1,0 +1,167 @@
+"""One state at a time, uncompiled: what can happen in it, what can't and why, and what comes next.
+
+This is the slow twin of the compiled explorer over the very same functions. The stepper uses it,
+and the tests use it as the oracle.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from protocol_lab.errors import CapacityExceeded, EvaluationError, SpecError
+from protocol_lab.language.evaluation import evaluated
+from protocol_lab.spec.parameters import Domain, values
+from protocol_lab.spec.spec import TAKEN, Action, Model
+from protocol_lab.spec.state_view import view
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of trying one action with one choice of parameters.
+
+    `reason` is "" if it was taken, and then `row` is the state after it. `error` is there if the
+    step could not be computed: that is no refusal.
+    """
+
+    action: Action
+    args: dict[str, Any]
+    reason: str
+    row: bytes | None
+    error: EvaluationError | None = None
+    witnesses: int = 1
+
+    @property
+    def taken(self) -> bool:
+        return self.row is not None
+
+    @property
+    def over_capacity(self) -> bool:
+        """Does the protocol allow the step, but the model has no room, or no value, for it?"""
+        return self.error is not None
+
+
+def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
+    """Try an action on a copy of the state. Raises SpecError if the action itself is faulty."""
+    after, constants = bytearray(row), model.constants
+    try:
+        state = view(model.layout, after)
+        reason = evaluated(action.function, state, constants, spec=model.spec.name, **args)
+        witnesses = 1 if reason else _witnesses(model, row, action, args)
+    except EvaluationError as error:
+        return Attempt(action, args, str(error), None, error)
+    if not isinstance(reason, str):
+        raise SpecError(
+            f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN or the reason"
+            " why it can't happen, as a string."
+        )
+    if reason != TAKEN:
+        if after != row:
+            raise SpecError(
+                f"{model.spec.name}: {action.name} changed the state and then refused"
+                f' ("{reason}"); put all guards before the first change.'
+            )
+        return Attempt(action, args, reason, None)
+    return Attempt(action, args, TAKEN, bytes(after), witnesses=witnesses)
+
+
+def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
+    """Every action with every choice of parameters, in the order of all engines."""
+    for action in model.spec.actions if actions is None else actions:
+        try:
+            for args in choices(model, row, action):
+                yield attempt(model, row, action, args)
+        except EvaluationError as error:  # of what a parameter may be
+            yield Attempt(action, {}, str(error), None, error)
+
+
+def successors(model: Model, row: bytes) -> Iterator[Attempt]:
+    """The steps that can be taken. Raises EvaluationError where one can't be computed."""
+    for each in attempts(model, row):
+        if isinstance(each.error, CapacityExceeded):
+            raise CapacityExceeded(f"{each.reason} (at {each.action.name})")
+        if each.error is not None:
+            raise each.error
+        if each.taken:
+            yield each
+
+
+Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
+"""The values to be tried of a parameter of this name, with this domain, in this scope."""
+
+
+def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """Whatever a parameter can be."""
+    return values(domain, scope)
+
+
+def initial(
+    model: Model, inits: list[Action] | None = None, offered: Offered = every_value
+) -> Iterator[Attempt]:
+    """Every initial state, with the choices that give it: one at a time, as there may be many."""
+    zero = bytes(model.layout.size)
+    for init in model.spec.inits if inits is None else inits:
+        for args in choices(model, zero, init, offered):
+            each = attempt(model, zero, init, args)
+            if each.error is not None:
+                raise each.error
+            if each.taken:
+                yield each
+
+
+def is_only_start(model: Model) -> bool:
+    """Is there no choice of an initial state? One that can't be computed is a choice, too."""
+    try:
+        return len(list(islice(initial(model), 2))) == 1
+    except EvaluationError:
+        return False
+
+
+def choices(
+    model: Model, row: bytes, action: Action, offered: Offered = every_value
+) -> Iterator[dict[str, Any]]:
+    """Every combination of parameter values; members of containers are read from `row` itself."""
+    scope = {"s": view(model.layout, row), "c": model.constants}
+
+    def extend(names: list[str], chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if not names:
+            yield chosen
+            return
+        for value in offered(names[0], action.domains[names[0]], {**scope, **chosen}):
+            yield from extend(names[1:], {**chosen, names[0]: value})
+
+    yield from extend(list(action.domains), {})
+
+
+def evaluate(model: Model, row: bytes, function: Any) -> str:
+    """An invariant or constraint on a state: "" or the reason why not.
+
+    Raises EvaluationError, and SpecError if the function itself is faulty.
+    """
+    return _said(function, evaluated(function, view(model.layout, row), model.constants))
+
+
+def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> str:
+    """A step invariant on a transition: "" or the reason why not. Raises as `evaluate`."""
+    states = view(model.layout, before), view(model.layout, after)
+    return _said(function, evaluated(function, *states, model.constants))
+
+
+def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
+    """Is a condition, a function (s, c), true of a state? Raises as `evaluate`."""
+    return bool(evaluated(condition, view(model.layout, row), model.constants))
+
+
+def _said(function: Callable, said: Any) -> str:
+    if not isinstance(said, str):
+        raise SpecError(
+            f"{function.__name__} returned {said!r}; return HOLDS, or a sentence that says what is"
+            " wrong."
+        )
+    return said
+
+
+def _witnesses(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
+    if action.witnesses is None:
+        return 1
+    return evaluated(action.witnesses, view(model.layout, row), model.constants, **args)

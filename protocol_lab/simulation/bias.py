@@ -1,0 +1,185 @@
+"""Which of its possible steps a random walk takes: the biases of a simulation, compiled.
+
+Uniform walks take the beaten track. What every step may do (lose a message, give up, begin an
+election) happens in nearly all of them and early on, and what needs a long stretch without it never
+does. Swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", 2012) gives each test a
+choice of features of its own and leaves the others out, so that tests differ more from each other.
+Here each walk has a taste of its own:
+
+- It likes each action more or less, down to 1/256 as much. No action is left out entirely, so that
+  a walk does not get stuck for want of one that the others wait for.
+- It takes the choices of an action as they come, or likes the first of them, or the last. The first
+  are those with the smallest numbers and nodes, and of subsets the empty one: a walk that likes
+  first choices loses few messages, one that likes the last ones loses nearly all.
+
+The walks of a batch draw from a stream of random numbers each, and their tastes are drawn from the
+same seed: a walk does not depend on the others, nor on the machine.
+"""
+
+import numpy as np
+
+from protocol_lab.compiler.kernel_cache import kernel
+
+BIASES = ("steps", "actions", "rare", "swarm")
+"""steps: every step that can be taken is as likely as any other. actions: first one of the enabled
+actions is drawn, then one of its steps. rare: the same, but an action that this batch has taken n
+times weighs 1 / (1 + n). swarm: the same, but each walk has a taste of its own, for actions and for
+their first or last steps; steps that change nothing are left out."""
+
+_STEPS, _ACTIONS, _RARE, _SWARM = range(4)
+
+_LIKINGS = 5
+"""An action weighs 1, 1/4, ... 1/256: so many steps of liking there are."""
+
+
+# --- Compiled loops; without signatures, so that importing this module compiles nothing -------
+
+
+@kernel()
+def next_random(chance, k) -> int:
+    """The next 64 bits of stream k (SplitMix64)."""
+    chance[k] += np.uint64(0x9E3779B97F4A7C15)
+    mixed = chance[k]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@kernel()
+def streams(seed, numbers) -> np.ndarray:
+    """Where the streams of random numbers of these walks begin."""
+    found, own = np.empty(numbers.shape[0], np.uint64), np.empty(1, np.uint64)
+    for k in range(numbers.shape[0]):
+        own[0] = seed
+        own[0] = next_random(own, 0) ^ np.uint64(numbers[k])
+        found[k] = next_random(own, 0)
+    return found
+
+
+@kernel()
+def draw(chance, among) -> np.ndarray:
+    """One of `among` for every stream."""
+    found = np.empty(chance.shape[0], np.int64)
+    for k in range(chance.shape[0]):
+        found[k] = np.int64(next_random(chance, k) % np.uint64(among))
+    return found
+
+
+@kernel()
+def fraction(chance, k) -> float:
+    """The next number of stream k, in [0, 1)."""
+    return (next_random(chance, k) >> np.uint64(11)) / 9007199254740992.0
+
+
+@kernel()
+def pick(
+    rows, out, parent_of, action_of, written, begin, end, chance, taste, bias, taken, after, alive,
+    picked,
+) -> None:  # fmt: skip
+    """Draw a successor for each of the walkers [begin, end) and write it to `after`.
+
+    rows: where they stand. out[:written]: their successors, by walker and, of each, by action.
+    picked: which it was, by its position among the walker's; alive: was there one. bias: an index
+    into BIASES.
+    """
+    first = 0
+    for walker in range(begin, end):
+        last = first
+        while last < written and parent_of[last] == walker:
+            last += 1
+        chosen = -1
+        if bias == _SWARM:
+            chosen = pick_by_taste(rows, out, action_of, first, last, chance, taste, walker)
+        elif last > first:
+            chosen_from, chosen_to = first, last
+            if bias != _STEPS:
+                chosen_from, chosen_to = pick_action(
+                    action_of, first, last, chance, walker, bias, taken
+                )
+            among = np.uint64(chosen_to - chosen_from)
+            chosen = chosen_from + np.int64(next_random(chance, walker) % among)
+        if chosen >= 0:
+            for word in range(out.shape[1]):
+                after[walker, word] = out[chosen, word]
+            taken[action_of[chosen]] += 1
+            alive[walker] = 1
+            picked[walker] = chosen - first
+        first = last
+
+
+@kernel()
+def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[int, int]:
+    """The stretch of one action among the successors [first, last), drawn by its weight."""
+    total, k = 0.0, first
+    while k < last:
+        total += 1.0 if bias == _ACTIONS else 1.0 / (1.0 + taken[action_of[k]])
+        action = action_of[k]
+        while k < last and action_of[k] == action:
+            k += 1
+    point = fraction(chance, walker) * total
+    begin = end = first
+    while end < last and (end == first or point >= 0.0):
+        begin, action = end, action_of[end]
+        point -= 1.0 if bias == _ACTIONS else 1.0 / (1.0 + taken[action])
+        while end < last and action_of[end] == action:
+            end += 1
+    return begin, end
+
+
+@kernel()
+def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> int:
+    """One of the successors [first, last) that differ from the walker's state; -1 if none does.
+
+    Of the actions that lead on the one with the highest score is taken, which is u ** (1 / weight)
+    for a random u in [0, 1): so each is as likely as its weight says (Efraimidis and Spirakis).
+    """
+    best, chosen, k = -1.0, -1, first
+    while k < last:
+        begin, leading_on = k, 0
+        while k < last and action_of[k] == action_of[begin]:
+            leading_on += leads_on(rows, out, walker, k)
+            k += 1
+        if leading_on == 0:
+            continue
+        liking = liking_of(taste, walker, action_of[begin])
+        score = fraction(chance, walker) ** (4.0 ** (liking % np.uint64(_LIKINGS)))
+        if score > best:
+            best = score
+            skip = place(fraction(chance, walker), liking, leading_on)
+            chosen = begin
+            while skip > 0 or not leads_on(rows, out, walker, chosen):
+                skip -= leads_on(rows, out, walker, chosen)
+                chosen += 1
+    return chosen
+
+
+@kernel()
+def leads_on(rows, out, walker, k) -> bool:
+    """Does successor k differ from where the walker stands?"""
+    for word in range(out.shape[1]):
+        if out[k, word] != rows[walker, word]:
+            return True
+    return False
+
+
+@kernel()
+def liking_of(taste, walker, action) -> int:
+    """64 bits that say how the walker likes an action, always the same ones."""
+    own = np.empty(1, np.uint64)
+    own[0] = taste[walker] ^ np.uint64(action + 1)
+    return next_random(own, 0)
+
+
+@kernel()
+def place(point, liking, count) -> int:
+    """One of 0..count-1, by a point in [0, 1): evenly, or with a liking for the first or last.
+
+    Half of all likings are for the first ones, since these are the tame ones, a quarter for the
+    last ones.
+    """
+    kind = (liking >> np.uint64(32)) % np.uint64(4)
+    if kind == 1 or kind == 2:
+        point = point**3
+    if kind == 3:
+        point = 1.0 - point**3
+    return min(np.int64(point * count), count - 1)

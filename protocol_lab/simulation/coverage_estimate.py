@@ -1,0 +1,151 @@
+"""How much of the state space have random walks seen? An estimate from what they saw how often.
+
+A biologist who wants to know how many species live in a wood sets traps, and counts the species
+that only one trap caught, and those that two traps did: many of the first kind mean that many are
+yet unseen. Walks are the traps and states the species (Chao, "Estimating the Population Size for
+Capture-Recapture Data with Unequal Catchability", 1987, known as Chao2; Böhme, "STADS", 2018, for
+programs).
+
+With Q1 states met by one walk only and Q2 by two, of m walks, at least
+
+    seen + (m - 1) / m * Q1² / (2 Q2)
+
+states can be met by such walks. Assumed is that walks are drawn alike and independently of each
+other, not that states are equally likely: where they are not, the truth is more, often much more.
+Of states that need longer walks it says nothing. It is a lower bound with an error, and no verdict.
+
+To bound the memory, only states whose fingerprint ends in `level` zero bits are counted once there
+are too many, and everything is multiplied by 2**level.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocol_lab.compiler.kernel_cache import kernel
+
+KEPT = 1 << 17
+"""States that are counted one by one; beyond it every second one is, and so on."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What `walks` walks saw. seen: different states (about, where sampled); least: how many states
+    such walks can meet at least; new: of the states that one more walk meets, the share that none
+    has met so far."""
+
+    walks: int
+    seen: int
+    least: int
+    new: float
+    sampled: bool
+
+    @property
+    def text(self) -> str:
+        """The estimate in one sentence."""
+        about = "about " if self.sampled else ""
+        if self.walks < 2:
+            return f"{about}{self.seen:,} different states seen; one walk allows no estimate"
+        share = self.seen / self.least if self.least else 1.0
+        return (
+            f"{about}{self.seen:,} different states seen; such walks can meet at least about"
+            f" {self.least:,} (seen: {share:.0%} of these), and of the states of one more walk"
+            f" {self.new:.1%} would be new"
+        )
+
+
+class Sightings:
+    """Counts in how many walks each state was met. Walks have to be added one after the other."""
+
+    def __init__(self, kept: int = KEPT):
+        self.level = self.stored = self.walks = 0
+        self.kept = kept
+        self.keys, self.last, self.count = _tables(1 << (4 * kept).bit_length())
+
+    def add(self, visits: np.ndarray, first: int) -> None:
+        """Note the states of some walks: a row of fingerprints each, 0 where there is none."""
+        begin = 0
+        while begin < len(visits):
+            begin, self.stored = note(
+                visits, begin, first, self.level, self.kept, self.keys, self.last, self.count,
+                self.stored,
+            )  # fmt: skip
+            if begin < len(visits):
+                self._count_fewer()
+        self.walks += len(visits)
+
+    def _count_fewer(self) -> None:
+        self.level += 1
+        keys, last, count = _tables(len(self.keys))
+        self.stored = move(self.keys, self.last, self.count, self.level, keys, last, count)
+        self.keys, self.last, self.count = keys, last, count
+
+    def estimate(self) -> Estimate:
+        """What follows from the counts."""
+        counts = self.count[self.keys != 0]
+        once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
+        unseen = once * (once - 1) / 2 if twice == 0 else once * once / (2 * twice)
+        if self.walks:
+            unseen *= (self.walks - 1) / self.walks
+        met, scale = int(counts.sum()), 1 << self.level
+        return Estimate(
+            self.walks,
+            self.stored * scale,
+            round((self.stored + unseen) * scale),
+            once / met if met else 1.0,
+            self.level > 0,
+        )
+
+
+def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros(slots, np.uint64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+
+
+# --- Compiled loops; without signatures, so that importing this module compiles nothing -------
+
+
+@kernel()
+def slot_of(keys, key, level) -> int:
+    """Where a fingerprint stands in the hash table, or would; its sampled bits tell nothing."""
+    mask = np.int64(keys.shape[0] - 1)
+    slot = np.int64(key >> np.uint64(level)) & mask
+    while keys[slot] != np.uint64(0) and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel()
+def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[int, int]:
+    """Count walks [begin, ...) in, or up to one in which more than `kept` states are stored.
+
+    last: the latest walk that met a state, so that a walk counts once, also if it is added again.
+    Returns (the walk to go on with, states stored).
+    """
+    sample = (np.uint64(1) << np.uint64(level)) - np.uint64(1)
+    for walk in range(begin, visits.shape[0]):
+        for k in range(visits.shape[1]):
+            key = visits[walk, k]
+            if key == np.uint64(0) or key & sample != np.uint64(0):
+                continue
+            if stored > kept:
+                return walk, stored
+            slot = slot_of(keys, key, level)
+            if keys[slot] == np.uint64(0):
+                keys[slot] = key
+                stored += 1
+            if last[slot] != first + walk:
+                last[slot] = first + walk
+                count[slot] += 1
+    return visits.shape[0], stored
+
+
+@kernel()
+def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
+    """Keep what is counted at this level; returns how many states that are."""
+    sample, stored = (np.uint64(1) << np.uint64(level)) - np.uint64(1), 0
+    for k in range(keys.shape[0]):
+        if keys[k] != np.uint64(0) and keys[k] & sample == np.uint64(0):
+            slot = slot_of(new_keys, keys[k], level)
+            new_keys[slot], new_last[slot], new_count[slot] = keys[k], last[k], count[k]
+            stored += 1
+    return stored

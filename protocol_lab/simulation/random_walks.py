@@ -1,0 +1,276 @@
+"""Random walks, many at a time: the compiled part of `simulate`.
+
+Some hundred walkers take a step together. The explorer's own kernel finds all that each of them can
+do; one of these steps is drawn (`choosing`), and the explorer's checks look at where it leads. So a
+simulation compiles nothing that a search does not.
+
+A walk is a function of the seed and of its number: it draws from a stream of its own. (With the
+bias "rare" it also depends on the other walks of its batch.) A batch is always the same walks, and
+batches are handed out by number, so the outcome does not depend on how many threads there are.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from protocol_lab.checker.request import Question, properties_to_compile
+from protocol_lab.compiler import kernels as loops
+from protocol_lab.compiler.expansion import check_all
+from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.semantics.transitions import Attempt, initial
+from protocol_lab.simulation.bias import BIASES, draw, pick, streams
+from protocol_lab.spec.parameters import Domain, drawn
+from protocol_lab.spec.spec import Model
+
+TOGETHER = 2048
+"""Walks of a batch, unless they are very long."""
+
+_CHUNK = 512
+"""Walkers that look at their successors at a time: these fit into the processor's cache."""
+
+_VISITS = 1 << 21
+"""States that the walks of a batch visit at most: what is kept of each of them is bounded."""
+
+STARTS = 4_000
+"""Initial states that walks begin in: all, or so many that are drawn at random."""
+
+ENDS = ("at the last step", "nothing can happen", "outside the constraint", "no room in storage")
+_CUT = 3
+"""Why walks end, by number. The last is said of all that can't be computed."""
+
+
+@dataclass
+class Violating:
+    """A walk that met a violation: its number, the steps it drew (among the successors, in their
+    order), the initial state that it began in, and the invariant's name."""
+
+    walk: int
+    drawn: list[int]
+    start: int
+    name: str
+
+
+@dataclass
+class Batch:
+    """What the walks [first, first + count) met.
+
+    visits: the fingerprints of the states, a row for each walk, 0 after its end. at_depth[k]: the
+    walks that took k steps or more. taken: steps by action. ends: walks by the reason in ENDS.
+    """
+
+    first: int
+    count: int
+    visits: np.ndarray
+    at_depth: np.ndarray
+    taken: np.ndarray
+    ends: np.ndarray = field(default_factory=lambda: np.zeros(len(ENDS), np.int64))
+    violating: Violating | None = None
+    cut_at: bytes | None = None
+
+
+class Walks:
+    """All walks of one simulation. `batch(k)` may be called from several threads at once."""
+
+    def __init__(self, model: Model, question: Question, steps: int, seed: int, bias: str):
+        self.model, self.question, self.steps = model, question, steps
+        self.seed, self.bias = seed, BIASES.index(bias)
+        spec, kernels = model.spec, loops.Kernels(model, question.compiling)
+        self.expand = kernels.expand()
+        self.properties = properties_to_compile(spec, question.invariants)
+        self.check = kernels.check(self.properties)
+        self.extra = kernels.check_predicate(question.constraint) if question.constraint else None
+        self.check_steps = None
+        if question.step_invariants:
+            self.check_steps = kernels.check_steps(spec.step_invariants)
+        self.constants = loops.constants_array(model)
+        self.invariants = _bits(self.properties, question.invariants)
+        self.constraints = _bits(self.properties, spec.constraints)
+        self.step_invariants = _bits(spec.step_invariants, question.step_invariants)
+        self.starts = list(islice(initial(model), STARTS + 1))
+        self.are_starts_drawn = len(self.starts) > STARTS
+        if self.are_starts_drawn:
+            self.starts = _drawn_starts(model, seed) or self.starts
+        self.start_rows = np.array([np.frombuffer(each.row, np.uint64) for each in self.starts])
+        self.size = max(1, min(TOGETHER, _VISITS // (steps + 1)))
+        began = time.perf_counter()
+        self.batch(0, 1, lambda: False)  # compiles what is not compiled yet
+        self.compile_seconds = kernels.compile_seconds + time.perf_counter() - began
+
+    def batch(self, number: int, count: int, stopped: Callable[[], bool]) -> Batch:
+        """Take the walks of a batch to their ends, or until `stopped`."""
+        return _BatchOfWalks(self, number * self.size, count).run(stopped)
+
+
+class _BatchOfWalks:
+    """The walkers under way; arrays have them in the order of their numbers."""
+
+    def __init__(self, walks: Walks, first: int, count: int):
+        self.walks, words = walks, walks.model.words
+        actions = len(walks.model.spec.actions)
+        self.numbers = np.arange(first, first + count)
+        self.chance = streams(np.uint64(walks.seed & (2**64 - 1)), self.numbers)
+        self.taste = self.chance.copy()
+        self.start = draw(self.chance, len(walks.starts))
+        self.rows = walks.start_rows[self.start]
+        self.drawn = np.zeros((count, walks.steps), np.int32)
+        depths = np.zeros(walks.steps + 1, np.int64)
+        visits = np.zeros((count, walks.steps + 1), np.uint64)
+        self.result = Batch(first, count, visits, depths, np.zeros(actions, np.int64))
+        self._candidates(8 * min(count, _CHUNK), words)
+
+    def _candidates(self, room: int, words: int) -> None:
+        self.out = np.empty((room, words), np.uint64)
+        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+
+    def run(self, stopped: Callable[[], bool]) -> Batch:
+        """Step by step until all have ended."""
+        ended = self._look(None, 0)
+        for depth in range(1, self.walks.steps + 1):
+            if self.result.violating is not None or stopped():
+                return self.result
+            before = self._keep(~ended)
+            if not len(self.numbers):
+                return self.result
+            alive = self._step(depth)
+            before = before[alive]
+            self._keep(alive)
+            ended = self._look(before, depth)
+        if self.result.violating is None:
+            self.result.ends[0] += int(np.count_nonzero(~ended))
+        return self.result
+
+    def _keep(self, which: np.ndarray) -> np.ndarray:
+        """Go on with these walkers only; returns where they stand."""
+        if which.all():
+            return self.rows
+        self.numbers, self.start = self.numbers[which], self.start[which]
+        self.chance, self.taste = self.chance[which], self.taste[which]
+        self.rows = self.rows[which]
+        return self.rows
+
+    def _look(self, before: np.ndarray | None, depth: int) -> np.ndarray:
+        """Note and check where the walkers stand; tells which are outside the constraint."""
+        walks, count, result = self.walks, len(self.numbers), self.result
+        failed, failed_steps = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        outside = np.zeros(count, np.int64)
+        result.at_depth[depth] += count
+        result.visits[self.numbers - result.first, depth] = fingerprints(self.rows)
+        faulty: set[int] = set()
+        if walks.invariants | walks.constraints:
+            bits = walks.invariants | walks.constraints
+            faulty |= self._check(walks.check, bits, failed, self.rows)
+        if walks.extra is not None:
+            faulty |= self._check(walks.extra, 1, outside, self.rows)
+        if walks.check_steps is not None and before is not None:
+            faulty |= self._check(walks.check_steps, walks.step_invariants, failed_steps, before)
+        broken = np.flatnonzero(failed & walks.invariants | failed_steps)
+        if len(broken):
+            self._note_violation(int(broken[0]), failed, failed_steps, depth)
+        outside |= failed & walks.constraints
+        ended = outside != 0
+        for at in sorted(faulty):
+            self._cut((self.rows if before is None else before)[at])
+            ended[at] = True
+        result.ends[2] += int(np.count_nonzero(ended)) - len(faulty)
+        return ended
+
+    def _check(
+        self, check: Callable, bits: int, failed: np.ndarray, before: np.ndarray
+    ) -> set[int]:
+        """Fill in `failed`; returns the walkers of which that can't be computed."""
+        wanted, own, walks = np.ones(len(failed), np.uint8), np.arange(len(failed)), self.walks
+        return set(
+            check_all(
+                len(failed),
+                wanted,
+                lambda count: check(
+                    self.rows, count, wanted, walks.constants, bits, failed, before, own
+                ),
+            )
+        )
+
+    def _cut(self, row: np.ndarray) -> None:
+        """A walk ends in this state, as something can't be computed there or one step further."""
+        self.result.ends[_CUT] += 1
+        self.result.cut_at = self.result.cut_at or row.tobytes()
+
+    def _note_violation(
+        self, at: int, failed: np.ndarray, failed_steps: np.ndarray, depth: int
+    ) -> None:
+        walks, question = self.walks, self.walks.question
+        named = [
+            *((each, walks.properties, failed) for each in question.invariants),
+            *((each, walks.model.spec.step_invariants, failed_steps)
+              for each in question.step_invariants),
+        ]  # fmt: skip
+        name = next(each.name for each, every, found in named if found[at] >> every.index(each) & 1)
+        walk = int(self.numbers[at])
+        drawn = self.drawn[walk - self.result.first, :depth].tolist()
+        self.result.violating = Violating(walk, drawn, int(self.start[at]), name)
+
+    def _step(self, depth: int) -> np.ndarray:
+        """Every walker takes a step; tells which of them could."""
+        count, begin = len(self.numbers), 0
+        alive = np.zeros(count, np.uint8)
+        after = np.empty_like(self.rows)
+        picked = np.zeros(count, np.int32)
+        while begin < count:
+            begin = self._step_some(begin, min(begin + _CHUNK, count), after, alive, picked)
+        taken = alive == 1
+        self.drawn[self.numbers[taken] - self.result.first, depth - 1] = picked[taken]
+        self.result.ends[1] += int(np.count_nonzero(alive == 0))
+        self.rows = after
+        return taken
+
+    def _step_some(
+        self,
+        begin: int,
+        end: int,
+        after: np.ndarray,
+        alive: np.ndarray,
+        picked: np.ndarray,
+    ) -> int:
+        """The walkers from `begin` on, as many as there is room for; returns where they end."""
+        walks, full = self.walks, -1
+        degrees, progress = np.zeros(end - begin, np.int64), np.zeros(1, np.int64)
+        try:
+            done, written = walks.expand(
+                self.rows, begin, end, walks.constants, self.out, self.parent_of,
+                self.action_of, self.weight_of, degrees, progress,
+            )  # fmt: skip
+        except MemoryError:
+            raise
+        except Exception:  # whatever it is: the words are found uncompiled
+            done = full = int(progress[0])
+            written = int(degrees[: full - begin].sum())
+        if done == begin and full < 0:  # one state has more successors than fit
+            self._candidates(2 * len(self.out), self.rows.shape[1])
+            return begin
+        pick(
+            self.rows, self.out, self.parent_of, self.action_of, written, begin, done,
+            self.chance, self.taste, walks.bias, self.result.taken, after, alive, picked,
+        )  # fmt: skip
+        if full < 0:
+            return done
+        alive[full] = 2
+        self._cut(self.rows[full])
+        return full + 1
+
+
+def _drawn_starts(model: Model, seed: int) -> list[Attempt]:
+    """Initial states whose choices were drawn at random, where not all can be looked at."""
+    chance = random.Random(seed)
+
+    def one(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+        return iter(drawn(domain, scope, chance))
+
+    return [each for _ in range(STARTS) for each in initial(model, offered=one)]
+
+
+def _bits(properties: list, chosen: list) -> int:
+    return sum(1 << k for k, each in enumerate(properties) if each in chosen)

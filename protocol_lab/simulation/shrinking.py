@@ -1,0 +1,130 @@
+"""A long way to a violation made short: leave out steps for as long as it still leads there.
+
+A walk that found a violation has mostly done a lot that has nothing to do with it. Stretches of its
+steps are left out, long ones first, then single ones (delta debugging; Zeller and Hildebrandt,
+"Simplifying and Isolating Failure-Inducing Input", 2002). A later step that can't happen any more
+is left out, too. What remains breaks the same invariant, and no single step of it can be spared;
+still there may be a shorter way of another kind.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+from protocol_lab.checker.request import Question, is_inside
+from protocol_lab.semantics.transitions import attempt, choices, evaluate, evaluate_step, successors
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import View
+
+TRIES = 20_000
+"""How many steps are tried to make a way shorter; a way of some dozen steps needs some hundred."""
+
+_Step = tuple[str, tuple]
+"""An action's name and its parameters: numbers, and messages as bytes."""
+
+
+def shrink(
+    model: Model, question: Question, rows: list[bytes], violated: str, tries: int = TRIES
+) -> list[bytes]:
+    """The states of a path, from the same initial state, that is as short or shorter.
+
+    rows: a path whose last state or step breaks the invariant `violated`. What was reached
+    once so many steps were tried is returned, on any machine the same.
+    """
+    return _Shrinking(model, question, violated, tries).run(rows)
+
+
+class _Shrinking:
+    def __init__(self, model: Model, question: Question, violated: str, tries: int):
+        self.model, self.question, self.tries = model, question, tries
+        spec = model.spec
+        self.state = [each.function for each in spec.invariants if each.name == violated]
+        self.step = [each.function for each in spec.step_invariants if each.name == violated]
+        self.after: dict[tuple[bytes, _Step], bytes | None] = {}
+        self.inside: dict[bytes, bool] = {}
+
+    def run(self, rows: list[bytes]) -> list[bytes]:
+        rows = _without_loops(rows)
+        steps = [self._step_between(*pair) for pair in pairwise(rows)]
+        size = max(1, len(steps) // 2)
+        while True:
+            shorter = self._leave_out(rows, steps, size)
+            if shorter is None and size == 1:
+                return rows
+            if shorter is None:
+                size //= 2
+            else:
+                rows, steps = shorter
+                size = min(size, max(1, len(steps) // 2))
+
+    def _leave_out(
+        self, rows: list[bytes], steps: list[_Step], size: int
+    ) -> tuple[list[bytes], list[_Step]] | None:
+        """The path without one stretch of `size` steps, the first that can be spared."""
+        for at in range(0, len(steps), size):
+            if self.tries <= 0:
+                return None
+            found = self._replay(rows[: at + 1], steps[:at], steps[at + size :])
+            if found is not None:
+                return found
+        return None
+
+    def _replay(
+        self, rows: list[bytes], taken: list[_Step], ahead: list[_Step]
+    ) -> tuple[list[bytes], list[_Step]] | None:
+        """Take those of the steps ahead that can be taken, up to the violation; None if there is
+        none. The way must get shorter, which it does, since something was left out."""
+        rows, taken = list(rows), list(taken)
+        for step in ahead:
+            if not self._is_inside(rows[-1]):
+                return None
+            row = self._take(rows[-1], step)
+            if row is None:
+                continue
+            rows.append(row)
+            taken.append(step)
+            if self._is_broken(rows):
+                return rows, taken
+        return None
+
+    def _take(self, row: bytes, step: _Step) -> bytes | None:
+        """The state after a step; None if it can't be taken here."""
+        if (row, step) not in self.after:
+            self.tries -= 1
+            action = self.model.action(step[0])
+            fitting = (
+                args for args in choices(self.model, row, action) if _values(args) == step[1]
+            )
+            args = next(fitting, None)
+            tried = None if args is None else attempt(self.model, row, action, args)
+            self.after[row, step] = None if tried is None else tried.row
+        return self.after[row, step]
+
+    def _step_between(self, before: bytes, after: bytes) -> _Step:
+        taken = next(each for each in successors(self.model, before) if each.row == after)
+        return taken.action.name, _values(taken.args)
+
+    def _is_broken(self, rows: list[bytes]) -> bool:
+        if self.step:
+            return any(evaluate_step(self.model, *rows[-2:], each) for each in self.step)
+        return any(evaluate(self.model, rows[-1], each) for each in self.state)
+
+    def _is_inside(self, row: bytes) -> bool:
+        if row not in self.inside:
+            self.inside[row] = is_inside(self.model, row, self.question.constraint)
+        return self.inside[row]
+
+
+def _values(args: dict[str, Any]) -> tuple:
+    """The parameters as what can be compared between states: a view only shows one of them."""
+    return tuple(bytes(each) if isinstance(each, View) else each for each in args.values())
+
+
+def _without_loops(rows: list[bytes]) -> list[bytes]:
+    """The path without the ways from a state back to itself."""
+    last = {row: at for at, row in enumerate(rows[:-1])}
+    kept, at = [], 0
+    while at < len(rows) - 1:
+        at = last[rows[at]]
+        kept.append(rows[at])
+        at += 1
+    return [*kept, rows[-1]]

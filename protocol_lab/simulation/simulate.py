@@ -1,0 +1,316 @@
+"""Seeded random walks, for what is too large to exhaust. They can find a violation; they never
+say that something holds.
+
+`walking` takes the walks and `choosing` their steps, `estimating` says how much of the space they
+saw, `shrinking` makes the way to a violation short.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.prefetch import cores
+from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.request import Question, add_trace, explain
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.conditions import predicate
+from protocol_lab.errors import EvaluationError, LabError, quoted
+from protocol_lab.quantities import amount, whole_number
+from protocol_lab.semantics.dry_run import rehearse
+from protocol_lab.semantics.step_text import start_text
+from protocol_lab.semantics.transitions import successors
+from protocol_lab.simulation.bias import BIASES
+from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
+from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
+from protocol_lab.simulation.shrinking import shrink
+from protocol_lab.spec import constants as constants_module
+from protocol_lab.spec.spec import Model, expect_model
+from protocol_lab.system.interrupts import deferred_interrupts
+
+WALKS = 10_000
+"""Walks that are taken if neither their number nor a time is given."""
+
+_MOST_WALKS, _MOST_STEPS = 2**40, 1_000_000
+_SECONDS = 1e-6, 1e8
+"""The shortest and the longest time that can be given: the latter is three years."""
+
+
+@dataclass(repr=False)
+class Simulation(Result):
+    """The outcome of random walks: violated, with a trace that need not be a shortest one, or
+    undecided.
+
+    walks, steps: how many were taken. `per_depth` counts the visits after 0, 1, ... steps, the same
+    state as often as it was met, and `per_action` the steps. found_in: the steps of the walk that
+    met the violation, before it was shortened to `trace`. ends: walks by why they ended. estimate:
+    how much of the space was seen.
+    """
+
+    walks: int = 0
+    found_in: int | None = None
+    seed: int = 0
+    bias: str = BIASES[0]
+    ends: dict[str, int] = field(default_factory=dict)
+    estimate: Estimate | None = None
+
+    @property
+    def steps(self) -> int:
+        """The steps that all walks took together."""
+        return sum(self.per_action.values()) - self.per_action.get("init", 0)
+
+    @property
+    def distinct(self) -> int:
+        """The different states that were seen (about, if they are many)."""
+        return self.estimate.seen if self.estimate else 0
+
+    @property
+    def never_taken(self) -> list[str]:
+        """The actions that no walk took."""
+        return [name for name, count in self.per_action.items() if not count and name != "init"]
+
+    @property
+    def reached(self) -> list[str]:
+        """None: walks do not judge sometimes properties."""
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `simulate --json`."""
+        estimate = self.estimate
+        return {
+            "spec": self.model.spec.name,
+            "constants": constants_module.show(self.model.constants),
+            "engine": self.engine,
+            "invariants": self.invariants,
+            "verdict": self.verdict,
+            "exhaustive": False,
+            "undecided_reason": self.undecided_reason,
+            "walks": self.walks,
+            "steps": self.steps,
+            "seed": self.seed,
+            "bias": self.bias,
+            "violated": self.violated,
+            "violation_reason": self.violation_reason,
+            "initial": self.initial,
+            "trace": None if self.trace is None else [step.to_json() for step in self.trace],
+            "trace_states": None if self.trace is None else len(self.trace) + 1,
+            "found_in": self.found_in,
+            "per_action": self.per_action,
+            "per_depth": self.per_depth,
+            "never_taken": self.never_taken,
+            "ends": self.ends,
+            "seen": estimate and estimate.seen,
+            "at_least_reachable": estimate and estimate.least,
+            "new_in_one_more_walk": estimate and round(estimate.new, 4),
+            "seconds": round(self.seconds, 3),
+            "compile_seconds": round(self.compile_seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        model, shown = self.model, ", ".join(self.invariants) or "no invariants"
+        lines = [str(model)]
+        if self.violated:
+            assert self.trace is not None
+            lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")
+            if self.violation_reason:
+                lines.append(f"  {self.violation_reason}")
+            lines.append(
+                f"  found by a random walk of {self.found_in} steps, and shortened by leaving out"
+                " what can be spared; there may be a shorter way"
+            )
+        else:
+            lines.append(f"? undecided: {shown} not violated so far; {self.undecided_reason}")
+        rate = self.steps / self.seconds if self.seconds else 0
+        lines.append(
+            f"  {self.walks:,} walks of {self.steps:,} steps in all, seed {self.seed};"
+            f" {self.seconds:.2f} s ({rate:,.0f} steps/s), {self.compile_seconds:.2f} s compiling"
+        )
+        if self.estimate:
+            lines.append(f"  {self.estimate.text}")
+        lines.append(
+            "  taken: " + ", ".join(f"{name} {count:,}" for name, count in self.per_action.items())
+        )
+        if self.never_taken:
+            lines.append(f"  never taken: {', '.join(self.never_taken)}")
+        if self.trace is not None:
+            lines.append(f"    1 {self.initial}" if self.initial else "")
+            lines += [f"  {k:3} {step}" for k, step in enumerate(self.trace, 2)]
+        return "\n".join(filter(None, lines))
+
+
+def simulate(
+    model: Model,
+    *,
+    invariants: Iterable[str] | None = None,
+    constraint: str | Callable[..., Any] | None = None,
+    walks: int | None = None,
+    steps: int = 100,
+    seconds: float | None = None,
+    seed: int = 0,
+    bias: str = "steps",
+    shorten: bool = True,
+    progress: bool = True,
+    stopped: Callable[[], bool] | None = None,
+) -> Simulation:
+    """Walk at random from the initial states until an invariant is broken.
+
+    walks: how many at most, by default 10,000, or any number if `seconds` is given. steps: the
+    length of a walk; it ends before where nothing can happen, outside a constraint, or where a step
+    does not fit into the storage; it begins in any initial state, or in one of some thousands that
+    are drawn if there are more. bias: how a step is drawn, see `choosing.BIASES`. The same seed
+    gives the same walks, on any machine; which of them fit into `seconds` is another matter.
+    shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
+    LabError for bad input.
+    """
+    expect_model(model)
+    if walks is not None:
+        walks = whole_number("walks", walks, 1, _MOST_WALKS)
+    if seconds is not None:
+        seconds = amount("seconds", seconds, *_SECONDS, "seconds")
+    steps = whole_number("steps", steps, 1, _MOST_STEPS)
+    seed = whole_number("seed", seed, -(2**63), 2**64 - 1)
+    if bias not in BIASES:
+        raise LabError(f"There is no bias {quoted(bias)}; use one of {', '.join(BIASES)}.")
+    chosen, chosen_steps = model.choose(invariants)
+    condition = predicate(model, constraint) if constraint is not None else None
+    question = Question(chosen, chosen_steps, condition)
+    rehearse(model, chosen + chosen_steps)
+    result = Simulation(model, "simulation", question.names, seed=seed, bias=bias)
+    began = time.perf_counter()
+    with ProgressBar(model.spec.name, shown=progress) as bar:
+        question.compiling = bar.compiling
+        try:
+            taken = Walks(model, question, steps, seed, bias)
+        except EvaluationError as error:
+            result.undecided_reason = str(error)
+            return result
+        except KeyboardInterrupt:
+            result.undecided_reason = "interrupted while compiling"
+            return result
+        result.compile_seconds = taken.compile_seconds
+        wanted = walks or (WALKS if seconds is None else _MOST_WALKS)
+        with deferred_interrupts() as interrupted:
+            run = _Run(taken, result, wanted, seconds, bar)
+            violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
+    result.seconds = time.perf_counter() - began - result.compile_seconds
+    if violating is not None:
+        _tell(result, question, taken, violating, shorten)
+    return result
+
+
+class _Run:
+    """Hands batches of walks to threads, and counts them in by their numbers."""
+
+    def __init__(
+        self,
+        walks: Walks,
+        result: Simulation,
+        wanted: int,
+        seconds: float | None,
+        bar: ProgressBar,
+    ):
+        self.walks, self.result, self.wanted, self.bar = walks, result, wanted, bar
+        self.until = None if seconds is None else time.perf_counter() + seconds
+        self.sightings = Sightings()
+        self.taken = np.zeros(len(walks.model.spec.actions), np.int64)
+        self.at_depth = np.zeros(walks.steps + 1, np.int64)
+        self.ends = np.zeros(len(ENDS), np.int64)
+        self.cut_at: bytes | None = None
+        self.over = False
+
+    def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
+        """Take all walks, or those up to the first violation; fills the result."""
+        threads = cores()
+        began, batches = time.perf_counter(), -(-self.wanted // self.walks.size)
+        waiting: deque[Future[Batch]] = deque()
+        violating, why, next_one = None, None, 0
+        with ThreadPoolExecutor(threads) as pool:
+            while violating is None and (waiting or next_one < batches):
+                while next_one < batches and len(waiting) < 2 * threads and not self._is_over():
+                    waiting.append(pool.submit(self._batch, next_one))
+                    next_one += 1
+                if not waiting:
+                    break
+                violating = self._count(self._await(waiting.popleft(), interrupted))
+                self.bar.update(self.result, 0, time.perf_counter() - began)
+                if interrupted():
+                    self.over, why = True, "interrupted"
+            self.over = True
+        self._fill(why)
+        return violating
+
+    def _batch(self, number: int) -> Batch:
+        first = number * self.walks.size
+        return self.walks.batch(number, min(self.walks.size, self.wanted - first), self._is_over)
+
+    def _await(self, future: "Future[Batch]", interrupted: Callable[[], bool]) -> Batch:
+        while True:
+            try:
+                return future.result(timeout=0.1)
+            except TimeoutError:
+                self.over = self.over or interrupted()
+
+    def _is_over(self) -> bool:
+        return self.over or (self.until is not None and time.perf_counter() > self.until)
+
+    def _count(self, batch: Batch) -> Violating | None:
+        result = self.result
+        self.sightings.add(batch.visits, batch.first)
+        self.taken += batch.taken
+        self.at_depth += batch.at_depth
+        self.ends += batch.ends
+        self.cut_at = self.cut_at or batch.cut_at
+        result.walks += batch.count
+        names = [each.name for each in self.walks.model.spec.actions]
+        result.per_action = {
+            "init": result.walks,
+            **dict(zip(names, map(int, self.taken), strict=True)),
+        }
+        result.per_depth = [int(each) for each in self.at_depth if each]
+        return batch.violating
+
+    def _fill(self, why: str | None) -> None:
+        result = self.result
+        result.ends = dict(zip(ENDS, map(int, self.ends), strict=True))
+        result.estimate = self.sightings.estimate()
+        result.undecided_reason = why or (
+            f"{result.walks:,} random walks of up to {self.walks.steps} steps, seed {result.seed}"
+        )
+        if self.walks.are_starts_drawn:
+            drawn = len(self.walks.starts)
+            result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
+        if self.cut_at is not None:
+            told = explain(self.walks.model, self.cut_at, self.walks.question)
+            result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
+
+
+def _tell(
+    result: Simulation, question: Question, walks: Walks, violating: Violating, shorten: bool
+) -> None:
+    """Repeat the walk uncompiled, and put it into the result, shortened."""
+    model = result.model
+    start = walks.starts[violating.start]
+    rows = [start.row]
+    for drawn in violating.drawn:
+        taken = list(_up_to(successors(model, rows[-1]), drawn))
+        if len(taken) <= drawn:
+            raise defect(model, "the actions", rows[-1])
+        rows.append(taken[-1].row)
+    result.violated, result.found_in = violating.name, len(rows) - 1
+    result.undecided_reason = None
+    if shorten:
+        rows = shrink(model, question, rows, violating.name)
+    add_trace(result, rows, question)
+    result.initial = start_text(model, start)
+
+
+def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:
+    for at, each in enumerate(found):
+        yield each
+        if at == position:
+            return

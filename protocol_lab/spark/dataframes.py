@@ -1,0 +1,277 @@
+"""What a search on Spark has found, as DataFrames: states with decoded columns, edges, violations.
+
+The columns of a state are named and nested as in the spec, so that a condition reads the same in
+an action and in SQL:
+
+    s.quorum_state.leader == 2                SELECT ... WHERE quorum_state.leader = 2
+    s.replica_state[1].hw                     replica_state[1].hw            a map by node
+    s.replica_log[1].records[0].id            replica_log[1].records[0].id   an array
+    contains(s.quorum_state.isr, 3)           array_contains(quorum_state.isr, 3)
+    size(s.quorum_state.isr) == 1             size(quorum_state.isr) = 1
+
+An item that may not be there is read with `get`, as in get(leader_and_isr_requests, 0).leader.
+A set of nodes is a sorted array, NONE is 0, sequences and bags are arrays as long as they are, and
+all numbers are int. Decoding goes column by column with numpy, not state by state.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from protocol_lab.checker.request import reason_of
+from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.spark.executor.level_files import Block, Piece, read_piece
+from protocol_lab.spark.executor.stages import tasks_for
+from protocol_lab.spark.executor.task_reports import Asked
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.model_transfer import Recipe
+from protocol_lab.spec.layout import (
+    Array,
+    ArrayLayout,
+    IntegerLayout,
+    Per,
+    StructLayout,
+    evaluate_size,
+)
+from protocol_lab.spec.spec import Model
+
+_STATES_AT_A_TIME = 1 << 14
+
+EDGES = pa.schema(
+    [
+        ("source", pa.int64()),
+        ("action", pa.string()),
+        ("target", pa.int64()),
+        ("inside", pa.bool_()),
+        ("violates", pa.list_(pa.string())),
+    ]
+)
+"""Transitions: fingerprints of both states. A target that is not `inside` the constraint is no
+stored state. violates: the step invariants that were asked for and do not hold."""
+
+LEVELS = pa.schema(
+    [
+        ("depth", pa.int32()),
+        ("new", pa.int64()),
+        ("generated", pa.int64()),
+        ("sent", pa.int64()),
+        ("seconds", pa.float64()),
+        ("waited", pa.float64()),
+        ("where", pa.string()),
+        ("partitions", pa.int32()),
+        ("spent", pa.map_(pa.string(), pa.float64())),
+    ]
+)
+"""How the search went: see `Result.levels`."""
+
+VIOLATIONS = pa.schema(
+    [
+        ("invariant", pa.string()),
+        ("depth", pa.int32()),
+        ("fingerprint", pa.int64()),
+        ("source", pa.int64()),
+        ("action", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+"""One row for every stored state and invariant that it breaks, with what the invariant says; and
+one for every transition and step invariant: then `source` and `action` tell where it came from, and
+depth is that of the source plus one."""
+
+
+def states_schema(model: Model) -> pa.Schema:
+    """The columns of `states`: fingerprint, depth, parent (fingerprint; 0 for an initial state),
+    action (that led from the parent; null for an initial state), violates (names of the state
+    invariants that were asked for and do not hold), and then the variables of the spec."""
+    own = [
+        ("fingerprint", pa.int64()),
+        ("depth", pa.int32()),
+        ("parent", pa.int64()),
+        ("action", pa.string()),
+        ("violates", pa.list_(pa.string())),
+    ]
+    empty = decoded(model, np.empty((0, model.words), np.uint64))
+    return pa.schema([*own, *((name, column.type) for name, column in empty.items())])
+
+
+def decode_states(
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    plan: list[list[Piece]],
+) -> Iterator[pa.RecordBatch]:
+    """A stage for `mapInArrow`: a number is a share of the plan; its states come out decoded."""
+    tasks = tasks_for(recipe, asked)
+    schema = states_schema(tasks.model)
+    actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
+    for block in _blocks(batches, tasks, plan):
+        first = block.actions < 0
+        violated = tasks.violated_by(block.rows)
+        columns = [
+            _signed(block.fingerprints),
+            pa.array(np.full(len(block), block.depth, np.int32)),
+            _signed(block.parents),
+            actions.take(pa.array(block.actions, mask=first)),
+            _lists_of_names(violated, asked.invariants),
+            *decoded(tasks.model, block.rows).values(),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def make_edges(
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    plan: list[list[Piece]],
+) -> Iterator[pa.RecordBatch]:
+    """A stage for `mapInArrow`: the states of a share are expanded once more."""
+    tasks = tasks_for(recipe, asked)
+    actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
+    for block in _blocks(batches, tasks, plan):
+        for found in tasks.edges(block):
+            columns = [
+                _signed(block.fingerprints[found.before]),
+                actions.take(pa.array(found.actions)),
+                _signed(fingerprints(found.rows)),
+                pa.array(found.inside.astype(bool)),
+                _lists_of_names(found.violated, asked.step_invariants),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=EDGES)
+
+
+def find_violations(
+    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[Piece]]
+) -> Iterator[pa.RecordBatch]:
+    """A stage for `mapInArrow`: all violations in a share, with their reasons."""
+    tasks = tasks_for(recipe, asked)
+    for block in _blocks(batches, tasks, plan):
+        found = list(_broken_states(tasks, block))
+        if asked.step_invariants:
+            found += _broken_steps(tasks, block)
+        yield pa.RecordBatch.from_pylist(found, schema=VIOLATIONS)
+
+
+def _broken_states(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
+    violated = tasks.violated_by(block.rows)
+    for at in np.flatnonzero(violated):
+        for k, name in enumerate(tasks.asked.invariants):
+            if violated[at] >> k & 1:
+                yield {
+                    "invariant": name,
+                    "depth": block.depth,
+                    "fingerprint": int(block.fingerprints[at].view(np.int64)),
+                    "reason": reason_of(tasks.model, name, [block.rows[at].tobytes()]),
+                }
+
+
+def _broken_steps(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
+    for found in tasks.edges(block):
+        prints = fingerprints(found.rows).view(np.int64)
+        for at in np.flatnonzero(found.violated):
+            before = found.before[at]
+            rows = [block.rows[before].tobytes(), found.rows[at].tobytes()]
+            for k, name in enumerate(tasks.asked.step_invariants):
+                if found.violated[at] >> k & 1:
+                    yield {
+                        "invariant": name,
+                        "depth": block.depth + 1,
+                        "fingerprint": int(prints[at]),
+                        "source": int(block.fingerprints[before].view(np.int64)),
+                        "action": tasks.model.spec.actions[found.actions[at]].name,
+                        "reason": reason_of(tasks.model, name, rows),
+                    }
+
+
+def _blocks(
+    batches: Iterator[pa.RecordBatch], tasks: Tasks, plan: list[list[Piece]]
+) -> Iterator[Block]:
+    for batch in batches:
+        for share in batch.column(0).to_pylist():
+            for piece in plan[share]:
+                for block in read_piece(piece, tasks.model.layout.size):
+                    for at in range(0, len(block), _STATES_AT_A_TIME):
+                        yield block.part(at, at + _STATES_AT_A_TIME)
+
+
+def decoded(model: Model, rows: np.ndarray) -> dict[str, pa.Array]:
+    """States, rows of a uint64 array, as one Arrow array for each variable of the spec."""
+    values = rows.view(model.layout.dtype).reshape(len(rows))
+    sizes = model.constants._asdict()
+    declared = model.layout.declared.field_types
+    return {
+        name: _column(part, declared[name], values[name], sizes)
+        for name, part in model.layout.fields.items()
+    }
+
+
+def _column(layout: Any, declared: Any, values: np.ndarray, sizes: dict[str, int]) -> pa.Array:
+    """The values of one variable or part of it, one for each state, as an Arrow array."""
+    match layout:
+        case IntegerLayout(kind="bool"):
+            return pa.array(values.astype(bool))
+        case IntegerLayout(kind="named"):
+            return pa.array(layout.names, pa.string()).take(pa.array(values.astype(np.int32)))
+        case IntegerLayout(kind="nodes"):
+            which = values.astype(np.uint32)[:, None] >> np.arange(32, dtype=np.uint32) & 1
+            members = pa.array(np.nonzero(which)[1].astype(np.int32))
+            return pa.ListArray.from_arrays(_offsets(which.sum(axis=1)), members)
+        case IntegerLayout():
+            return pa.array(values.astype(np.int32))
+        case ArrayLayout():
+            return _array_column(layout, declared, values, sizes)
+    if layout.kind != "struct":
+        return _counted_column(layout, declared, values, sizes)
+    fields = layout.declared.field_types
+    return pa.StructArray.from_arrays(
+        [
+            _column(part, fields[name], np.ascontiguousarray(values[name]), sizes)
+            for name, part in layout.fields.items()
+        ],
+        list(layout.fields),
+    )
+
+
+def _array_column(
+    layout: ArrayLayout, declared: Array | Per, values: np.ndarray, sizes: dict[str, int]
+) -> pa.Array:
+    """The slots that the constants speak of: capacity classes may have more."""
+    if isinstance(declared, Per):
+        first, count = 1, min(sizes[declared.node.count], layout.count - 1)
+    else:
+        first, count = 0, min(evaluate_size(declared.size, sizes), layout.count)
+    used = values[:, first : first + count]
+    used = np.ascontiguousarray(used).reshape(-1, *values.shape[2:])  # items may be arrays, too
+    items = _column(layout.item, declared.item, used, sizes)
+    offsets = _offsets(np.full(len(values), count))
+    if isinstance(declared, Per):
+        nodes = np.tile(np.arange(1, count + 1, dtype=np.int32), len(values))
+        return pa.MapArray.from_arrays(offsets, pa.array(nodes), items)
+    return pa.ListArray.from_arrays(offsets, items)
+
+
+def _counted_column(
+    layout: StructLayout, declared: Any, values: np.ndarray, sizes: dict[str, int]
+) -> pa.Array:
+    items = layout.fields["items"]
+    counts = values["length" if layout.kind == "seq" else "size"].astype(np.int32)
+    used = values["items"][np.arange(items.count) < counts[:, None]]
+    return pa.ListArray.from_arrays(
+        _offsets(counts), _column(items.item, declared.item, used, sizes)
+    )
+
+
+def _offsets(counts: np.ndarray) -> pa.Array:
+    return pa.array(np.append(0, np.cumsum(counts)).astype(np.int32))
+
+
+def _signed(prints: np.ndarray) -> pa.Array:
+    """Spark has no unsigned numbers: the same 64 bits as a signed one."""
+    return pa.array(prints.view(np.int64))
+
+
+def _lists_of_names(bits: np.ndarray, names: tuple[str, ...]) -> pa.Array:
+    which = bits[:, None] >> np.arange(len(names)) & 1
+    listed = pa.array(names, pa.string()).take(pa.array(np.nonzero(which)[1]))
+    return pa.ListArray.from_arrays(_offsets(which.sum(axis=1)), listed)

@@ -1,0 +1,434 @@
+"""The explorer on Spark: breadth first, one Spark job a level, levels kept as Parquet.
+
+A level is read in pieces; tasks expand them and send the candidates, in few large blobs, to the
+owners of their fingerprints; the owners drop what they have seen and write the rest as the next
+level. The driver only reads the tasks' reports. A level that is too small to be worth a Spark job
+(which costs some tenths of a second whatever it does) is done by the driver with the same code.
+
+Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do
+is in `tasks`, how a level is made in `making`, the files are in `run_folder`, decoded tables in
+`tables`.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocol_lab.checker.progress import states_to_come
+from protocol_lab.checker.request import GOAL, Question, add_trace, explain
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler import fingerprint
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.spark.dataframes import (
+    EDGES,
+    LEVELS,
+    VIOLATIONS,
+    decode_states,
+    find_violations,
+    make_edges,
+    states_schema,
+)
+from protocol_lab.spark.error_messages import cause, is_a_loss
+from protocol_lab.spark.executor.stages import (
+    in_worker,
+)
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Report
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.jobs import JobFailed, Jobs
+from protocol_lab.spark.level_expansion import LevelMaker, divided
+from protocol_lab.spark.model_transfer import Made, recipe_of
+from protocol_lab.spark.packaging import ship
+from protocol_lab.spark.run_folder import RunFolder
+from protocol_lab.spark.session import address
+from protocol_lab.spec import constants as constants_module
+from protocol_lab.spec.spec import Model
+from protocol_lab.system.temporary_folder import temporary_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DRIVER_BELOW = 50_000
+"""States of a level up to which the driver expands it itself: in about the time that a Spark job
+takes whatever it does."""
+
+FIRST_BYTES = 256 << 20
+"""What the states to begin with may take: the driver alone makes the first level."""
+
+OWNER_BYTES = 32 << 20
+OWNER_FINGERPRINTS = 1 << 22
+"""What one owner should have of a level, and have seen in all: beyond it there are more owners."""
+
+_MOST_OWNERS = 1 << 14
+
+_ATTEMPTS = 3
+"""How often a level's job is run while executors get lost."""
+
+
+class SparkSearch:
+    """One search; `run` returns its result.
+
+    session: a Spark session; None for one in local mode, which starts while
+    the kernels compile. folder: where the levels are kept, visible to all machines; an earlier run
+    of the same search found there is continued after its last complete level. None for a temporary
+    folder, which goes with this object. driver_below: the driver expands levels of fewer states
+    itself. partitions: the number of owners to begin with, a power of two; None for one a core.
+    It doubles as the search grows.
+
+    The result's `levels` say how many new states each level has, how many were generated for it and
+    how many of these sent to their owners (a task sends a state once, however often it meets it),
+    where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
+    the time was spent on. There the seconds of tasks add up, which have run side by side: to load
+    kernels, to read states, to expand them, to send candidates and to wait for those who take them;
+    to receive them, to settle which are new and check these, and to write them. `job` is how long
+    the driver waited for all that.
+
+    The result is the native engine's, with two differences at a stop. The level in which something
+    was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
+    whole levels. And of several violations of the same depth the one whose state has the smallest
+    fingerprint is reported, a deadlock before all others: whatever the number of machines.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        question: Question,
+        session: "SparkSession | None" = None,
+        folder: str | Path | None = None,
+        driver_below: int = DRIVER_BELOW,
+        partitions: int | None = None,
+    ):
+        self.model, self.question, self.driver_below = model, question, driver_below
+        if question.memory_bytes is not None:
+            raise LabError(
+                "memory_gib is the native engine's: on Spark states are kept on disk, and how much"
+                " memory there is was told to the session when it started. Leave it out."
+            )
+        self._least_owners = partitions or _power_of_two(os.cpu_count() or 1)
+        if self._least_owners & (self._least_owners - 1):
+            least = _power_of_two(self._least_owners)
+            raise LabError(f"partitions={partitions} is not a power of two: use {least}.")
+        self._jobs = Jobs(session)
+        self._asked = Asked.by(question)
+        made = Made(model, question.constraint, question.goal)
+        self._recipe = recipe_of(*made)
+        self._tasks = Tasks(made, self._asked)
+        self._temporary = None
+        if folder is None:
+            self._temporary = temporary_folder("run", self)
+            folder = self._temporary / "run"
+        self.folder = RunFolder(_absolute(folder), model.layout.size)
+        self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
+        self.result = Result(model, "spark", question.names, search=self)
+        self.result.compile_seconds = self._tasks.compile_seconds
+        self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
+        self._violating = [0] * len(question.names)
+        self._reached = 0
+        self._first: tuple[int, Any] | None = None
+
+    def run(self) -> Result:
+        """Explore until everything was seen or something ends the search.
+
+        Never raises for an interruption or a bound: the result says what is known. Raises LabError
+        if there is no Java, if the folder holds another search, if a level's files are damaged
+        while it runs, or for a faulty action.
+        """
+        result, self._began = self.result, time.perf_counter()
+        with self.folder.claimed(self._identity()), self._jobs:
+            try:
+                result.exhaustive = self._search()
+            except _Undecided as stop:
+                result.undecided_reason = str(stop)
+            except KeyboardInterrupt:
+                result.undecided_reason = "interrupted"
+            self._conclude()
+        result.activity = ""
+        result.seconds = time.perf_counter() - self._began
+        return result
+
+    # --- Afterwards it is data --------------------------------------------------------------
+
+    def states(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """The stored states with decoded columns: see `tables.states_schema`."""
+        return self._table(session, decode_states, states_schema(self.model))
+
+    def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """All transitions from stored states, computed anew: see `tables.EDGES`."""
+        return self._table(session, make_edges, EDGES)
+
+    def violations(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """Every violation among the stored states, with its reason: see `tables.VIOLATIONS`."""
+        return self._table(session, find_violations, VIOLATIONS)
+
+    def levels(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """How the search went, level by level: see `tables.LEVELS`."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        rows = [tuple(map(level.get, LEVELS.names)) for level in self.result.levels]
+        return (session or self._jobs.session()).createDataFrame(rows, from_arrow_schema(LEVELS))
+
+    def save(self, folder: str | Path, session: "SparkSession | None" = None) -> None:
+        """Write the four tables as Parquet, which pandas or DuckDB open too: states, edges,
+        violations and levels, each a folder in this one. Raises LabError if they are there."""
+        place = Path(folder).absolute()
+        for make in (self.states, self.edges, self.violations, self.levels):
+            if (place / make.__name__).exists():
+                raise LabError(f"{place / make.__name__} is there already: name another folder.")
+        for make in (self.states, self.edges, self.violations, self.levels):
+            make(session).write.parquet(address(place / make.__name__))
+
+    def _table(self, session: "SparkSession | None", stage: Callable, columns: Any) -> "DataFrame":
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        session = session or self._jobs.session()
+        depths = range(1, len(self.folder.records) + 1)
+        pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
+        plan = divided(pieces, 4 * self.folder.seen(self._least_owners).partitions)
+        archives = ship(session, self._recipe.packages)
+        work = in_worker(stage, archives, self._recipe, self._asked, plan)
+        source = session.range(0, len(plan), 1, len(plan))
+        return source.mapInArrow(work, from_arrow_schema(columns))
+
+    def _identity(self) -> dict[str, Any]:
+        model = self.model
+        return {
+            "spec": model.spec.name,
+            "constants": constants_module.show(model.constants),
+            "constraint": self.question.constraint is not None,
+            "invariants": self.question.names,
+            "deadlock": self.question.deadlock,
+            "to_the_end": self.question.to_the_end,
+            "goal": self.question.goal is not None,
+            "starts": _hash_of(self.question.starts),
+            "source": self._recipe.source,
+            "layout": str(model.layout.dtype),
+            "fingerprint": fingerprint.VERSION,
+        }
+
+    def _search(self) -> bool:
+        """Go level by level; True if everything was seen, False at a violation."""
+        self.folder.resume()
+        for record in self.folder.records:
+            self._take_in(record)
+        while not self._is_at_an_end():
+            self._make_level(len(self.result.levels) + 1)
+        return not self._stopped_at_violation()
+
+    def _make_level(self, depth: int) -> None:
+        where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
+        began = time.perf_counter()
+        if where == "spark":
+            self._jobs.session()
+        waited = time.perf_counter() - began
+        before = self.folder.seen(self._least_owners)
+        after = before.after(self._owners(before))
+        try:
+            level = self.folder.new_level(depth)
+            error = None
+            if depth == 1:
+                rows, error = self._first_rows()
+                report = self._maker.first(level, rows, before, after)
+            elif where == "driver":
+                report = self._maker.by_driver(level, before, after)
+            else:
+                level, report = self._by_spark(level, before, after)
+            if report.over and (not report.finding or self.question.to_the_end):
+                row = bytes.fromhex(report.over)
+                raise _Undecided(str(explain(self.model, row, self.question)))
+            record = {
+                "depth": depth,
+                "new": report.new,
+                "generated": sum(report.per_action),
+                "sent": report.sent,
+                "seconds": round(time.perf_counter() - began - waited, 3),
+                "waited": round(waited, 3),
+                "where": where,
+                "report": report.to_json(),
+            }
+            if not report.over and error is None:
+                self.folder.complete(level, after, record)
+        except JobFailed as failure:
+            self._give_up(failure.__cause__)
+        except OSError as failure:
+            self._give_up(failure)
+        self._take_in(record)
+        if error is not None and not self._stopped_at_violation():
+            raise _Undecided(str(error))
+
+    def _by_spark(self, level: Path, before: Seen, after: Seen) -> tuple[Path, Report]:
+        """The next level by Spark, and the folder that it is in.
+
+        Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
+        repeated, _ATTEMPTS times in all, each time into an empty folder.
+        """
+        left = _ATTEMPTS
+        while True:
+            left -= 1
+            try:
+                return level, self._maker.by_spark(level, before, after, self._watch)
+            except JobFailed as failure:
+                if not left or not is_a_loss(str(failure.__cause__)):
+                    raise
+            shutil.rmtree(level, ignore_errors=True)
+            level = self.folder.new_level(after.depth)
+
+    def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
+        """The states to begin with, up to one that can't be computed, and what is wrong with that.
+
+        The driver has them all in memory, so there is a bound.
+        """
+        rows, most = [], FIRST_BYTES // self.model.layout.size
+        try:
+            for row in self.question.first_rows(self.model):
+                if len(rows) == most:
+                    raise _Undecided(f"more than {most:,} initial states: lower the constants")
+                if self.question.stopped and self.question.stopped():
+                    raise _Undecided("stopped")
+                rows.append(row)
+        except EvaluationError as error:
+            return rows, error
+        return rows, None
+
+    def _owners(self, before: Seen) -> int:
+        """How many owners the next level needs: as many as before, or so many times doubled that
+        none has too much, should the levels go on growing as they did."""
+        sizes = self.result.per_depth[-2:]
+        growth = min(8.0, sizes[1] / sizes[0]) if len(sizes) == 2 and sizes[0] else 1.0
+        expected = int(self._frontier * max(growth, 1.0)) if sizes else 0
+        by_level = expected * self.model.layout.size // OWNER_BYTES
+        by_seen = (self.result.distinct + expected) // OWNER_FINGERPRINTS
+        needed = _power_of_two(max(1, by_level, by_seen))
+        return max(before.partitions, min(needed, _MOST_OWNERS))
+
+    @property
+    def _frontier(self) -> int:
+        return self.result.levels[-1]["new"]
+
+    def _take_in(self, record: dict[str, Any]) -> None:
+        """Count a complete level, whether it was just made or found in the folder."""
+        result, report = self.result, Report.of(record["report"])
+        told = {key: record[key] for key in _TOLD if key in record}
+        result.levels.append(told | {"spent": report.spent})
+        result.per_depth.append(report.new)
+        names = (
+            ["init"] if record["depth"] == 1 else [each.name for each in self.model.spec.actions]
+        )
+        for name, more in zip(names, report.per_action, strict=True):
+            result.per_action[name] += more
+        self._violating = [a + b for a, b in zip(self._violating, report.violating, strict=True)]
+        self._reached |= report.reached
+        if report.finding and (self._first is None or report.finding.invariant == DEADLOCK):
+            self._first = record["depth"], report.finding
+        if self.question.progress:
+            self.question.progress(result, self._frontier, self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _stopped_at_violation(self) -> bool:
+        if self._first is None:
+            return False
+        return not self.question.to_the_end or self._first[1].invariant == DEADLOCK
+
+    def _is_at_an_end(self) -> bool:
+        if not self.result.levels:
+            return False
+        if self._stopped_at_violation() or not self._frontier:
+            return True
+        if self.result.distinct > self.question.max_states:
+            bound = self.question.max_states
+            raise _Undecided(f"more than {bound:,} distinct states (max_states)")
+        if self.question.stopped and self.question.stopped():
+            raise _Undecided("stopped")
+        return False
+
+    # --- Progress ----------------------------------------------------------------------------
+
+    def _watch(self, done: int, tasks: int) -> None:
+        """Called while a job runs: tell what it is at, and see whether it is to go on."""
+        if self.question.stopped and self.question.stopped():
+            raise _Undecided("stopped")
+        self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
+        left = self._seconds_left()
+        if left is not None:
+            self.result.activity += f", about {_in_words(left)} left"
+        if self.question.progress:
+            self.question.progress(self.result, self._frontier, self._seconds)
+
+    def _seconds_left(self) -> float | None:
+        """By the shape of the levels so far, and the pace of the last ones."""
+        to_come, last = states_to_come(self.result.per_depth), self.result.levels[-3:]
+        made = sum(level["new"] for level in last)
+        if to_come is None or not made:
+            return None
+        return to_come * sum(level["seconds"] for level in last) / made
+
+    def _give_up(self, error: BaseException) -> None:
+        done = len(self.result.levels)
+        hint = "name a folder next time, and it could go on from there"
+        if self._temporary is None:
+            hint = "name the same folder to go on from there"
+        raise _Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
+
+    # --- The end ----------------------------------------------------------------------------
+
+    def _conclude(self) -> None:
+        result = self.result
+        if result.per_depth and not result.per_depth[-1]:
+            result.per_depth.pop()
+        result.never_reached = self._tasks.never_reached(self._reached)
+        if self.question.to_the_end:
+            result.violating = dict(zip(self.question.names, self._violating, strict=True))
+        if self._first:
+            depth, finding = self._first
+            deadlock = finding.invariant == DEADLOCK
+            result.violated = "deadlock" if deadlock else self._named(finding.invariant)
+            rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
+            path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
+            add_trace(result, path, self.question)
+
+    def _named(self, number: int) -> str:
+        return [*self.question.names, GOAL][number]
+
+
+_TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
+"""What the result says of a level."""
+
+
+class _Undecided(Exception):
+    """The search ends without a verdict; the text says which bound was hit."""
+
+
+def _absolute(folder: str | Path) -> Path:
+    """The run folder's whole path, which Python, Arrow and Java must read alike."""
+    path = Path(folder).absolute()
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8" and not str(path).isascii():
+        raise LabError(
+            f"Spark can't use the folder {str(path)!a}, because file names are in {encoding}"
+            " here: set LC_ALL=C.UTF-8, or name a folder in plain letters (TMPDIR for temporary"
+            " ones)."
+        )
+    return path
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()
+
+
+def _in_words(seconds: float) -> str:
+    """A duration, as roughly as it is known."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _hash_of(starts: list[bytes] | None) -> str | None:
+    return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]

@@ -1,0 +1,118 @@
+"""What an owner does with its candidates: keep those that it has not seen, each once.
+
+Memory is bounded. What was seen stays on disk and is looked up in order. Candidates beyond a limit
+are spilled to disk, in buckets by the first bits of their fingerprints, and each bucket is settled
+by itself: as buckets follow one another in the order of fingerprints, nobody sees a difference.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import numpy as np
+
+from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.system.temporary_folder import remove, temporary_folder
+
+LIMIT_BYTES = 128 << 20
+"""Candidates that an owner holds in memory."""
+
+_BUCKET_BITS = 6
+
+
+class Settled(NamedTuple):
+    """New states, ascending by fingerprint: parallel arrays."""
+
+    rows: np.ndarray
+    fingerprints: np.ndarray
+    parents: np.ndarray
+    actions: np.ndarray
+
+
+class Unseen:
+    """The candidates of one owner that are in none of these runs of fingerprints.
+
+    A context, as it may have files. They are kept as rows of uint64: the state, and then its
+    fingerprint, its parent's, and the number of the action.
+    """
+
+    def __init__(self, words: int, seen: list[np.ndarray], limit_bytes: int | None = None):
+        self._words, self._seen, self._limit = words, seen, limit_bytes or LIMIT_BYTES
+        self._kept: list[np.ndarray] = []
+        self._bytes = 0
+        self._folder: Path | None = None
+
+    def __enter__(self) -> "Unseen":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._folder is not None:
+            remove(self._folder)
+
+    @property
+    def spilled(self) -> bool:
+        """Are any of them on disk?"""
+        return self._folder is not None
+
+    def add(self, parcel: Parcel) -> None:
+        """Take in what is new of a parcel."""
+        prints = fingerprints(parcel.rows)
+        new = np.ones(len(prints), bool)
+        for run in self._seen:
+            if len(run):
+                at = np.minimum(np.searchsorted(run, prints), len(run) - 1)
+                new &= run[at] != prints
+        columns = (prints, parcel.parents, parcel.actions.astype(np.int64).view(np.uint64))
+        kept = np.column_stack([parcel.rows, *columns])[new]
+        self._kept.append(kept)
+        self._bytes += kept.nbytes
+        if self._bytes > self._limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._folder is None:
+            # Where Spark keeps its own temporary files, if it says so.
+            place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
+            self._folder = temporary_folder("spill", self, place)
+        if not self._kept:
+            return
+        every = np.concatenate(self._kept)
+        bucket_of = every[:, self._words] >> np.uint64(64 - _BUCKET_BITS)
+        for bucket in np.unique(bucket_of):
+            with self._bucket(int(bucket)).open("ab") as stream:
+                stream.write(every[bucket_of == bucket].tobytes())
+        self._kept, self._bytes = [], 0
+
+    def _bucket(self, number: int) -> Path:
+        return self._folder / f"bucket-{number:02}"
+
+    def settled(self) -> Iterator[Settled]:
+        """Each state once, with the smallest (parent, action) that led there; some at a time."""
+        if not self.spilled:
+            yield from self._distinct(self._kept)
+            return
+        self._spill()
+        for bucket in range(1 << _BUCKET_BITS):
+            if self._bucket(bucket).exists():
+                flat = np.fromfile(self._bucket(bucket), np.uint64)
+                yield from self._distinct([flat.reshape(-1, self._words + 3)])
+
+    def _distinct(self, kept: list[np.ndarray]) -> Iterator[Settled]:
+        if not kept:
+            return
+        every = np.concatenate(kept)
+        prints, parents, actions = (every[:, self._words + k] for k in range(3))
+        order = np.lexsort((actions, parents, prints))
+        ordered = prints[order]
+        order = order[np.append(True, ordered[1:] != ordered[:-1])[: len(order)]]
+        rows = np.ascontiguousarray(every[order, : self._words])
+        numbers = actions[order].view(np.int64).astype(np.int16)
+        yield Settled(rows, prints[order], parents[order], numbers)

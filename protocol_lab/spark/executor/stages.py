@@ -1,0 +1,158 @@
+"""What Spark's Python workers run: the stages of a level between Arrow batches.
+
+Each stage is a generator over record batches. `in_worker` makes the function that is handed to
+Spark: it is pickled whole, so that a worker need not find this package before it was told where.
+"""
+
+import gc
+import itertools
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.level_files import Piece, buffer_of, read_piece, write_part
+from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.model_transfer import Recipe, model_from
+from protocol_lab.spark.packaging import unpacker
+
+CANDIDATES = pa.schema(
+    [
+        ("owner", pa.int32()),
+        ("rows", pa.binary()),
+        ("parents", pa.binary()),
+        ("actions", pa.binary()),
+        ("report", pa.string()),
+    ]
+)
+"""What goes from the first stage to the owners: a parcel in three blobs, or a report."""
+
+REPORTS = pa.schema([("report", pa.string())])
+"""What goes from the owners to the driver."""
+
+_PARCELS_SENT = 32
+"""Parcels in a batch: a batch costs time whatever is in it."""
+
+
+def _columns(schema: pa.Schema) -> str:
+    names = {pa.int32(): "int", pa.binary(): "binary", pa.string(): "string"}
+    return ", ".join(f"{field.name} {names[field.type]}" for field in schema)
+
+
+CANDIDATE_COLUMNS, REPORT_COLUMNS = _columns(CANDIDATES), _columns(REPORTS)
+"""The two schemas in Spark's words."""
+
+
+def in_worker(
+    stage: Callable[..., Iterator], archives: tuple[str, ...], *arguments: Any
+) -> Callable[[Iterator], Iterator]:
+    """A function for `mapInArrow` that runs stage(batches, *arguments) in a worker, with the code
+    in these archives (see `shipping`)."""
+    unpack, cargo = unpacker(archives), pickle.dumps((stage, arguments))
+
+    def work(batches: Iterator) -> Iterator:
+        import pickle
+
+        unpack()
+        stage, arguments = pickle.loads(cargo)
+        return stage(batches, *arguments)
+
+    return work
+
+
+@lru_cache(maxsize=4)
+def tasks_for(recipe: Recipe, asked: Asked) -> Tasks:
+    """The kernels in a Python worker, which serves many tasks.
+
+    Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
+    looking through it would take most of the time of a small task: it is left out from here on.
+    """
+    tasks = Tasks(model_from(recipe), asked)
+    gc.freeze()
+    return tasks
+
+
+def expand_pieces(
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    plan: list[list[Piece]],
+    owners: int,
+) -> Iterator[pa.RecordBatch]:
+    """First stage of a level: a number is a share of the plan; candidates come out."""
+    watch = Stopwatch("load")
+    tasks = tasks_for(recipe, asked)
+    watch.switch("send")
+    for batch in batches:
+        for share in batch.column(0).to_pylist():
+            report = Report()
+            state_bytes = tasks.model.layout.size
+            blocks = (block for piece in plan[share] for block in read_piece(piece, state_bytes))
+            blocks = watch.timed("read", blocks)
+            parcels = watch.timed("expand", tasks.expand(blocks, owners, report))
+            while some := list(itertools.islice(parcels, _PARCELS_SENT)):
+                rows = [
+                    {
+                        "owner": parcel.owner,
+                        "rows": parcel.rows.tobytes(),
+                        "parents": parcel.parents.tobytes(),
+                        "actions": parcel.actions.tobytes(),
+                    }
+                    for parcel in some
+                ]
+                yield _batch(CANDIDATES, rows)
+            report.spent = watch.taken()
+            yield _batch(
+                CANDIDATES, [{"owner": share % owners, "report": json.dumps(report.to_json())}]
+            )
+
+
+def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A stage that gives nothing; by then the worker has imported all that it will need."""
+    for _ in batches:
+        yield _batch(CANDIDATES, [{"owner": 0}])
+
+
+def settle_owner(
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    before: Seen,
+    after: Seen,
+    level: Path,
+) -> Iterator[pa.RecordBatch]:
+    """Second stage of a level: candidates of one owner go in; its new states are written, and
+    what it and others have to report comes out."""
+    from pyspark import TaskContext
+
+    watch = Stopwatch("load")
+    tasks, owner = tasks_for(recipe, asked), TaskContext.get().partitionId()
+    watch.switch("write")
+    reports: list[str] = []
+
+    def parcels() -> Iterator[Parcel]:
+        for batch in batches:
+            reports.extend(batch["report"].drop_null().to_pylist())
+            rows = buffer_of(batch["rows"], np.uint64).reshape(-1, tasks.model.words)
+            parents = buffer_of(batch["parents"], np.uint64)
+            yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
+
+    report = Report()
+    received = watch.timed("receive", parcels())
+    new = watch.timed("settle", tasks.settle(before, after, owner, received, report))
+    report.files = write_part(level, ((owner, block) for block in new), owner)
+    report.spent = watch.taken()
+    yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
+
+
+def _batch(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.RecordBatch:
+    """What is not given is null."""
+    return pa.RecordBatch.from_pylist(list(rows), schema=schema)

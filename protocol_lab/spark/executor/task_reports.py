@@ -1,0 +1,144 @@
+"""What tasks report: what they have counted and found, and what they spent their time on."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from protocol_lab.checker.request import Question
+
+Item = TypeVar("Item")
+
+DEADLOCK = -1
+"""Stands for an invariant's number in a finding: the state has no successor. The number after the
+last invariant's stands for the goal."""
+
+
+class Asked(NamedTuple):
+    """The part of a Question that tasks need, without its functions."""
+
+    invariants: tuple[str, ...]
+    step_invariants: tuple[str, ...]
+    deadlock: bool
+    starts_given: bool
+
+    @staticmethod
+    def by(question: Question) -> "Asked":
+        """What this question asks of the tasks."""
+        return Asked(
+            tuple(each.name for each in question.invariants),
+            tuple(each.name for each in question.step_invariants),
+            question.deadlock,
+            question.starts is not None,
+        )
+
+
+class Finding(NamedTuple):
+    """A violation. Of several the smallest is reported: a deadlock, whose trace is one step
+    shorter than those of the states just generated, then the state with the smallest fingerprint.
+
+    invariant: its number in the question's names, or DEADLOCK; row: the state in hex; parent: the
+    fingerprint of the state before it (of the state itself if it is deadlocked).
+    """
+
+    is_no_deadlock: bool
+    fingerprint: int
+    invariant: int
+    parent: int
+    row: str
+
+
+@dataclass
+class Report:
+    """What tasks have counted and found; the reports of one level add up.
+
+    new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
+    sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
+    violating: by number in the question's names, the new states that break the invariant, or the
+    generated steps that do. reached: a bit for each sometimes property. over: a state in hex of
+    which something could not be computed: its successors, its properties or theirs. spent: seconds
+    by what they were spent on. files: what was written, see `level_files.Files`.
+    """
+
+    new: int = 0
+    sent: int = 0
+    check: int = 0
+    per_action: list[int] = field(default_factory=list)
+    violating: list[int] = field(default_factory=list)
+    reached: int = 0
+    finding: Finding | None = None
+    over: str | None = None
+    spent: dict[str, float] = field(default_factory=dict)
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(content: dict[str, Any]) -> "Report":
+        """The report that was written as JSON."""
+        finding = content["finding"] and Finding(*content["finding"])
+        return Report(**{**content, "finding": finding})
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values, which `of` reads back."""
+        return asdict(self) | {"finding": self.finding}
+
+    def add(self, other: "Report") -> None:
+        """Take in another task's report."""
+        self.new += other.new
+        self.sent += other.sent
+        self.check = (self.check + other.check) % 2**64
+        self.per_action = sums(self.per_action, other.per_action)
+        self.violating = sums(self.violating, other.violating)
+        self.reached |= other.reached
+        self.over = min(filter(None, [self.over, other.over]), default=None)
+        self.files |= other.files
+        for name, seconds in other.spent.items():
+            self.spent[name] = self.spent.get(name, 0.0) + seconds
+        self.found(other.finding)
+
+    def found(self, finding: Finding | None) -> None:
+        """Keep the smallest finding."""
+        self.finding = min(filter(None, [self.finding, finding]), default=None)
+
+
+class Stopwatch:
+    """What a task spends its time on; at any moment it is one thing.
+
+    A stage is a chain of generators, each of which asks the next one for more. Time counts for the
+    one that is at work, not for those that wait for it.
+    """
+
+    def __init__(self, name: str):
+        self._spent: dict[str, float] = {}
+        self._name, self._since = name, time.perf_counter()
+
+    def switch(self, name: str) -> str:
+        """From here on time counts for this name; the name before."""
+        now, before = time.perf_counter(), self._name
+        self._spent[before] = self._spent.get(before, 0.0) + now - self._since
+        self._name, self._since = name, now
+        return before
+
+    def taken(self) -> dict[str, float]:
+        """Seconds by name, since the start or the last call."""
+        self.switch(self._name)
+        spent, self._spent = self._spent, {}
+        return {name: round(seconds, 6) for name, seconds in spent.items()}
+
+    def timed(self, name: str, items: Iterable[Item]) -> Iterator[Item]:
+        """The same items; the time to make each counts for this name."""
+        items = iter(items)
+        while True:
+            before = self.switch(name)
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            finally:
+                self.switch(before)
+            yield item
+
+
+def sums(some: list[int], others: list[int]) -> list[int]:
+    """Item by item; the shorter list goes on with zeros."""
+    longer, shorter = (some, others) if len(some) >= len(others) else (others, some)
+    return [a + b for a, b in zip(longer, [*shorter, *[0] * len(longer)], strict=False)]

@@ -1,0 +1,336 @@
+"""What the tasks of a level do, on numpy arrays: expand states, and settle which ones are new.
+
+A level has two stages. `Tasks.expand` turns stored states into candidates, a parcel for each
+owner; `Tasks.settle`, run by the owner, drops what it has seen, checks the rest and gives the
+new states of the next depth. The driver runs the very same two for small levels.
+
+Which parent a state keeps does not depend on how the work was divided: of all that lead to it in
+the level the smallest by (fingerprint, action number) is kept. So a search gives the same levels,
+and the same trace, on one laptop and on any cluster.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from protocol_lab.checker.request import properties_to_compile
+from protocol_lab.compiler import kernels as loops
+from protocol_lab.compiler.expansion import check_some
+from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.spark.executor.candidates import Candidates, Parcel
+from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.level_files import Block
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Finding, Report, sums
+from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.model_transfer import Made
+
+_CHUNK = 1024
+"""States expanded at a time, as in the native engine."""
+
+
+class _CannotCheck(Exception):
+    """Something about row number `at` can't be computed."""
+
+    def __init__(self, at: int):
+        super().__init__(at)
+        self.at = at
+
+
+class Tasks:
+    """The compiled kernels of a model with the buffers they work on; one a process is enough."""
+
+    def __init__(self, made: Made, asked: Asked):
+        model = self.model = made.model
+        self.asked = asked
+        spec, kernels = model.spec, loops.Kernels(model)
+        self._expand = kernels.expand()
+        invariants = [each for each in spec.invariants if each.name in asked.invariants]
+        self._properties = properties_to_compile(spec, invariants)
+        self._check_states = kernels.check(self._properties)
+        self._check_extra, self._check_goal = (
+            kernels.check_predicate(each) if each else None for each in (made.constraint, made.goal)
+        )
+        self._check_steps = (
+            kernels.check_steps(spec.step_invariants) if asked.step_invariants else None
+        )
+        self._constants = loops.constants_array(model)
+        self._constraint_bits = self._bits(spec.constraints)
+        self._sometimes_bits = self._bits(spec.sometimes_properties)
+        self._bit_of = [
+            next(k for k, each in enumerate(declared) if each.name == name)
+            for names, declared in (
+                (asked.invariants, self._properties),
+                (asked.step_invariants, spec.step_invariants),
+            )
+            for name in names
+        ]
+        self._state_numbers = range(len(asked.invariants))
+        self._step_numbers = range(len(asked.invariants), len(self._bit_of))
+        self.compile_seconds = kernels.compile_seconds
+        self._allocate(8 * _CHUNK)
+
+    def never_reached(self, reached: int) -> list[str]:
+        """The sometimes properties that no state had, by name."""
+        return [
+            each.name
+            for k, each in enumerate(self._properties)
+            if self._sometimes_bits & ~reached & 1 << k
+        ]
+
+    def _bits(self, properties: list) -> int:
+        return sum(1 << k for k, each in enumerate(self._properties) if each in properties)
+
+    def _allocate(self, room: int) -> None:
+        self._out = np.empty((room, self.model.words), np.uint64)
+        self._parent_of, self._action_of, self._weight_of = (
+            np.zeros(room, np.int64) for _ in "123"
+        )
+        self._degree_of, self._progress = np.zeros(_CHUNK, np.int64), np.zeros(1, np.int64)
+
+    # --- First stage ------------------------------------------------------------------------
+
+    def expand(self, blocks: Iterable[Block], owners: int, report: Report) -> Iterator[Parcel]:
+        """All successors inside the constraint of these states, as parcels for their owners.
+
+        Counts, deadlocks and what is outside the constraint go into the report. Ends early at a
+        state whose successors can't be computed; the report names it.
+        """
+        report.per_action = [0] * len(self.model.spec.actions)
+        report.violating = [0] * len(self._bit_of)
+        candidates = Candidates(self.model.words)
+        for block in blocks:
+            begin = 0
+            while begin < len(block) and not report.over:
+                begin = self._expand_chunk(block, begin, candidates, report)
+                if candidates.are_many():
+                    yield from self._parcels(candidates, owners, report)
+        yield from self._parcels(candidates, owners, report)
+
+    def _parcels(self, candidates: Candidates, owners: int, report: Report) -> Iterator[Parcel]:
+        for parcel in candidates.parcels(owners):
+            report.sent += len(parcel.rows)
+            yield parcel
+
+    def _expand_chunk(
+        self, block: Block, begin: int, candidates: "Candidates", report: Report
+    ) -> int:
+        end = min(begin + _CHUNK, len(block))
+        try:
+            done, count = self._expand(
+                block.rows, begin, end, self._constants, self._out, self._parent_of,
+                self._action_of, self._weight_of, self._degree_of, self._progress,
+            )  # fmt: skip
+        except MemoryError:
+            raise
+        except Exception:  # whatever it is, the driver repeats the state and finds the words
+            report.over = block.rows[self._progress[0]].tobytes().hex()
+            return begin
+        if done == begin:  # one state has more successors than fit
+            self._allocate(2 * len(self._out))
+            return begin
+        if self.asked.deadlock:
+            for at in begin + np.flatnonzero(self._degree_of[: done - begin] == 0):
+                print_, row = int(block.fingerprints[at]), block.rows[at].tobytes().hex()
+                report.found(Finding(False, print_, DEADLOCK, print_, row))
+        actions, parents = self._action_of[:count], block.fingerprints[self._parent_of[:count]]
+        weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
+        report.per_action = sums(report.per_action, [int(each) for each in weights])
+        try:
+            inside = self.inside(self._out[:count])
+            steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
+            self._count(steps, self._step_numbers, report)
+            outside = self._failed(self._out[:count], inside == 0)
+            goal = self._at_goal(self._out[:count], inside == 0)
+        except _CannotCheck as fault:
+            report.over = block.rows[self._parent_of[fault.at]].tobytes().hex()
+            return begin
+        self._find(self._out[:count], parents, outside, steps, goal, report)
+        candidates.add(self._out, count, inside, parents, actions)
+        return done
+
+    def inside(self, rows: np.ndarray) -> np.ndarray:
+        """Does each state satisfy the constraint? (uint8)"""
+        inside = np.ones(len(rows), np.uint8)
+        for check, bits in ((self._check_states, self._constraint_bits), (self._check_extra, 1)):
+            if check is not None and bits:
+                inside &= self._run(check, rows, inside, bits) == 0
+        return inside
+
+    def _run(
+        self,
+        check: Callable,
+        rows: np.ndarray,
+        wanted: np.ndarray,
+        bits: int,
+        before: np.ndarray | None = None,
+        parent_of: np.ndarray | None = None,
+    ) -> np.ndarray:
+        failed = np.zeros(len(rows), np.int64)
+        before, parent_of = (
+            rows if before is None else before,
+            failed if parent_of is None else parent_of,
+        )
+        could = check_some(
+            len(rows),
+            lambda count: check(
+                rows, count, wanted, self._constants, bits, failed, before, parent_of
+            ),
+        )
+        if could < len(rows):
+            raise _CannotCheck(could)
+        return failed
+
+    def _failed(self, rows: np.ndarray, wanted: np.ndarray, more_bits: int = 0) -> np.ndarray:
+        """The properties (bits) that do not hold in these states, where wanted."""
+        bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
+        if not bits or not wanted.any():
+            return np.zeros(len(rows), np.int64)
+        return self._run(self._check_states, rows, wanted.astype(np.uint8), bits)
+
+    def _at_goal(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Where these states, if wanted, are what the search looks for (bool)."""
+        if self._check_goal is None:
+            return np.zeros(len(rows), bool)
+        return wanted & (self._run(self._check_goal, rows, wanted.astype(np.uint8), 1) == 0)
+
+    def _failed_steps(
+        self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
+    ) -> np.ndarray:
+        if self._check_steps is None:
+            return np.zeros(len(rows), np.int64)
+        bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
+        return self._run(
+            self._check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
+        )
+
+    def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
+        """Add up how often these invariants do not hold."""
+        for number in numbers:
+            report.violating[number] += int((failed >> self._bit_of[number] & 1).sum())
+
+    def _find(
+        self,
+        rows: np.ndarray,
+        parents: np.ndarray,
+        failed: np.ndarray,
+        failed_steps: np.ndarray,
+        at_goal: np.ndarray,
+        report: Report,
+    ) -> None:
+        """Put the smallest finding among these states into the report."""
+        goal = len(self._bit_of)
+        nothing = goal + 1
+        first = np.where(at_goal, goal, nothing)
+        for numbers, bits in (
+            (reversed(self._step_numbers), failed_steps),
+            (reversed(self._state_numbers), failed),
+        ):
+            for number in numbers:
+                first[bits >> self._bit_of[number] & 1 == 1] = number
+        broken = np.flatnonzero(first < nothing)
+        if len(broken):
+            prints = fingerprints(rows[broken])
+            k = np.lexsort((parents[broken], first[broken], prints))[0]
+            at = broken[k]
+            row = rows[at].tobytes().hex()
+            report.found(Finding(True, int(prints[k]), int(first[at]), int(parents[at]), row))
+
+    def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
+        """The same for the states to begin with: the initial ones as far as they are inside the
+        constraint, or all that were given."""
+        report.violating = [0] * len(self._bit_of)
+        parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
+        try:
+            inside = np.ones(len(rows), np.uint8) if self.asked.starts_given else self.inside(rows)
+            failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
+        except _CannotCheck as fault:
+            report.over = rows[fault.at].tobytes().hex()
+            return
+        self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
+        candidates = Candidates(self.model.words)
+        candidates.add(rows, len(rows), inside, parents, actions)
+        yield from self._parcels(candidates, owners, report)
+
+    # --- Second stage -----------------------------------------------------------------------
+
+    def settle(
+        self, before: Seen, after: Seen, owner: int, parcels: Iterable[Parcel], report: Report
+    ) -> Iterator[Block]:
+        """The states among the candidates that the owner has not seen, by fingerprint.
+
+        They are checked, and in the end entered into what the owner has seen.
+        """
+        report.violating = [0] * len(self._bit_of)
+        seen = before.of(owner, after.partitions)
+        prints = [np.empty(0, np.uint64)]
+        with Unseen(self.model.words, [run for _, run in seen]) as unseen:
+            for parcel in parcels:
+                unseen.add(parcel)
+            for settled in unseen.settled():
+                block = Block(after.depth, *settled)
+                self._inspect(block, report)
+                prints.append(block.fingerprints)
+                yield block
+        after.add(owner, np.concatenate(prints), seen)
+
+    def _inspect(self, new: Block, report: Report) -> None:
+        """Check and count new states."""
+        report.new += len(new)
+        report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
+        every = np.ones(len(new), bool)
+        try:
+            failed = self._failed(new.rows, every, self._sometimes_bits)
+            goal = self._at_goal(new.rows, every)
+        except _CannotCheck as fault:
+            report.over = new.rows[fault.at].tobytes().hex()
+            return
+        lacking = int(np.bitwise_and.reduce(failed, initial=-1))
+        report.reached |= self._sometimes_bits & ~lacking
+        self._count(failed, self._state_numbers, report)
+        self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
+
+    def violated_by(self, rows: np.ndarray) -> np.ndarray:
+        """For each state a bit for each of the question's state invariants that it breaks."""
+        failed = self._failed(rows, np.ones(len(rows), np.uint8))
+        violated = np.zeros(len(rows), np.int64)
+        for number in self._state_numbers:
+            violated |= (failed >> self._bit_of[number] & 1) << number
+        return violated
+
+    def edges(self, block: Block) -> Iterator["Edges"]:
+        """All transitions from these states, some at a time. Only for states that were expanded
+        before, so that nothing can go wrong."""
+        begin = 0
+        while begin < len(block):
+            end = min(begin + _CHUNK, len(block))
+            done, count = self._expand(
+                block.rows, begin, end, self._constants, self._out, self._parent_of,
+                self._action_of, self._weight_of, self._degree_of, self._progress,
+            )  # fmt: skip
+            if done == begin:
+                self._allocate(2 * len(self._out))
+                continue
+            rows, before = self._out[:count].copy(), self._parent_of[:count].copy()
+            failed = self._failed_steps(block.rows, rows, before)
+            violated = np.zeros(count, np.int64)
+            for k, number in enumerate(self._step_numbers):
+                violated |= (failed >> self._bit_of[number] & 1) << k
+            inside = self.inside(rows)
+            yield Edges(before, self._action_of[:count].copy(), rows, inside, violated)
+            begin = done
+
+
+class Edges(NamedTuple):
+    """Transitions: parallel arrays over them.
+
+    before: the position in its block of the state that they start from; rows: the states that they
+    lead to; inside: are these inside the constraint? violated: a bit for each of the question's
+    step invariants that the transition breaks.
+    """
+
+    before: np.ndarray
+    actions: np.ndarray
+    rows: np.ndarray
+    inside: np.ndarray
+    violated: np.ndarray

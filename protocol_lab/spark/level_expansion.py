@@ -1,0 +1,111 @@
+"""How one level is made from the one before: by the driver itself, or by a Spark job.
+
+Either way states are expanded, the candidates divided among the owners, and each owner settles
+which are new (see `tasks`) and has them written (see `level_files`); a report comes back.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.level_files import Block, Piece, write_part
+from protocol_lab.spark.executor.stages import (
+    CANDIDATE_COLUMNS,
+    REPORT_COLUMNS,
+    expand_pieces,
+    in_worker,
+    settle_owner,
+)
+from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.jobs import Jobs
+from protocol_lab.spark.model_transfer import Recipe
+from protocol_lab.spark.packaging import ship
+from protocol_lab.spark.run_folder import RunFolder
+
+
+@dataclass
+class LevelMaker:
+    """Makes the levels of one search; each is written into a folder that is empty before."""
+
+    folder: RunFolder
+    tasks: Tasks
+    jobs: Jobs
+    recipe: Recipe
+    asked: Asked
+
+    def first(self, level: Path, rows: list[bytes], before: Seen, after: Seen) -> Report:
+        """The first level, of these states."""
+        report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
+        array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
+        parcels = self.tasks.start(array, after.partitions, report)
+        return self._settled(level, before, after, parcels, report, watch)
+
+    def by_driver(self, level: Path, before: Seen, after: Seen) -> Report:
+        """The next level, made in this process, with its candidates in memory."""
+        report, watch = Report(), Stopwatch("write")
+        blocks = watch.timed("read", self.folder.read(before.depth))
+        parcels = watch.timed("expand", self.tasks.expand(blocks, after.partitions, report))
+        return self._settled(level, before, after, parcels, report, watch)
+
+    def _settled(
+        self,
+        level: Path,
+        before: Seen,
+        after: Seen,
+        parcels: Iterable[Parcel],
+        report: Report,
+        watch: Stopwatch,
+    ) -> Report:
+        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
+        for parcel in parcels:
+            mine[parcel.owner].append(parcel)
+
+        def settled() -> Iterator[tuple[int, Block]]:
+            for owner, candidates in mine.items():
+                own = Report()
+                for block in self.tasks.settle(before, after, owner, candidates, own):
+                    yield owner, block
+                report.add(own)
+
+        report.files = write_part(level, watch.timed("settle", settled()))
+        report.spent = watch.taken()
+        return report
+
+    def by_spark(
+        self, level: Path, before: Seen, after: Seen, watch: Callable[[int, int], None]
+    ) -> Report:
+        """The next level, made by a Spark job; see `Jobs.run` for what is raised."""
+        session = self.jobs.session()
+        plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
+        common = (ship(session, self.recipe.packages), self.recipe, self.asked)
+        expand = in_worker(expand_pieces, *common, plan, after.partitions)
+        settle = in_worker(settle_owner, *common, before, after, level)
+        told = (
+            session.range(0, len(plan), 1, len(plan))
+            .mapInArrow(expand, CANDIDATE_COLUMNS)
+            .repartitionById(after.partitions, "owner")
+            .mapInArrow(settle, REPORT_COLUMNS)
+        )
+        stopwatch = Stopwatch("job")
+        rows = self.jobs.run(told.collect, watch)
+        report = Report(spent=stopwatch.taken())
+        for row in rows:
+            report.add(Report.of(json.loads(row["report"])))
+        return report
+
+
+def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:
+    """The pieces of a level as at most so many shares, about equally large."""
+    plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
+    sizes = [0] * len(plan)
+    for piece in sorted(pieces, key=lambda piece: -piece.size):
+        smallest = sizes.index(min(sizes))
+        plan[smallest].append(piece)
+        sizes[smallest] += piece.size
+    return plan

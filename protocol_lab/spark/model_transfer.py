@@ -1,0 +1,164 @@
+"""How a model gets into another process, and how to tell that it is still the same one.
+
+A spec from a module travels as the module's name and is imported there (`shipping` brings the
+module). A spec from a notebook cell travels whole, pickled with the source text of its functions,
+since Numba compiles from source. Either way the receiver hashes what it got and refuses anything
+else than was sent.
+"""
+
+import importlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from protocol_lab.errors import LabError
+from protocol_lab.language import dependencies
+from protocol_lab.language.source_code import parse
+from protocol_lab.spark.packaging import packages_for
+from protocol_lab.spec.spec import Action, Model, Spec
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What another process needs to make the model (and two functions of the question) again.
+
+    spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
+    packages: what must be importable there; source: the hash to be matched.
+    """
+
+    spec: tuple[str, str] | None
+    pickled: bytes
+    constants: tuple[int, ...]
+    packages: tuple[str, ...]
+    source: str
+
+
+class Made(NamedTuple):
+    """What comes out of a recipe: the model, and the question's constraint and goal, if any."""
+
+    model: Model
+    constraint: Callable | None
+    goal: Callable | None
+
+    @property
+    def source(self) -> str:
+        """A hash of everything that decides which states are reachable and what they mean."""
+        return source_of(self.model, [each for each in (self.constraint, self.goal) if each])
+
+
+def recipe_of(
+    model: Model, constraint: Callable | None = None, goal: Callable | None = None
+) -> Recipe:
+    """The recipe of a model. Raises LabError if a function's source can't be read."""
+    from pyspark import cloudpickle
+
+    place = _place_of(model.declared)
+    functions = functions_of(model.spec)
+    travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
+    with _sources_attached(dependencies.reachable(travelling)):
+        whole = None if place else replace(model.declared, draw=None)
+        pickled = cloudpickle.dumps((whole, constraint, goal))
+    reached = dependencies.reachable([*functions, *filter(None, [constraint, goal])])
+    modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
+    return Recipe(
+        place,
+        pickled,
+        tuple(model.constants),
+        tuple(packages_for(modules)),
+        Made(model, constraint, goal).source,
+    )
+
+
+def model_from(recipe: Recipe) -> Made:
+    """The model and the question's functions. Raises LabError if the source is another one here."""
+    from pyspark import cloudpickle
+
+    spec, constraint, goal = cloudpickle.loads(recipe.pickled)
+    if recipe.spec:
+        module, name = recipe.spec
+        spec = getattr(importlib.import_module(module), name)
+    constants = spec.constants(*recipe.constants)
+    model = spec.model(constants)
+    made = Made(model, constraint, goal)
+    if made.source != recipe.source:
+        raise LabError(
+            f"The source of {spec.name} was edited after it was loaded: load it again"
+            " (restart the kernel, or call protocol_lab.catalog.load)."
+        )
+    return made
+
+
+def functions_of(spec: Spec) -> list[Callable]:
+    """Every function that a spec registers, and those of its parameters' domains."""
+    properties = [
+        *spec.invariants,
+        *spec.step_invariants,
+        *spec.sometimes_properties,
+        *spec.constraints,
+    ]
+    functions = [each.function for each in properties]
+    for action in [*spec.inits, *spec.actions]:
+        functions += [action.function, *filter(None, [action.witnesses])]
+        functions += [value for _, value in _bounds(action) if callable(value)]
+    return functions
+
+
+def source_of(model: Model, more: list[Callable]) -> str:
+    """A hash of all code of a spec, and of these further functions."""
+    spec = model.spec
+    domains = [
+        (action.name, name, value)
+        for action in [*spec.inits, *spec.actions]
+        for name, value in _bounds(action)
+        if not callable(value)
+    ]
+    functions = [*functions_of(spec), *more]
+    order = [function.__qualname__ for function in functions]
+    return dependencies.source_hash(functions, order, domains, model.layout)
+
+
+def _bounds(action: Action) -> Iterator[tuple[str, Any]]:
+    for name, domain in action.domains.items():
+        yield name, type(domain).__name__
+        for value in vars(domain).values():
+            yield name, value
+
+
+def _place_of(spec: Spec) -> tuple[str, str] | None:
+    """The module and name under which another process can import the spec."""
+    for module_name, module in list(sys.modules.items()):
+        if module_name == "__main__" or getattr(module, "__spec__", None) is None:
+            continue
+        for name, value in list(vars(module).items()):
+            if value is spec:
+                return module_name, name
+    return None
+
+
+@contextmanager
+def _sources_attached(functions: Iterable[Callable]) -> Iterator[None]:
+    """Give functions that can't be imported elsewhere their source text, while they are pickled."""
+    given = []
+    for function in functions:
+        if not hasattr(function, "lab_source") and not _can_be_imported(function):
+            try:
+                function.lab_source = textwrap.dedent(inspect.getsource(function))
+            except (OSError, TypeError):
+                parse(function)  # raises LabError with the remedy
+            given.append(function)
+    try:
+        yield
+    finally:
+        for function in given:
+            del function.lab_source
+
+
+def _can_be_imported(function: Callable) -> bool:
+    if function.__module__ == "__main__":
+        return False
+    module = sys.modules.get(function.__module__)
+    return getattr(module, function.__qualname__, None) is function

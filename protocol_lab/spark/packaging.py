@@ -1,0 +1,172 @@
+"""How code gets to the executors, which need the Python dependencies and nothing of ours.
+
+Every package that a search needs (this kit, the spec's own, a learner's module) is packed into an
+archive that is named by a hash of its files, and handed to the session as an artifact, once. A
+worker unpacks it beside the archive, where it is gone with the session, and imports from that
+folder before any other. It is so in local mode as on a cluster: one way, which every search tries
+out.
+"""
+
+import hashlib
+import importlib.util
+import io
+import os
+import sys
+import sysconfig
+import types
+import zipfile
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from protocol_lab.system.temporary_folder import temporary_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KIT = __name__.partition(".")[0]
+
+_sent: "WeakKeyDictionary[SparkSession, set[str]]" = WeakKeyDictionary()
+
+
+def ship(session: "SparkSession", packages: Iterable[str]) -> tuple[str, ...]:
+    """Hand these packages, or modules, to a session; the names of their archives."""
+    sent = _sent.setdefault(session, set())
+    archives = [_archive(package) for package in packages]
+    for name, content in archives:
+        if name not in sent:
+            path = _outbox() / name
+            path.write_bytes(content)
+            session.addArtifacts(str(path), file=True)
+            sent.add(name)
+    return tuple(name for name, _ in archives)
+
+
+@cache
+def _outbox() -> Path:
+    """Where the archives lie: executors fetch them from there as long as this process lives."""
+    return temporary_folder("code")
+
+
+def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
+    """A function that makes the shipped packages importable in a worker.
+
+    It is pickled by its code, being defined in here, as there is nothing to import before it ran.
+    """
+    chosen = os.environ.get("PROTOCOL_LAB_CACHE")
+
+    def unpack() -> None:
+        import importlib
+        import os
+        import shutil
+        import sys
+        import tempfile
+        import zipfile
+
+        if chosen:
+            os.environ["PROTOCOL_LAB_CACHE"] = chosen
+        names = {name: name.rpartition("-")[0] for name in archives}
+        found = {name: [each for each in sys.path if each.endswith(name[:-4])] for name in names}
+        for name, places in found.items():
+            if places:
+                continue
+            archive = next(
+                path for each in sys.path if os.path.isfile(path := os.path.join(each, name))
+            )
+            place = os.path.join(os.path.dirname(archive), "protocol-lab-code", name[:-4])
+            if not os.path.isdir(place):
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                part = tempfile.mkdtemp(dir=os.path.dirname(place))
+                with zipfile.ZipFile(archive) as packed:
+                    packed.extractall(part)
+                try:
+                    os.rename(part, place)
+                except OSError:  # another worker was faster
+                    shutil.rmtree(part)
+            sys.path.insert(0, place)
+        if not all(found.values()):
+            # This worker may have had an older version of one, which the others still refer to.
+            for module in list(sys.modules):
+                if module.partition(".")[0] in names.values():
+                    del sys.modules[module]
+            importlib.invalidate_caches()
+
+    return unpack
+
+
+def packages_for(modules: Iterable[str]) -> list[str]:
+    """The kit, and the packages that these modules are in or use, unless they are installed."""
+    found, waiting = [KIT], [each.partition(".")[0] for each in modules]
+    while waiting:
+        package = waiting.pop()
+        if package not in found and _is_own(package):
+            found.append(package)
+            waiting += _used_by(package)
+    return sorted(found)
+
+
+def _used_by(package: str) -> set[str]:
+    """The top-level names of the modules whose functions, classes or selves a package has."""
+    loaded = [each for name, each in list(sys.modules.items()) if _is_part(name, package)]
+    values = [value for module in loaded for value in list(vars(module).values())]
+    return {_module_of(value).partition(".")[0] for value in values}
+
+
+def _module_of(value: Any) -> str:
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    named = getattr(value, "__module__", None)
+    return named if isinstance(named, str) else ""
+
+
+def _is_part(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def _is_own(package: str) -> bool:
+    """Is it a package or module that no installer has put where it is?"""
+    loaded = sys.modules.get(package)
+    spec = getattr(loaded, "__spec__", None)
+    places = _files_of(spec)
+    if not places or package == "__main__":
+        return False
+    standard = {sysconfig.get_path(each) for each in ("stdlib", "platstdlib")}
+    path = places[0].resolve()
+    installed = {"site-packages", "dist-packages"} & set(path.parts)
+    return not installed and not any(path.is_relative_to(each) for each in standard)
+
+
+def _files_of(spec: Any) -> list[Path]:
+    """The Python files of a package or module; none for one that is built in."""
+    if spec is None:
+        return []
+    if spec.submodule_search_locations is not None:
+        return sorted(
+            file for place in spec.submodule_search_locations for file in Path(place).rglob("*.py")
+        )
+    return [Path(spec.origin)] if str(spec.origin).endswith(".py") else []
+
+
+def _archive(package: str) -> tuple[str, bytes]:
+    """The name and content of a package's archive."""
+    spec = importlib.util.find_spec(package)
+    roots = [Path(each).parent for each in spec.submodule_search_locations or [spec.origin]]
+    files = []
+    for file in _files_of(spec):
+        root = next(each for each in roots if file.is_relative_to(each))
+        known = file.stat()
+        files.append((file, file.relative_to(root).as_posix(), known.st_mtime_ns, known.st_size))
+    return _packed(package, tuple(files))
+
+
+@lru_cache(maxsize=16)
+def _packed(package: str, files: tuple[tuple[Path, str, int, int], ...]) -> tuple[str, bytes]:
+    """The same files give the same bytes. Their times and sizes tell whether they are the same."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file, name, *_ in files:
+            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    content = packed.getvalue()
+    return f"{package}-{hashlib.sha256(content).hexdigest()[:16]}.zip", content

@@ -1,0 +1,14 @@
+"""What a protocol declares: its state, constants, actions and properties.
+
+layout                the types of a state's fields, and the row of bytes that they give
+constants             a spec's constants: defaults, bounds, validation
+named_values          names of values, such as "leader", in comparisons and assignments
+parameters            the domains of an action's parameters, read from its annotations
+spec                  `Spec`, where everything is declared, and `Model`, a spec with constants
+declared              base class of declared actions and properties
+temporal_formulas     temporal properties and fairness assumptions
+symmetry_declaration  which nodes a spec declares interchangeable
+channels              which fields hold messages in flight, for sequence diagrams
+extensions            parts of a spec that exist only where a constant is set
+state_view            a row of bytes as named fields, for uncompiled code
+"""

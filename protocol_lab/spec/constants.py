@@ -1,0 +1,192 @@
+"""Constants of a spec: one typed tuple with defaults, documented bounds and validation.
+
+A spec writes a NamedTuple whose fields are annotated with `Limits`::
+
+    class Constants(NamedTuple):
+        replicas: Annotated[int, Limits(1, 7, "brokers with a copy", classes=(3, 5, 7))] = 3
+        max_epoch: Annotated[int, Limits(0, 99, "bound on elections", may_be_none=True)] = NO_LIMIT
+
+For a first try plain types do: `nodes: int = 3` is any number from 0, `lossy: bool = True` a flag.
+
+Actions read them as `c.replicas`: always a plain integer. A limit that is switched off is the
+integer `NO_LIMIT`, so that `x < c.max_epoch` stays a plain comparison, compiled or not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.quantities import whole_number_of
+from protocol_lab.spec.layout import named_value
+
+NO_LIMIT = 2**31 - 1
+
+_LONGEST = 1_000
+"""Characters of a value that are looked at: longer ones are no value of any constant."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds (inclusive) and meaning of one constant.
+
+    `low` and `high` may name another constant. `classes` marks a constant that the state's layout
+    depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
+    `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
+    `adds` marks a constant that adds parts to the spec where it is not 0 (see `parts`).
+    """
+
+    low: int | str
+    high: int | str
+    meaning: str
+    classes: tuple[int, ...] = ()
+    may_be_none: bool = False
+    choices: tuple[str, ...] = ()
+    adds: bool = False
+
+
+def choice(*names: str, meaning: str) -> Limits:
+    """Limits of a constant that is one of several names; actions see 0, 1, 2, ..."""
+    return Limits(0, len(names) - 1, meaning, choices=names)
+
+
+def flag(meaning: str) -> Limits:
+    """Limits of a constant that is true or false; actions see 1 or 0."""
+    return choice("false", "true", meaning=meaning)
+
+
+def addition(meaning: str) -> Limits:
+    """Limits of a flag that adds fields, actions and properties to the spec (see `parts`)."""
+    return Limits(0, 1, meaning, choices=("false", "true"), adds=True)
+
+
+class NoConstants(NamedTuple):
+    """The constants of a spec that has none."""
+
+
+def limits_of(constants: type) -> dict[str, Limits]:
+    """The Limits of every constant, in declaration order. Raises LabError."""
+    if not (issubclass(constants, tuple) and hasattr(constants, "_fields")):
+        raise LabError(
+            f"Write the constants as a named tuple: class {constants.__name__}(NamedTuple)."
+        )
+    hints = get_type_hints(constants, include_extras=True)
+    return {name: _limits(name, hints[name]) for name in constants._fields}
+
+
+def _limits(name: str, hint: Any) -> Limits:
+    for each in get_args(hint):
+        if isinstance(each, Limits):
+            return each
+    if hint is bool:
+        return flag("")
+    if hint is int:
+        return Limits(0, NO_LIMIT - 1, "")
+    raise LabError(f"The constant {name} is a number: write `{name}: int = 2`, or Limits with it.")
+
+
+def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
+    """The constants tuple for the given values over the defaults.
+
+    Values may be integers, booleans, None (no limit) or their texts, as typed after `--set`.
+    Raises LabError with one sentence for an unknown name or a value out of bounds.
+    """
+    limits = limits_of(constants)
+    for name in values:
+        if name not in limits:
+            known = ", ".join(limits)
+            raise LabError(f"{spec_name} has no constant {quoted(name)}; it has: {known}.")
+    bound = {name: int(value) for name, value in constants._field_defaults.items()}
+    for name, value in values.items():
+        bound[name] = _parsed(name, value, limits[name])
+    for name in limits:
+        if name not in bound:
+            raise LabError(f"{spec_name}: {name} has no default; write bind({name}=...).")
+    for name, value in bound.items():
+        _check(name, value, limits[name], bound)
+        if limits[name].choices:
+            bound[name] = named_value(value, limits[name].choices)
+    return constants(**bound)
+
+
+def show(constants: Any) -> dict[str, int | str | bool | None]:
+    """The values as people write them: names for choices, None for no limit."""
+    return {
+        name: _shown(value, limits)
+        for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
+    }
+
+
+MANY = 12
+"""Of more constants than these only those are told that differ from their defaults."""
+
+
+def told(constants: Any) -> dict[str, int | str | bool | None]:
+    """What `show` gives, or, if that is very much, only what is not as by default."""
+    shown = show(constants)
+    if len(shown) <= MANY:
+        return shown
+    defaults = type(constants)._field_defaults
+    return {
+        name: value for name, value in shown.items() if getattr(constants, name) != defaults[name]
+    }
+
+
+def show_text(constants: Any) -> str:
+    """What is told as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
+    return " ".join(f"{name}={as_text(value)}" for name, value in told(constants).items())
+
+
+def as_text(value: int | str | bool | None) -> str:
+    """A shown value as it is typed after `--set NAME=`."""
+    return "none" if value is None else str(value).lower()
+
+
+def capacities(constants: Any) -> dict[str, int]:
+    """The constants that a layout may depend on, rounded up to their classes if they have some."""
+    return {
+        name: next((size for size in limits.classes if size >= value), value)
+        for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
+    }
+
+
+def _shown(value: int, limits: Limits) -> int | str | bool | None:
+    if limits.choices == ("false", "true"):
+        return bool(value)
+    if limits.choices:
+        return limits.choices[value]
+    return None if limits.may_be_none and value == NO_LIMIT else value
+
+
+def _parsed(name: str, value: Any, limits: Limits) -> int:
+    text = shortened(value, _LONGEST).strip()
+    number = whole_number_of(text)
+    if limits.choices:
+        if text.lower() in limits.choices:
+            return limits.choices.index(text.lower())
+        if number is not None and 0 <= number < len(limits.choices):
+            return number
+        raise LabError(f"{name}={shortened(text)} is not one of {', '.join(limits.choices)}.")
+    if value is None or text.lower() == "none":
+        if limits.may_be_none:
+            return NO_LIMIT
+        raise LabError(f"{name} needs a number, {_range(limits)}; only bounds can be none.")
+    if number is None:
+        raise LabError(f"{name}={shortened(text)} is not a whole number; use {_range(limits)}.")
+    return number
+
+
+def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:
+    if limits.may_be_none and value == NO_LIMIT:
+        return
+    ends = (limits.low, limits.high)
+    low, high = (bound[each] if isinstance(each, str) else each for each in ends)
+    if not low <= value <= high:
+        shown = (f"{bound[each]} ({each})" if isinstance(each, str) else each for each in ends)
+        raise LabError(f"{name}={value} is out of bounds; use {_range(limits, *shown)}.")
+
+
+def _range(limits: Limits, low: int | str | None = None, high: int | str | None = None) -> str:
+    """The bounds in words; `low` and `high` in place of the declared ones."""
+    none = " or none" if limits.may_be_none else ""
+    return f"{limits.low if low is None else low} to {limits.high if high is None else high}{none}"

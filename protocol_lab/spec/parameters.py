@@ -1,0 +1,184 @@
+"""Where an action's parameters take their values from: its annotations.
+
+Every choice that an action leaves open is a named parameter, so that a learner makes it, a trace
+records it and the explorer tries all of them:
+
+    follower: Replica                         a node 1..n
+    epoch: Range(0, "max_leader_epoch")       a number
+    lost: Subset(Replica)                     a set of nodes
+    chosen: Subset(Replica, "quorum")         a set of so many nodes
+    request: Member("requests")               an item of a sequence or bag of the state
+    answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
+    keys: Sequences(0, "key_space", "length") a tuple of numbers
+
+A bound of `Range` and `Sequences` and the mask of `Subset` may also be a function of the state; it
+takes what it names among `s`, `c` and the parameters before its own.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.language.arithmetic import checked_pow
+from protocol_lab.language.evaluation import evaluated
+from protocol_lab.language.node_sets import nodes_up_to, size, submasks
+from protocol_lab.spec.layout import Named, Node, evaluate_size, named_values
+
+Bound = int | str | Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The whole numbers low..high, both included; empty if high < low."""
+
+    low: Bound
+    high: Bound
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Every subset of the nodes, or of the bitmask that a function gives.
+
+    With a size, which may be an expression over constants, only the subsets of that many nodes.
+    """
+
+    of: Node | Callable[..., int]
+    size: int | str | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """An item of the sequence or bag at this path, as it was before the step.
+
+    Of several equal items of a bag one is offered.
+    """
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Every sequence of `length` whole numbers low..high: a tuple, an array in compiled code.
+
+    There are (high - low + 1) ** length of them; for length 0 the empty one.
+    """
+
+    low: Bound
+    high: Bound
+    length: Bound
+
+
+Domain = Node | Range | Subset | Member | Named | Sequences
+
+
+def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
+    """The domains of a function's parameters after the first `skip`. Raises LabError."""
+    found = {}
+    parameters = list(inspect.signature(function).parameters.values())
+    if len(parameters) < skip:
+        raise LabError(f"{function.__name__} has to take the state and the constants: (s, c, ...).")
+    for parameter in parameters[skip:]:
+        if not isinstance(parameter.annotation, Domain):
+            raise LabError(
+                f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
+                " be: a Node, Range, Subset, Member, Named or Sequences, as in"
+                " `lost: Subset(Server)`."
+            )
+        if parameter.default is not parameter.empty:
+            raise LabError(
+                f"{function.__name__}: leave out the default of {parameter.name}; all values that"
+                " its annotation admits are tried."
+            )
+        found[parameter.name] = parameter.annotation
+    return found
+
+
+def names_used(function: Callable) -> list[str]:
+    """The parameter names of a bound's function, which choose what it is called with."""
+    return list(inspect.signature(function).parameters)
+
+
+def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
+    """A bound in a scope of `s`, `c` and the earlier parameters."""
+    if callable(bound):
+        return evaluated(bound, *(scope[name] for name in names_used(bound)))
+    return evaluate_size(bound, scope["c"]._asdict())
+
+
+def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """The values of a domain, in the order in which every engine tries them."""
+    match domain:
+        case Node(count):
+            yield from range(1, getattr(scope["c"], count) + 1)
+        case Range(low, high):
+            yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
+        case Named(names):
+            yield from named_values(names)
+        case Subset(of, wanted):
+            found = submasks(subset_mask(of, scope))
+            if wanted is not None:
+                count = evaluate(wanted, scope)
+                found = (each for each in found if size(each) == count)
+            yield from found
+        case Sequences(low, high, length):
+            numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
+            length = evaluate(length, scope)
+            checked_pow(len(numbers), length)  # as many sequences as can be counted
+            yield from product(numbers, repeat=length)
+        case Member(path):
+            container, previous = follow(scope["s"], path), None
+            for position in range(count_of(container)):
+                item = container.items[position]
+                if position == 0 or container._layout.kind == "seq" or item != previous:
+                    yield item
+                previous = item
+
+
+def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:
+    """One value of a domain, drawn at random; none if it has none."""
+    if isinstance(domain, Sequences):
+        low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+        length = evaluate(domain.length, scope)
+        if high < low and length:
+            return []
+        return [tuple(chance.randint(low, high) for _ in range(length))]
+    found = list(values(domain, scope))
+    return [chance.choice(found)] if found else []
+
+
+def is_sequence_of(domain: Sequences, value: Any, scope: dict[str, Any]) -> bool:
+    """Is it one of these sequences? There may be too many of them to be looked through."""
+    low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == evaluate(domain.length, scope)
+        and all(type(each) is int and low <= each <= high for each in value)
+    )
+
+
+def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
+    """The bitmask that a Subset draws from."""
+    if isinstance(of, Node):
+        return nodes_up_to(getattr(scope["c"], of.count))
+    return evaluate(of, scope)
+
+
+def follow(state: Any, path: str) -> Any:
+    """What stands at a dotted path of a state. Raises LabError if it is no container."""
+    for name in path.split("."):
+        try:
+            state = getattr(state, name)
+        except AttributeError as error:
+            raise LabError(f"Member({path!r}): {error}.") from None
+    if getattr(state, "_layout", None) is None or not hasattr(state, "items"):
+        raise LabError(f"Member({path!r}): this is no Seq or Bag.")
+    return state
+
+
+def count_of(container: Any) -> int:
+    """How many items a sequence or bag holds."""
+    return container.length if container._layout.kind == "seq" else container.size

@@ -1,0 +1,404 @@
+"""One protocol: its state, constants, initial states, actions and properties, declared together.
+
+A spec module makes one `Spec` and registers plain functions with it, in the order in which they
+are to be tried and shown. They return "" (TAKEN, or HOLDS) or the reason why not; only a situation
+is true or false:
+
+    @spec.init                      (s, c, <choices>)   fills a zeroed state
+    @spec.action                    (s, c, <choices>)   guards first, then effects, then TAKEN
+    @spec.invariant                 (s, c)              a property of every state
+    @spec.step_invariant            (before, after, c)  a property of every generated transition
+    @spec.sometimes                 (s, c)              a state that must be reachable
+    @spec.situation                 (s, c)              true in a state that is worth finding
+    @spec.constraint                (s, c)              states outside are checked, not expanded
+    @spec.view                      (s, c)              erases what shall not tell states apart
+    spec.symmetric                                      nodes that may change places (`symmetry`)
+    @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
+    spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
+
+What is registered with where="a_constant" is there only where that is not 0 (see `parts`).
+The same function objects serve the stepper, the explorers and the simulator. Who registers another
+function of a name replaces the one before, in its place: so a notebook's cell can be edited and
+run again. Two functions of one name in one file, or in one cell, are a mistake.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted
+from protocol_lab.spec import constants as constants_module
+from protocol_lab.spec.channels import Channel, End, channel
+from protocol_lab.spec.declared import Declared
+from protocol_lab.spec.extensions import where_else, with_parts
+from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
+from protocol_lab.spec.parameters import Domain, domains_of
+from protocol_lab.spec.symmetry_declaration import Symmetry
+from protocol_lab.spec.temporal_formulas import Fairness, Formula, NextStep, TemporalProperty
+
+TAKEN = ""
+"""What an action returns when it has happened."""
+
+HOLDS = ""
+"""What an invariant returns when it holds."""
+
+
+@dataclass(frozen=True)
+class Action(Declared):
+    """An action with its parameters' domains.
+
+    `witnesses`, if given, takes the same arguments and says how often TLC counts the step as
+    generated: once for every satisfied disjunct of a guard that the original writes as "or".
+    """
+
+    function: Callable[..., str]
+    domains: dict[str, Domain]
+    witnesses: Callable[..., int] | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Property(Declared):
+    """An invariant, a step invariant, a constraint or a sometimes property."""
+
+    function: Callable[..., str]
+    by_default: bool = True
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Situation(Declared):
+    """A state worth finding: a function (s, c) that is true in it. It claims nothing.
+
+    The first line of the function's docstring is the label under which a learner picks it.
+    """
+
+    function: Callable[..., bool]
+    where: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
+
+
+@dataclass(repr=False)
+class Spec:
+    """A declared protocol. `name` is package.module, as in "kafka.kip_320".
+
+    `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
+    what TLC prints for that one can be read (see `traces.tlc_traces`); `printed` has functions of
+    (s, c) that give those of its variables that have another shape here (see
+    `traces.tlc_values`). `draw`, set by the spec's package, turns a state into SVG.
+    `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
+    declared view, serve searches that are asked to use them.
+    For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
+    function of the constants that gives names (none: all kinds of nodes that actions and messages
+    name), and `events`, a function of (before, after, c, step), gives what happened in a step,
+    besides the declared messages, as Arrows and Notes; None where these and the step's parameters
+    tell it (see `traces.events`).
+    """
+
+    name: str
+    state: type[Struct]
+    constants: type = constants_module.NoConstants
+    meaning: str = ""
+    actions: list[Action] = field(default_factory=list)
+    inits: list[Action] = field(default_factory=list)
+    invariants: list[Property] = field(default_factory=list)
+    step_invariants: list[Property] = field(default_factory=list)
+    sometimes_properties: list[Property] = field(default_factory=list)
+    constraints: list[Property] = field(default_factory=list)
+    situations: list[Situation] = field(default_factory=list)
+    properties: list[TemporalProperty] = field(default_factory=list)
+    fairness: list[Fairness] = field(default_factory=list)
+    symmetries: list[Symmetry] = field(default_factory=list)
+    erase: Callable[..., None] | None = None
+    draw: Callable[..., str] | None = None
+    lifelines: tuple[str | Node | Callable[[Any], list[str]], ...] = ()
+    events: Callable[..., list | None] | None = None
+    channels: list[Channel] = field(default_factory=list)
+    original: str = ""
+    printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.meaning = self.meaning or ""  # under `python -OO` a module has no docstring
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
+
+    def init(self, function: Callable) -> Callable:
+        """Register how a zeroed state is filled; its parameters give several initial states."""
+        self._put(self.inits, Action(function, domains_of(function, skip=2)), "an initial state")
+        return function
+
+    def action(
+        self,
+        function: Callable | None = None,
+        *,
+        witnesses: Callable | None = None,
+        where: str = "",
+    ) -> Callable:
+        """Register an action, as a decorator or called with a shared function."""
+
+        def register(function: Callable) -> Callable:
+            added = Action(function, domains_of(function, skip=2), witnesses, where)
+            self._put(self.actions, added, "an action")
+            return function
+
+        return register(function) if function else register
+
+    def invariant(
+        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
+    ) -> Callable:
+        """Register an invariant; one that is not `by_default` is checked only when named."""
+        return self._register(self.invariants, function, by_default, "an invariant", where)
+
+    def step_invariant(
+        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
+    ) -> Callable:
+        """Register a property of (before, after, c)."""
+        kind, parameters = "a step invariant", "(before, after, c)"
+        return self._register(self.step_invariants, function, by_default, kind, where, parameters)
+
+    def sometimes(self, function: Callable, *, where: str = "") -> Callable:
+        """Register a state that must be reachable, so that a vacuous model is noticed."""
+        kind = "a sometimes property"
+        return self._register(self.sometimes_properties, function, True, kind, where)
+
+    def constraint(self, function: Callable) -> Callable:
+        """Register a bound on the states that are counted and expanded."""
+        return self._register(self.constraints, function, True, "a constraint", "")
+
+    def property(
+        self, function: Callable[..., Formula], *, where: str = ""
+    ) -> Callable[..., Formula]:
+        """Register a claim about whole runs: the function returns its formula (see `temporal`).
+
+        It is made for every choice of the function's parameters, whose domains depend on the
+        constants only. Raises LabError.
+        """
+        self._put(self.properties, TemporalProperty.of(function, where), "a temporal property")
+        return function
+
+    def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
+        """Assume that what can happen without a break happens, for these actions.
+
+        each: one condition for every combination of these parameters, or fields of a message
+        parameter ("message.dest"); else one for "some step of this action". An action may also be
+        NEXT, or a function that is no action of this spec. Raises LabError.
+        """
+        self._assume(actions, each, strong=False)
+
+    def strongly_fair(
+        self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()
+    ) -> None:
+        """Assume that what can happen again and again happens; else as `weakly_fair`."""
+        self._assume(actions, each, strong=True)
+
+    def _assume(
+        self, actions: tuple[Callable | NextStep, ...], each: str | tuple[str, ...], strong: bool
+    ) -> None:
+        for action in actions:
+            added = Fairness.of(action, each, strong)
+            same = (added.name, added.each, added.strong)
+            kept = [own for own in self.fairness if (own.name, own.each, own.strong) != same]
+            self.fairness[:] = [*kept, added]
+
+    def symmetric(self, node: Node, *, among: Callable[[Any], int] | None = None) -> None:
+        """Say that these nodes may change places (see `symmetry`).
+
+        among: a function of the constants that gives a bitmask; None for all nodes of the kind.
+        A wrong claim is noticed by a search that uses it, in the states that it tries first.
+        """
+        self.symmetries[:] = [each for each in self.symmetries if each.node != node]
+        self.symmetries.append(Symmetry(node, among))
+
+    def view(self, function: Callable[..., None]) -> Callable[..., None]:
+        """Register what two states must share to count as one, as TLC's VIEW does.
+
+        The function (s, c) erases, in a copy of a state, all that shall not tell it from others.
+        Of two such states only the first found is expanded: a search that uses a view can miss
+        states, and is never said to hold.
+        """
+        if len(signature(function).parameters) != 2:
+            raise LabError(f"{function.__name__}: a view is a function of (s, c).")
+        self.erase = function
+        return function
+
+    def messages(
+        self,
+        path: str,
+        *,
+        source: End,
+        dest: End,
+        lost_by: Iterable[str] = (),
+        lost: str = "",
+        label: Callable[[Any], str] | None = None,
+        where: str = "",
+    ) -> None:
+        """Say that a bag or sequence of the state holds messages on their way.
+
+        source, dest: who sends and gets them (see `channels`). lost_by: the actions that take one
+        away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish
+        as they are sent. label: a message in a few words. Raises LabError if there are no such
+        messages.
+        """
+        declared = channel(
+            self.state,
+            path,
+            source,
+            dest,
+            lost_by=tuple(lost_by),
+            lost=lost,
+            label=label,
+            where=where,
+        )
+        self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
+
+    def situation(self, function: Callable, *, where: str = "") -> Callable:
+        """Register a state worth finding, for a learner to pick: (s, c) to true or false."""
+        self._put(self.situations, Situation(function, where), "a situation")
+        return function
+
+    def _register(
+        self,
+        properties: list[Property],
+        function: Callable | None,
+        by_default: bool,
+        kind: str,
+        where: str,
+        parameters: str = "(s, c)",
+    ):
+        def register(function: Callable) -> Callable:
+            found = signature(function).parameters
+            if len(found) != parameters.count(",") + 1:
+                raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
+            self._put(properties, Property(function, by_default, where), kind)
+            return function
+
+        return register(function) if function else register
+
+    def _put(self, registered: list, added: Declared, kind: str) -> None:
+        """Append to one of the lists, or replace what has the same name there."""
+        kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
+        kinds += [self.sometimes_properties, self.constraints, self.situations, self.properties]
+        for other in kinds:
+            if other is not registered and any(each.name == added.name for each in other):
+                raise LabError(
+                    f"{self.name} has something else of the name {added.name!r} already: give"
+                    f" {kind} another name."
+                )
+        for k, each in enumerate(registered):
+            if each.name == added.name:
+                self._refuse_twins(each.function, added.function)
+                registered[k] = added
+                return
+        registered.append(added)
+
+    def _refuse_twins(self, first: Callable, second: Callable) -> None:
+        """Raise LabError for two functions that one file, or one cell, defines under one name.
+
+        A cell that is run again has another file name, or defines the function in the same line.
+        """
+        places = [
+            (each.__module__, each.__qualname__, each.__code__.co_filename)
+            for each in (first, second)
+        ]
+        lines = [each.__code__.co_firstlineno for each in (first, second)]
+        if places[0] == places[1] and lines[0] != lines[1]:
+            raise LabError(
+                f"{self.name} has two functions of the name {second.__name__!r}, in"
+                f" {Path(places[0][2]).name} at lines {lines[0]} and {lines[1]}: give one of them"
+                " another name."
+            )
+
+    def bind(self, /, **values: Any) -> "Model":
+        """This spec with constants: what can be stepped and explored. Raises LabError."""
+        if not self.inits:
+            raise LabError(
+                f"{self.name} has no initial state: write a function (s, c) with @spec.init above"
+                " it that fills the state and returns TAKEN."
+            )
+        self.state, self.constants = self._newest(self.state), self._newest(self.constants)
+        return self.model(constants_module.bind(self.constants, values, self.name))
+
+    def model(self, bound: Any) -> "Model":
+        """What `bind` gives, from the tuple of all constants. Raises LabError."""
+        layout = resolve(self.state, constants_module.capacities(bound))
+        return Model(with_parts(self, bound), bound, layout, self)
+
+    def _newest(self, declared: type) -> type:
+        """The class as its cell declares it now: it may have been edited and run again."""
+        if declared.__module__ != "__main__":
+            return declared
+        found = self.inits[0].function.__globals__.get(declared.__name__)
+        return found if isinstance(found, type) else declared
+
+
+@dataclass(frozen=True, repr=False)
+class Model:
+    """A spec with its constants and the layout of its states.
+
+    `spec` has only the parts that are there with these constants; `declared` has all.
+    """
+
+    spec: Spec
+    constants: Any
+    layout: StructLayout
+    declared: Spec
+
+    def __repr__(self) -> str:
+        return f"{self.spec.name}  {constants_module.show_text(self.constants)}"
+
+    @property
+    def words(self) -> int:
+        """The size of one state in 8-byte words."""
+        return self.layout.size // 8
+
+    def choose(self, names: Iterable[str] | None) -> tuple[list[Property], list[Property]]:
+        """The (state, step) invariants of these names, in declaration order; None: the defaults.
+
+        Raises LabError for a name that the spec does not have.
+        """
+        every = self.spec.invariants + self.spec.step_invariants
+        if names is not None:
+            names = [names] if isinstance(names, str) else list(names)
+            by_name = {each.name: each for each in every}
+            for name in names:
+                if name not in by_name:
+                    known = ", ".join(by_name)
+                    declared = self.declared.invariants + self.declared.step_invariants
+                    raise LabError(
+                        f"{self.spec.name} has no invariant {quoted(name)}"
+                        f"{where_else(name, declared)}; it has: {known}."
+                    )
+        chosen = [
+            each for each in every if (each.by_default if names is None else each.name in names)
+        ]
+        if names is not None:
+            chosen.sort(key=lambda each: names.index(each.name))
+        return (
+            [each for each in chosen if each in self.spec.invariants],
+            [each for each in chosen if each in self.spec.step_invariants],
+        )
+
+    def action(self, name: str) -> Action:
+        """The action of this name. Raises LabError."""
+        for action in self.spec.actions:
+            if action.name == name:
+                return action
+        known = ", ".join(action.name for action in self.spec.actions)
+        elsewhere = where_else(name, self.declared.actions)
+        raise LabError(
+            f"{self.spec.name} has no action {quoted(name)}{elsewhere}; it has: {known}."
+        )
+
+
+def expect_model(given: Any) -> None:
+    """Raises LabError if this is no model, such as a spec whose constants were not bound."""
+    if isinstance(given, Spec):
+        raise LabError(f"{given.name} has no constants yet: write bind() behind the spec.")
+    if not isinstance(given, Model):
+        raise LabError(f"A model is needed here, such as spec.bind(), and not {quoted(given)}.")

@@ -1,0 +1,326 @@
+"""A row of bytes seen as names: what an action gets when it runs uncompiled.
+
+A view holds no values, only where to find them. Reading a number gives a plain Python integer, so
+that uncompiled arithmetic is exact; storing one checks that it fits, so that nothing wraps around.
+Compiled functions get records of the same names (`compiling`), and the two must agree.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from struct import Struct as Codec
+from typing import Any
+
+from protocol_lab.errors import CapacityExceeded
+from protocol_lab.language.node_sets import as_set
+from protocol_lab.spec.layout import (
+    ArrayLayout,
+    IntegerLayout,
+    Struct,
+    StructLayout,
+    named_value,
+    number_named,
+)
+
+_CODECS = {
+    code: Codec("<" + letter)
+    for code, letter in [
+        ("int8", "b"),
+        ("uint8", "B"),
+        ("int16", "h"),
+        ("uint16", "H"),
+        ("int32", "i"),
+        ("uint32", "I"),
+    ]
+}
+
+_COUNTERS = {"seq": "length", "bag": "size"}
+"""Which field of a container counts its items."""
+
+ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
+"""Why no item of a bag can be assigned to; compiled code says the same."""
+
+
+class View:
+    """Base of all views: a buffer, a position in it, and where in the state that is."""
+
+    __slots__ = ("_at", "_data", "_path")
+
+    def __init__(self, data: bytearray | bytes, at: int, path: str):
+        self._data, self._at, self._path = data, at, path
+
+    def copy(self) -> "View":
+        """The same values in bytes of its own, which nothing changes."""
+        return read(self._layout, bytes(self), 0, self._path)
+
+    def __bytes__(self) -> bytes:
+        return bytes(self._data[self._at : self._at + self._layout.size])
+
+    def __eq__(self, other: Any) -> bool:
+        return bytes(self) == encode(self._layout, other)
+
+    def __lt__(self, other: Any) -> bool:
+        return bytes(self) < encode(self._layout, other)
+
+    def __hash__(self) -> int:
+        return hash(bytes(self))
+
+
+class StructView(View):
+    """Fields by name; made for one layout by `struct_view_class`."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in View.__slots__ or name in self._layout.fields:
+            object.__setattr__(self, name, value)
+        else:
+            known = ", ".join(self._layout.fields)
+            raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
+
+    def __getattr__(self, name: str) -> Any:
+        known = ", ".join(self._layout.fields)
+        raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
+
+    def remedy(self) -> str:
+        """The sentence for a full sequence or bag: which one, and what to raise."""
+        constant = self._layout.constant
+        remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
+        return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
+
+    def capacity(self) -> int:
+        """How many items a sequence or bag has room for."""
+        return self._layout.fields["items"].count
+
+    def put_item(self, position: int, item: Any) -> None:
+        """Store an item of a sequence or bag, in use or not; for the helpers of `containers`."""
+        items = self._layout.fields["items"]
+        at = self._at + self._layout.offsets["items"] + position * items.item.size
+        write(items.item, self._data, at, item, f"{self._path}.items[{position}]")
+
+    def set_count(self, count: int) -> None:
+        """Store how many items a sequence or bag has; for the helpers of `containers`."""
+        name = _COUNTERS[self._layout.kind]
+        layout, at = self._layout.fields[name], self._at + self._layout.offsets[name]
+        write(layout, self._data, at, count, f"{self._path}.{name}")
+
+    def __repr__(self) -> str:
+        return f"{self._layout.declared.__name__}({_fields_text(self)})"
+
+
+class ArrayView(View):
+    """Items by index, from 0; arrays by node from 1.
+
+    Of a sequence or bag only the items that are there can be read, and no others are visited.
+    """
+
+    __slots__ = ("_layout",)
+
+    def __init__(self, data: bytearray | bytes, at: int, path: str, layout: ArrayLayout):
+        super().__init__(data, at, path)
+        self._layout = layout
+
+    def __len__(self) -> int:
+        return self._end() if self._layout.items_of else self._layout.count
+
+    def _end(self) -> int:
+        """The index after the last one in use."""
+        if not self._layout.items_of:
+            return self._layout.count
+        codec = _CODECS[self._layout.counter]
+        return codec.unpack_from(self._data, self._at - codec.size)[0]
+
+    def _locate(self, index: int) -> int:
+        first = 1 if self._layout.per_node else 0
+        if not first <= index < self._end():
+            raise IndexError(self._no_slot(index))
+        return self._at + index * self._layout.item.size
+
+    def _no_slot(self, index: int) -> str:
+        if self._layout.per_node and index == 0:
+            return f"{self._path} has no slot for NONE; guard against it"
+        if self._layout.items_of:
+            return f"{self._path} has no item {index}; there are {self._end()}"
+        return f"{self._path} has no slot {index}"
+
+    def __getitem__(self, index: int) -> Any:
+        at = self._locate(index)
+        data = self._data
+        if self._layout.items_of == "bag" and isinstance(data, bytearray):
+            data = memoryview(data).toreadonly()
+        return read(self._layout.item, data, at, f"{self._path}[{index}]")
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if self._layout.items_of == "bag":
+            raise TypeError(f"{self._path}[{index}]: {ITEMS_IN_ORDER}")
+        at = self._locate(index)
+        write(self._layout.item, self._data, at, value, f"{self._path}[{index}]")
+
+    def __iter__(self) -> Iterator[Any]:
+        index = 1 if self._layout.per_node else 0
+        while index < self._end():
+            yield self[index]
+            index += 1
+
+    def __repr__(self) -> str:
+        return repr(plain_value(self._layout, self._data, self._at))
+
+
+@cache
+def _view_class(layout_id: int) -> type:
+    return _build_class(_LAYOUTS[layout_id])
+
+
+_LAYOUTS: dict[int, StructLayout] = {}
+
+
+def struct_view_class(layout: StructLayout) -> type:
+    """The view class of a struct layout: one property a field."""
+    _LAYOUTS[id(layout)] = layout  # keeps the layout alive, so that its id stays its own
+    return _view_class(id(layout))
+
+
+def _build_class(layout: StructLayout) -> type:
+    members: dict[str, Any] = {"__slots__": (), "_layout": layout}
+    for name, part in layout.fields.items():
+        members[name] = _field(name, part, layout.offsets[name])
+    return type(f"{layout.declared.__name__}View", (StructView,), members)
+
+
+def _field(name: str, layout: Any, offset: int) -> property:
+    def fget(view: View) -> Any:
+        return read(layout, view._data, view._at + offset, f"{view._path}.{name}")
+
+    def fset(view: View, value: Any) -> None:
+        if view._layout.kind != "struct":
+            raise TypeError(f"{view._path}.{name} {why_not_assigned(view._layout.kind)}")
+        write(layout, view._data, view._at + offset, value, f"{view._path}.{name}")
+
+    if isinstance(layout, IntegerLayout) and layout.kind not in ("bool", "named"):
+        unpack = _CODECS[layout.code].unpack_from
+
+        def fget(view: View) -> int:
+            return unpack(view._data, view._at + offset)[0]
+
+    return property(fget, fset)
+
+
+def why_not_assigned(kind: str) -> str:
+    """Why a field of a sequence or bag can't be assigned to; compiled code says the same."""
+    helpers = "append and truncate" if kind == "seq" else "add, add_once and take"
+    return f"can't be assigned to: {helpers} change it"
+
+
+def view(layout: StructLayout, data: bytearray | bytes, path: str = "state") -> Any:
+    """The view of a whole row. A bytearray can be written through it, bytes can't."""
+    return struct_view_class(layout)(data, 0, path)
+
+
+def read(layout: Any, data: Any, at: int, path: str) -> Any:
+    """What stands at a position: a number, or a view that writes through."""
+    if isinstance(layout, IntegerLayout):
+        value = _CODECS[layout.code].unpack_from(data, at)[0]
+        if layout.kind == "named":
+            return named_value(value, layout.names)
+        return bool(value) if layout.kind == "bool" else value
+    if isinstance(layout, ArrayLayout):
+        return ArrayView(data, at, path, layout)
+    return struct_view_class(layout)(data, at, path)
+
+
+def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
+    """Store a copy of a value; 0 erases. Raises CapacityExceeded if a number does not fit."""
+    if isinstance(data, bytes):
+        raise TypeError("only actions change a state; look at it here, and return what you find")
+    if isinstance(data, memoryview):
+        raise TypeError(f"{path}: {ITEMS_IN_ORDER}")
+    if not isinstance(layout, IntegerLayout):
+        data[at : at + layout.size] = encode(layout, value)
+        return
+    if isinstance(value, str) and layout.kind == "named":
+        value = number_named(value, layout.names, path)
+    if isinstance(value, str | list | tuple | dict | set):
+        raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
+    number = int(value)
+    if not layout.low <= number <= layout.high:
+        bound = f"set or lower {layout.constant}" if layout.constant else "declare it wider"
+        raise CapacityExceeded(
+            f"{path} would be {number}, and its {layout.code} holds {layout.low} to"
+            f" {layout.high}: {bound}"
+        )
+    _CODECS[layout.code].pack_into(data, at, number)
+
+
+def encode(layout: Any, value: Any) -> bytes:
+    """The bytes that a value has in a layout: a view, a Struct value, a number, or 0 for empty."""
+    if isinstance(value, View) and value._layout.size == layout.size:
+        return bytes(value)
+    data = bytearray(layout.size)
+    if isinstance(layout, IntegerLayout):
+        write(layout, data, 0, value, "value")
+    elif isinstance(value, Struct | StructView) and isinstance(layout, StructLayout):
+        for name, part in layout.fields.items():
+            if hasattr(value, name):
+                write(part, data, layout.offsets[name], getattr(value, name), name)
+    elif value != 0:
+        raise TypeError(f"{value!r} can't be stored as {type(layout).__name__}")
+    return bytes(data)
+
+
+def plain_value(layout: Any, data: Any, at: int = 0) -> Any:
+    """Nested dicts, lists, sets and numbers: for people, JSON-like exports and tests."""
+    match layout:
+        case IntegerLayout(kind="nodes"):
+            return as_set(read(layout, data, at, ""))
+        case IntegerLayout(kind="named"):
+            return layout.names[read(layout, data, at, "")]
+        case IntegerLayout():
+            return read(layout, data, at, "")
+        case ArrayLayout(item, count, per_node):
+            values = [plain_value(item, data, at + k * item.size) for k in range(count)]
+            return dict(enumerate(values[1:], 1)) if per_node else values
+    fields = {
+        name: plain_value(part, data, at + layout.offsets[name])
+        for name, part in layout.fields.items()
+    }
+    if layout.kind == "struct":
+        return fields
+    return fields["items"][: fields["length" if layout.kind == "seq" else "size"]]
+
+
+def plain(state_view: View) -> Any:
+    """A view as nested plain Python values."""
+    return plain_value(state_view._layout, state_view._data, state_view._at)
+
+
+def encode_plain(layout: Any, value: Any) -> bytes:
+    """The inverse of `plain_value`: every state must come back as the same bytes."""
+    data = bytearray(layout.size)
+    match layout:
+        case IntegerLayout(kind="nodes"):
+            write(layout, data, 0, sum(1 << node for node in value), "value")
+        case IntegerLayout(kind="named"):
+            write(layout, data, 0, layout.names.index(value), "value")
+        case IntegerLayout():
+            write(layout, data, 0, value, "value")
+        case ArrayLayout(item, _, per_node):
+            for k, each in value.items() if per_node else enumerate(value):
+                data[k * item.size : (k + 1) * item.size] = encode_plain(item, each)
+        case StructLayout(kind="struct"):
+            for name, part in layout.fields.items():
+                at = layout.offsets[name]
+                data[at : at + part.size] = encode_plain(part, value[name])
+        case StructLayout():
+            count = "length" if layout.kind == "seq" else "size"
+            write(layout.fields[count], data, layout.offsets[count], len(value), "value")
+            items, at = layout.fields["items"].item, layout.offsets["items"]
+            for k, each in enumerate(value):
+                start = at + k * items.size
+                data[start : start + items.size] = encode_plain(items, each)
+    return bytes(data)
+
+
+def _fields_text(struct_view: StructView) -> str:
+    values = plain(struct_view)
+    if not isinstance(values, dict):
+        return repr(values)
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())

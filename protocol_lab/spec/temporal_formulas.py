@@ -1,0 +1,196 @@
+"""Temporal properties and fairness: what a protocol must do in the end, and what keeps it going.
+
+A state predicate is a plain function (s, c) that is true or false. A property combines one or two
+of them over a whole run, which is an endless sequence of states:
+
+    always(p)              p holds in every state
+    eventually(p)          p holds in some state
+    always_eventually(p)   p holds again and again: infinitely often
+    eventually_always(p)   from some state on p holds for ever
+    leads_to(p, q)         whenever p holds, q holds then or later
+
+A run may stop at any moment and stay where it is (TLA+ calls that stuttering), unless a fairness
+condition forbids it. Weak fairness of an action: if from some moment on it could happen without a
+break, it happens. Strong fairness: if it could happen again and again, it happens. A step that
+changes nothing counts neither as happening nor as possible: in TLA+ the subscript is the tuple of
+all variables.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.spec.declared import Declared
+from protocol_lab.spec.parameters import Domain, Member, domains_of
+
+ALWAYS, EVENTUALLY = "always", "eventually"
+ALWAYS_EVENTUALLY, EVENTUALLY_ALWAYS = "always eventually", "eventually always"
+LEADS_TO = "leads to"
+
+Predicate = Callable[..., Any] | str
+"""A function (s, c, parameters of the property by name), or an expression over s and c."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One of the five operators with its predicate; LEADS_TO has two."""
+
+    operator: str
+    predicates: tuple[Predicate, ...]
+
+    def __repr__(self) -> str:
+        given = (repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates)
+        return f"{self.operator.replace(' ', '_')}({', '.join(given)})"
+
+    @property
+    def text(self) -> str:
+        """The formula in words: "always eventually: somebody leads"."""
+        first, *second = (_in_words(each) for each in self.predicates)
+        if second:
+            return f"{first} {self.operator} {second[0]}"
+        return f"{self.operator}: {first}"
+
+
+def _in_words(predicate: Predicate) -> str:
+    if isinstance(predicate, str):
+        return f"({predicate.strip()})"
+    return predicate.__name__.replace("_", " ")
+
+
+def always(p: Predicate) -> Formula:
+    """p holds in every state: an invariant, written as a temporal property."""
+    return Formula(ALWAYS, (p,))
+
+
+def eventually(p: Predicate) -> Formula:
+    """p holds in some state of every run."""
+    return Formula(EVENTUALLY, (p,))
+
+
+def always_eventually(p: Predicate) -> Formula:
+    """p holds infinitely often in every run: however late it is, p is still to come."""
+    return Formula(ALWAYS_EVENTUALLY, (p,))
+
+
+def eventually_always(p: Predicate) -> Formula:
+    """Every run gets to a state from which on p holds for ever."""
+    return Formula(EVENTUALLY_ALWAYS, (p,))
+
+
+def leads_to(p: Predicate, q: Predicate) -> Formula:
+    """Whenever p holds, q holds in the same state or in a later one."""
+    return Formula(LEADS_TO, (p, q))
+
+
+@dataclass(frozen=True)
+class TemporalProperty(Declared):
+    """A named claim about all runs: `function` returns its Formula.
+
+    `domains` are the function's parameters: the claim is made for every choice of their values.
+    """
+
+    function: Callable[..., Formula]
+    domains: dict[str, Domain]
+    where: str = ""
+
+    @classmethod
+    def of(cls, function: Callable[..., Formula], where: str = "") -> "TemporalProperty":
+        """The property that a decorated function stands for. Raises LabError."""
+        found = domains_of(function, skip=0)
+        for name, domain in found.items():
+            if isinstance(domain, Member):
+                raise LabError(
+                    f"{function.__name__}: {name} can't be a Member of the state, because a"
+                    " property is about whole runs; use a Node or a Range."
+                )
+        return cls(function, found, where)
+
+    @property
+    def text(self) -> str:
+        """The formula in words, whatever the parameters are."""
+        return self.formula(dict.fromkeys(self.domains, 0)).text
+
+    def formula(self, values: dict[str, Any]) -> Formula:
+        """The formula for one choice of the parameters. Raises LabError if there is none."""
+        made = self.function(**values)
+        if not isinstance(made, Formula):
+            raise LabError(
+                f"{self.name} returned {made!r}; return always(p), eventually(p),"
+                " always_eventually(p), eventually_always(p) or leads_to(p, q)."
+            )
+        return made
+
+
+class NextStep:
+    """Stands for "some step, whatever it is", where fairness of an action is declared."""
+
+    def __repr__(self) -> str:
+        return "NEXT"
+
+
+NEXT = NextStep()
+"""The whole next-state relation: `spec.weakly_fair(NEXT)` says that a run stops only at its end."""
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """A fairness assumption about one action, or about all of them together.
+
+    function: the action's, or None for the whole next-state relation. `each` names what tells its
+    conditions apart: parameters, or fields of a message parameter ("message.dest"). There is one
+    condition for every combination of their values; with no `each`, one for "some step of this
+    action".
+    """
+
+    function: Callable[..., str] | None
+    each: tuple[str, ...] = ()
+    strong: bool = False
+
+    @classmethod
+    def of(cls, what: Callable | NextStep, each: str | tuple[str, ...], strong: bool) -> "Fairness":
+        """The assumption, checked. Raises LabError if `each` names nothing that tells apart."""
+        paths = (each,) if isinstance(each, str) else tuple(each)
+        if isinstance(what, NextStep):
+            if paths:
+                raise LabError("NEXT is every action together; leave out `each`.")
+            return cls(None, (), strong)
+        domains = domains_of(what, skip=2)
+        for path in paths:
+            name, dot, _ = path.partition(".")
+            if name not in domains:
+                known = ", ".join(domains) or "none"
+                raise LabError(f"{what.__name__} has no parameter {name!r}; it has: {known}.")
+            if isinstance(domains[name], Member) != bool(dot):
+                raise LabError(
+                    f"{what.__name__}: {path!r} is no number; name a field of a message, as in"
+                    ' "message.dest", and any other parameter as it is.'
+                )
+        return cls(what, paths, strong)
+
+    @property
+    def name(self) -> str:
+        """The action's name; "some step" for the whole next-state relation."""
+        return self.function.__name__ if self.function else "some step"
+
+    @property
+    def text(self) -> str:
+        """As people write it: "weak fairness of become_leader for each server"."""
+        return fairness_texts([self])[0]
+
+
+def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
+    """The assumptions in words; those that differ only in the action are told together."""
+    names: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+    for one in assumed:
+        names.setdefault((one.strong, one.each), []).append(one.name)
+    return [
+        f"{'strong' if strong else 'weak'} fairness of {', '.join(named)}"
+        + (f" for each {', '.join(each)}" if each else "")
+        for (strong, each), named in names.items()
+    ]
+
+
+def keys_of(action: str, assumed: Iterable[Fairness]) -> tuple[str, ...]:
+    """Everything by which some of the assumptions tell the steps of this action apart."""
+    return tuple(dict.fromkeys(path for one in assumed if one.name == action for path in one.each))

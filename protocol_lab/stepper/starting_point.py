@@ -1,0 +1,109 @@
+"""What a stepper is about: a walk, and what is offered along with it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import spec_title
+from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.spec.spec import Model
+from protocol_lab.teaching.challenges import Challenge
+from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenarios_of
+from protocol_lab.traces.walk import Walk
+
+OFFERED = 100
+"""How many initial states are listed for choice."""
+
+
+@dataclass
+class Session:
+    """A walk with its scenario or challenge; kept whole when another one begins.
+
+    `watched` names the invariants whose violations count, None: the default ones. `hints` are the
+    texts of the challenge's hints that were taken. `starts` are the initial states to choose from,
+    if there are several, and `more_starts` tells whether there are others, to be written.
+    """
+
+    walk: Walk
+    scenario: Scenario | None = None
+    challenge: Challenge | None = None
+    watched: list[str] | None = None
+    hints: list[str] = field(default_factory=list)
+    shipped: list[dict[str, str]] = field(init=False)
+    starts: list[str] = field(init=False)
+    more_starts: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        model = self.walk.model
+        shipped = shipped_scenarios(model.spec.name)
+        self.shipped = [{"name": each.name, "title": each.title} for each in shipped]
+        first = list(islice(initial_texts(model), OFFERED + 1))
+        self.starts, self.more_starts = first[:OFFERED], len(first) > OFFERED
+
+    @property
+    def title(self) -> str:
+        """What it is about, and how far it has come, for the way back to it."""
+        about = self.challenge or self.scenario
+        title = about.title if about else spec_title(self.walk.model.spec.name)
+        return f"{title}, {len(self.walk.path)} states"
+
+    @property
+    def watched_names(self) -> list[str]:
+        """The invariants whose violations count, by name."""
+        return [each.name for group in self.walk.model.choose(self.watched) for each in group]
+
+
+def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None = None) -> Session:
+    """The session for a model, a walk, a scenario, an exploration's result or a challenge.
+
+    `invariants` names those whose violations count; None: the spec's default ones, and those that
+    the scenario, exploration or challenge is about. `like` has the spec of a scenario for one that
+    is in no package. Raises LabError.
+    """
+    walk, broken = _begun(of, like)
+    if invariants is None and broken:
+        invariants = [each.name for group in walk.model.choose(None) for each in group]
+        invariants += [name for name in broken if name not in invariants]
+    if invariants is not None:
+        walk.model.choose(invariants)  # are they all known?
+    return Session(
+        walk,
+        scenario=of if isinstance(of, Scenario) else None,
+        challenge=of if isinstance(of, Challenge) else None,
+        watched=None if invariants is None else list(invariants),
+    )
+
+
+def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
+    """A walk, and the invariants that it is about beside the default ones."""
+    match of:
+        case Walk():
+            return of, []
+        case Model():
+            return Walk.begin(of, next(initial_texts(of), None)), []
+        case Result():
+            return Walk.along(of), [of.violated] if of.violated in of.invariants else []
+        case Challenge():
+            return of.begin(), [of.breaks] if of.breaks else []
+        case Scenario():
+            walk = play(of, like)
+            walk.first()
+            claimed = [line.text for line in of.lines if line.kind == "violates"]
+            spec = walk.model.spec
+            known = {each.name for each in spec.invariants + spec.step_invariants}
+            return walk, [name for name in claimed if name in known]  # the rest are temporal
+    raise LabError(
+        "A stepper needs a model (spec.bind(...)), a walk, a scenario, a challenge or an"
+        f" exploration's result, not {type(of).__name__}."
+    )
+
+
+def shipped_scenarios(spec_name: str) -> list[Scenario]:
+    """The scenarios that come with a spec; none for a spec written in a cell."""
+    try:
+        return [read_scenario(path) for path in scenarios_of(spec_name)]
+    except (ImportError, LabError):
+        return []

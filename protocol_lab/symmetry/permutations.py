@@ -1,0 +1,108 @@
+"""States under other names: what becomes of a row when nodes change places.
+
+A renaming gives, for each kind of node, the new name of every node: names["replicas"][2] == 3 says
+that replica 2 is called 3. Where nodes stand in a row, the declared types tell: arrays by node move
+their items, nodes and sets of nodes are rewritten, bags are sorted again.
+
+This is the slow twin of `identity`: it tries all renamings, and is what tests compare with.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations, product
+from typing import Any
+
+from protocol_lab.language.evaluation import evaluated
+from protocol_lab.language.node_sets import as_mask, members
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import read, view, write
+
+Names = Mapping[str, Sequence[int]]
+
+
+def renamed(layout: StructLayout, row: bytes, names: Names) -> bytes:
+    """The row with its nodes renamed."""
+    after = bytearray(row)
+    _rename(layout, row, 0, after, 0, names)
+    return bytes(after)
+
+
+def renamed_value(layout: Any, value: Any, names: Names) -> bytes:
+    """The bytes of a part of a state (a record, a node), renamed."""
+    return renamed(layout, bytes(value), names)
+
+
+def all_renamings(model: Model) -> Iterator[Names]:
+    """Every way in which the nodes that are alike can change places, the identity included."""
+    kinds = [each.kind for each in model.spec.symmetries]
+    for chosen in product(*(_orders(model, k) for k in range(len(kinds)))):
+        yield dict(zip(kinds, chosen, strict=True))
+
+
+def exchanges(model: Model) -> list[Names]:
+    """Exchanges of two neighbours, of which every renaming is made up."""
+    identity = {
+        each.kind: range(getattr(model.constants, each.kind) + 1) for each in model.spec.symmetries
+    }
+    found = []
+    for each in model.spec.symmetries:
+        for one, other in pairwise(members(each.alike(model.constants))):
+            names = list(identity[each.kind])
+            names[one], names[other] = other, one
+            found.append({**identity, each.kind: names})
+    return found
+
+
+def smallest_name(model: Model, row: bytes) -> bytes:
+    """Of all states that the row can become by renaming, the one whose bytes are the smallest."""
+    return min(renamed(model.layout, row, names) for names in all_renamings(model))
+
+
+def erased(model: Model, row: bytes) -> bytes:
+    """What the declared view leaves of a state."""
+    left = bytearray(row)
+    evaluated(model.spec.erase, view(model.layout, left), model.constants)
+    return bytes(left)
+
+
+def _orders(model: Model, at: int) -> Iterator[Sequence[int]]:
+    symmetry = model.spec.symmetries[at]
+    alike = list(members(symmetry.alike(model.constants)))
+    for order in permutations(alike):
+        names = list(range(getattr(model.constants, symmetry.kind) + 1))
+        for old, new in zip(alike, order, strict=True):
+            names[old] = new
+        yield names
+
+
+def _rename(layout: Any, row: bytes, at: int, after: bytearray, there: int, names: Names) -> None:
+    """Write what stands at row[at:] renamed to after[there:]."""
+    match layout:
+        case IntegerLayout(kind="node", nodes=kind) if kind in names:
+            write(layout, after, there, names[kind][read(layout, row, at, "")], "node")
+        case IntegerLayout(kind="nodes", nodes=kind) if kind in names:
+            before = members(read(layout, row, at, ""))
+            write(layout, after, there, as_mask(names[kind][each] for each in before), "nodes")
+        case IntegerLayout():
+            after[there : there + layout.size] = row[at : at + layout.size]
+        case ArrayLayout(item, count, kind):
+            moved = dict(enumerate(names.get(kind, ())))
+            for k in range(count):
+                to = there + moved.get(k, k) * item.size
+                _rename(item, row, at + k * item.size, after, to, names)
+        case StructLayout():
+            for name, part in layout.fields.items():
+                offset = layout.offsets[name]
+                _rename(part, row, at + offset, after, there + offset, names)
+            if layout.kind == "bag":
+                _sort(layout, after, there)
+
+
+def _sort(layout: StructLayout, data: bytearray, at: int) -> None:
+    size, items = layout.fields["size"], layout.fields["items"]
+    count = read(size, data, at + layout.offsets["size"], "")
+    first, width = at + layout.offsets["items"], items.item.size
+    ends = [first + k * width for k in range(count)]
+    data[first : first + count * width] = b"".join(
+        sorted(bytes(data[end : end + width]) for end in ends)
+    )

@@ -1,0 +1,133 @@
+"""Does a spec treat alike the nodes that it calls alike? Tried on sampled transitions.
+
+Symmetry reduction is sound only if renaming nodes changes nothing: the same actions lead from a
+renamed state to the renamed successors, and every property says the same of both. A declaration
+that is wrong hides states without a word; so every search that uses it begins here.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.semantics.transitions import Attempt, evaluate_step, initial, successors
+from protocol_lab.spec.spec import Model, Property
+from protocol_lab.spec.state_view import view
+from protocol_lab.symmetry.permutations import Names, erased, exchanges, renamed
+
+WALKS, STEPS = 6, 25
+"""How many random walks are taken from the initial states, and how long they are."""
+
+_passed: set[tuple] = set()
+
+
+def check_alike(
+    model: Model,
+    properties: Iterable[Property] = (),
+    conditions: Iterable[Callable[..., Any]] = (),
+) -> None:
+    """Exchange nodes that are declared symmetric, in sampled states, once for these functions.
+
+    properties, conditions: what is to be judged beyond the sometimes properties and constraints of
+    the spec; a condition is true or false. Raises LabError, naming what tells nodes apart.
+    """
+    spec = model.spec
+    judged = [*properties, *spec.sometimes_properties, *spec.constraints]
+    functions = [each.function for each in [*spec.inits, *spec.actions, *judged]]
+    key = (spec.name, *functions, *conditions, tuple(model.constants), tuple(spec.symmetries))
+    if key in _passed:
+        return
+    _Trial(model, judged, list(conditions)).run()
+    _passed.add(key)
+
+
+class _Trial:
+    """The comparison of sampled states with what becomes of them when two nodes change places."""
+
+    def __init__(self, model: Model, judged: list[Property], conditions: list[Callable]):
+        self.model, self.conditions = model, conditions
+        self.steps = [each for each in judged if each in model.spec.step_invariants]
+        self.properties = [each for each in judged if each not in self.steps]
+
+    def run(self) -> None:
+        every = exchanges(self.model)
+        if not every:
+            return
+        states, starts = self._sample(), {each.row for each in initial(self.model)}
+        for names in every:
+            if {renamed(self.model.layout, row, names) for row in starts} != starts:
+                raise self._told_apart(names, "the initial states differ")
+            for row, ahead in states.items():
+                self._compare(row, ahead, names)
+
+    def _sample(self) -> dict[bytes, list[Attempt]]:
+        """States on random walks with their successors; steps that do not fit are left out."""
+        chance, found = random.Random(0), {}
+        starts = [each.row for each in initial(self.model)]
+        for _ in range(WALKS):
+            row = chance.choice(starts)
+            for _ in range(STEPS):
+                if row not in found:
+                    found[row] = self._successors(row)
+                if not found[row]:
+                    break
+                row = chance.choice(found[row]).row
+        return found
+
+    def _successors(self, row: bytes) -> list[Attempt]:
+        found: list[Attempt] = []
+        try:
+            for each in successors(self.model, row):
+                found.append(each)
+        except EvaluationError:
+            return []
+        return found
+
+    def _compare(self, row: bytes, ahead: list[Attempt], names: Names) -> None:
+        model, other = self.model, renamed(self.model.layout, row, names)
+        here = view(model.layout, row), model.constants
+        there = view(model.layout, other), model.constants
+        for each in self.properties:
+            if bool(each.function(*here)) != bool(each.function(*there)):
+                raise self._told_apart(names, f"{each.name} changes its answer")
+        for each in self.conditions:
+            if bool(each(*here)) != bool(each(*there)):
+                raise self._told_apart(names, f"the condition {each.__name__!r} changes its value")
+        if model.spec.erase is not None and erased(model, other) != renamed(
+            model.layout, erased(model, row), names
+        ):
+            raise self._told_apart(names, "the view erases something else")
+        self._compare_steps(row, ahead, other, names)
+
+    def _compare_steps(self, row: bytes, ahead: list[Attempt], other: bytes, names: Names) -> None:
+        model = self.model
+        expected = Counter(
+            (each.action.name, renamed(model.layout, each.row, names), each.witnesses)
+            for each in ahead
+        )
+        found = Counter(
+            (each.action.name, each.row, each.witnesses) for each in self._successors(other)
+        )
+        if ahead and expected != found:
+            action = next(iter((expected - found) + (found - expected)))[0]
+            raise self._told_apart(names, f"{action} leads to other states")
+        for each in ahead:
+            after = renamed(model.layout, each.row, names)
+            for step in self.steps:
+                one = evaluate_step(model, row, each.row, step.function)
+                if bool(one) != bool(evaluate_step(model, other, after, step.function)):
+                    raise self._told_apart(names, f"{step.name} changes its answer")
+
+    def _told_apart(self, names: Names, how: str) -> LabError:
+        kind, one, other = next(
+            (kind, node, to)
+            for kind, new in names.items()
+            for node, to in enumerate(new)
+            if node != to
+        )
+        return LabError(
+            f"{self.model.spec.name} declares its {kind} symmetric, but tells {one} and {other}"
+            f" apart: when they change places in a state, {how}. Search without symmetry, or mend"
+            " the spec."
+        )

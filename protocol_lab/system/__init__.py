@@ -1,0 +1,10 @@
+"""The machine that the kit runs on.
+
+process           a run of the command line: signals, streams, exit codes
+interrupts        Ctrl-C as a request that a search answers when it is ready
+memory            how much memory a search may use
+cache_folder      the folder of the user's caches, and whether it can be trusted
+temporary_folder  temporary folders that are swept when their process is gone
+crash_report      writes the details of an unexpected error to a file
+programs          finds Java, for Spark, and Graphviz's dot
+"""

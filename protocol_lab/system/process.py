@@ -1,0 +1,209 @@
+"""The kit as a process: its signals, its standard streams, and how it ends.
+
+An interrupt (Ctrl-C, or SIGTERM, which means the same here) ends the process with the exit code 2
+and one word, whenever it comes: before the heavy imports are done at once, later when the search
+has said what it knows. This module imports nothing but the standard library, so that it can be in
+place before anything else is.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+
+INTERRUPTED, FAILED = 2, 4
+"""Exit codes; those of the verdicts are in `cli`."""
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+_LEAST_MEMORY = 1 << 30
+"""Bytes of address space below which nothing is tried."""
+
+_guarded = False
+"""Does an interrupt end this process at once?"""
+
+
+def is_command_line() -> bool:
+    """Is this process the kit's command line, and not a notebook or somebody's program?"""
+    called = sys.argv[0] if sys.argv else ""
+    if called == "-m":  # Python imports the package, and then runs its __main__
+        return "protocol_lab" in sys.orig_argv
+    return os.path.basename(called).partition(".")[0] == "protocol-lab"
+
+
+def guard(exit_code: int = INTERRUPTED, answered: bool = False) -> None:
+    """From here on an interrupt ends the process at once, with a word if nothing was answered yet.
+
+    Raised as KeyboardInterrupt among imports it would end in a traceback, or be swallowed. An
+    interrupt that whoever started the process wants ignored (as `nohup` does) stays ignored.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        with suppress(OSError):  # no print: it may have been interrupted in the middle of one
+            if not answered and "--json" in sys.argv:
+                os.write(1, b'{"error": "interrupted"}\n')
+            if not answered:
+                os.write(2, b"interrupted\n")
+        os._exit(exit_code)
+
+    global _guarded
+    _guarded = True
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    if hasattr(signal, "pthread_sigmask"):  # `lab.py` holds them back until somebody listens
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
+@contextmanager
+def interrupts_raised() -> Iterator[None]:
+    """Meanwhile an interrupt is Python's KeyboardInterrupt, which a search turns into what it
+    knows. For when all imports are done, and before the answer is written. Where nothing is
+    guarded, as in a notebook, it is so already."""
+    if not _guarded:
+        yield
+        return
+
+    def as_interrupt(number: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)  # a request, while a search defers interrupts
+        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    signal.signal(signal.SIGTERM, as_interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        guard()
+
+
+def begin() -> None:
+    """Make the process ready for the imports, which take a while. Does nothing a second time."""
+    if _guarded:
+        return
+    guard()
+    _open_closed_streams()
+    sys.excepthook = _end_unexpectedly
+    if _is_short_of_memory():
+        end_with(
+            f"`ulimit -v` leaves this process less than {_LEAST_MEMORY >> 20:,} MiB of memory, and"
+            " the compiler needs more: raise the limit.",
+            sys.argv,
+        )
+        sys.exit(FAILED)
+
+
+def run(load: Callable[[], Callable[[], int]]) -> int:
+    """Run the command line of this process; returns its exit code.
+
+    load imports the command line, which takes a while, and returns its main function.
+    """
+    begin()
+    try:
+        main = load()
+    except (Exception, SystemExit) as error:
+        return crash(error, sys.argv)
+    try:
+        code = main()
+    except SystemExit as exit:  # argparse, after --help
+        code = exit.code if isinstance(exit.code, int) else 0
+    except KeyboardInterrupt:
+        end_with("interrupted", sys.argv)
+        code = INTERRUPTED
+    guard(code, answered=True)  # the answer was given; nothing that comes later changes it
+    return code if _flush() else FAILED
+
+
+def end_with(sentence: str, words: list[str]) -> None:
+    """Say why there is no answer: on standard error, and as JSON if that was asked for.
+
+    A stream that can't be written to is left alone: the exit code still says it.
+    """
+    if "--json" in words:
+        import json
+
+        _write(sys.stdout, json.dumps({"error": sentence}))
+    _write(sys.stderr, sentence)
+
+
+def crash(error: BaseException, words: list[str]) -> int:
+    """Say in one sentence that the kit itself failed, keep the details; returns the exit code."""
+    if isinstance(error, MemoryError):
+        end_with(
+            "The system has no more memory for this process: lower the constants, or raise the"
+            " limit.",
+            words,
+        )
+        return FAILED
+    try:
+        from protocol_lab.system.crash_report import told
+
+        sentence = told(error, words)
+    except Exception:  # the kit can't be imported at all
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        sentence = f"The kit can't be loaded ({cause}): set it up with `python3 lab.py prepare`."
+    end_with(sentence, words)
+    return FAILED
+
+
+def _end_unexpectedly(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """What Python calls with an exception that nobody caught, such as one of an import."""
+    code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED
+    if code == INTERRUPTED:
+        end_with("interrupted", sys.argv)
+    else:
+        crash(error, sys.argv)
+    os._exit(code)  # else Python's own would be 1, which means "violated"
+
+
+def _write(stream: object, text: str) -> None:
+    if stream is not None:
+        with suppress(OSError, ValueError, RuntimeError):  # the last if it is at work just now
+            print(text, file=stream, flush=True)
+
+
+def _is_short_of_memory() -> bool:
+    """Is the address space too small to begin with? Numerical libraries then loop for ever while
+    they are loaded, in code that no signal interrupts."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY
+
+
+def _open_closed_streams() -> None:
+    """Where a standard stream is closed, open nothing in its place.
+
+    The next file to be opened would get its number, and what is printed would end in that file.
+    Python's own sys.stdout stays None, so that the loss is noticed; messages go nowhere.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(errors="backslashreplace")  # whatever the locale can't say
+
+
+def _flush() -> bool:
+    """Write out what is still to be written, so that Python does not fail to do it later."""
+    all_well = True
+    for number, stream in enumerate((sys.stdout, sys.stderr), 1):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            all_well = number != 1 and all_well
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, number)
+    return all_well

@@ -1,0 +1,384 @@
+"""Challenges: the learner is the adversary, and has to do as few steps of harm as can be.
+
+A spec's package lists its challenges in `challenges.py`:
+
+    CHALLENGES = [
+        Challenge(
+            "lose_a_record",
+            "Lose a record",
+            "Bring the protocol to a state in which ...",
+            spec="package.module",
+            constants={"replicas": 2},
+            breaks="an_invariant",
+            hints=["Look at ...", "Who has not heard of ...?"],
+        ),
+    ]
+
+Par is the length of a shortest trace. Nobody writes it down: the explorer finds it when it is asked
+for, once in a process. The score is computed from the walk alone: 10 points at par, one less for
+each further step and for each hint, and never less than 1. Going back costs nothing, since only the
+steps on the way to the goal count, and the best of several branches: trying things out is what a
+challenge is for.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.request import Question
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import LabError, unknown
+from protocol_lab.explain.wording import words
+from protocol_lab.spec.spec import Action, Model, Spec
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.walk import Moment, Walk
+
+FULL_MARKS = 10
+"""The points for a solution at par without a hint."""
+
+SEARCHED = 3_000_000
+"""How many states a search for a way looks at before it gives up."""
+
+FORBIDDEN = "this challenge does without it"
+"""The reason with which a forbidden action refuses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Challenge:
+    """A goal for the adversary: `breaks` names an invariant (of states or of steps) that must fail,
+    or `reach` is a condition (s, c) that must become true.
+
+    `spec` is a name of the catalog, or a spec that was written in a cell. `given` are steps that
+    are taken already, one a line, as in a scenario; they do not count. A first line `init(...)`
+    chooses one of several initial states. `forbidden` names actions that the adversary has to do
+    without. Raises LabError unless there is exactly one goal.
+    """
+
+    name: str
+    title: str
+    task: str
+    spec: str | Spec
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    breaks: str = ""
+    reach: Callable[..., bool] | None = None
+    given: str = ""
+    forbidden: Sequence[str] = ()
+    hints: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.breaks) == (self.reach is not None):
+            raise LabError(f"The challenge {self.name!r} needs one goal: `breaks` or `reach`.")
+
+    @property
+    def spec_name(self) -> str:
+        return self.spec if isinstance(self.spec, str) else self.spec.name
+
+    @cached_property
+    def model(self) -> Model:
+        """What is stepped: forbidden actions are there, and always refuse. Raises LabError."""
+        spec = load(self.spec) if isinstance(self.spec, str) else self.spec
+        if self.forbidden:
+            spec = _without(spec, self.forbidden)
+        model = spec.bind(**self.constants)
+        if self.breaks:
+            model.choose([self.breaks])  # is it known?
+        return model
+
+    def begin(self) -> Walk:
+        """A new walk, standing after the given steps. Raises LabError if one can't be taken."""
+        lines = [line.partition("#") for line in self.given.splitlines()]
+        steps = [(step.strip(), caption.strip()) for step, _, caption in lines if step.strip()]
+        starts = [step for step, _ in steps if step.startswith("init(")]
+        walk = Walk.begin(self.model, starts[0] if starts else None)
+        for step, caption in steps[len(starts) :]:
+            walk.take(step, caption)
+        return walk
+
+    @cached_property
+    def given_steps(self) -> list[str]:
+        """The texts of the steps that are taken already."""
+        return [step.text for step in self.begin().steps]
+
+    def is_met(self, walk: Walk, moment: Moment) -> bool:
+        """Is the goal reached in this moment of a walk?"""
+        if self.reach is not None:
+            return bool(self.reach(view(self.model.layout, moment.row), self.model.constants))
+        return any(each.name == self.breaks and each.is_broken for each in walk.standings(moment))
+
+
+def told_until(scenario: Scenario, slide: int) -> str:
+    """The steps of a scenario up to a slide, with captions, as a challenge's `given`."""
+    lines = [line for line in scenario.lines if line.kind == "step"]
+    told = [line for line in lines if line.slide and int(line.slide.partition("-")[0]) <= slide]
+    return "\n".join(f"{line.text}  # {line.caption}" for line in told)
+
+
+# --- Which there are -------------------------------------------------------------------------
+
+
+def challenges_of(spec_name: str) -> list[Challenge]:
+    """The challenges of a spec, or of all of a package's specs ("kafka"), the easiest first."""
+    module = f"{spec_name.partition('.')[0]}_spec.challenges"
+    try:
+        if importlib.util.find_spec(module) is None:
+            return []
+    except ModuleNotFoundError:
+        return []  # the spec was written in a cell
+    found = importlib.import_module(module).CHALLENGES
+    return [each for each in found if "." not in spec_name or each.spec_name == spec_name]
+
+
+def challenge_named(name: str) -> Challenge:
+    """The challenge of this name. Raises LabError with the known names if there is none."""
+    packages = sorted({each.partition(".")[0] for each in spec_names()})
+    known = {each.name: each for package in packages for each in challenges_of(package)}
+    if name not in known:
+        raise unknown("challenge", name, known)
+    return known[name]
+
+
+# --- Ways to the goal ------------------------------------------------------------------------
+
+_shortest: dict[Challenge, Walk] = {}
+
+
+def shortest(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> Walk | None:
+    """A walk along a shortest way to the goal, at its end, the given steps included.
+
+    It is searched for once in a process, within the bounds of the constants. None if the search was
+    stopped, or found no way.
+    """
+    if challenge not in _shortest:
+        walk = challenge.begin()
+        found = _ways_on(challenge, walk.row, stopped)
+        if not found.violated:
+            return None
+        for step in found.trace:
+            walk.take(step.text)
+        _shortest[challenge] = walk
+    return _shortest[challenge]
+
+
+def par(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> int | None:
+    """The fewest steps to the goal; None if the search was stopped, or found no way."""
+    walk = shortest(challenge, stopped)
+    return None if walk is None else _steps_to(challenge, walk, walk.moment)
+
+
+def known_par(challenge: Challenge) -> int | None:
+    """Par, if it has been searched for already: does not search."""
+    return par(challenge) if challenge in _shortest else None
+
+
+def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | None) -> Result:
+    """The search for a shortest way from a state to the goal."""
+    invariants, steps = challenge.model.choose([challenge.breaks] if challenge.breaks else [])
+    question = Question(
+        invariants,
+        steps,
+        goal=challenge.reach,
+        starts=[row],
+        max_states=SEARCHED,
+        stopped=stopped,
+    )
+    # Who can stop it is the stepper, which has no cell to show a line in.
+    with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
+        question.progress, question.compiling = bar.update, bar.compiling
+        return NativeSearch(challenge.model, question).run()
+
+
+# --- Hints -----------------------------------------------------------------------------------
+
+
+def next_hint(
+    challenge: Challenge,
+    walk: Walk,
+    hints: Sequence[str],
+    stopped: Callable[[], bool] | None = None,
+) -> str | None:
+    """The hint after those taken so far: the written ones in order, then the next step from here.
+
+    The written ones come at once; a step is searched for, which may take a second or two, and can
+    be asked for again and again. None if the search was stopped. Every hint costs a point.
+    """
+    if len(hints) < len(challenge.hints):
+        return challenge.hints[len(hints)]
+    if _solved_at(challenge, walk, walk.moment):
+        return "You are there: the goal is reached."
+    if not _is_on_course(challenge, walk.moment):
+        return "The given steps are not on this branch: go back to where the challenge begins."
+    found = _ways_on(challenge, walk.row, stopped)
+    if found.violated:
+        left = len(found.trace)
+        return f"On a shortest way from here, {_counted(left)} long, the next is {found.trace[0]}"
+    if found.exhaustive:
+        return "No way leads from here to the goal: go back."
+    if found.undecided_reason == "stopped":
+        return None
+    return f"The goal is more than {_counted(found.depth - 1)} away from here: go back."
+
+
+# --- The score -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a walk is worth. `steps` are those to the goal, or so far; `par` None: not known yet."""
+
+    steps: int
+    hints: int
+    solved: bool
+    par: int | None
+
+    @property
+    def points(self) -> int | None:
+        """0 until the goal is reached; then 10 at par, less one a further step or hint, at least 1.
+
+        None as long as par is not known.
+        """
+        return self.at_most if self.solved else 0
+
+    @property
+    def at_most(self) -> int | None:
+        """The points if the goal is reached now, or with the next step; None: par is not known."""
+        if self.par is None:
+            return None
+        steps = self.steps if self.solved else self.steps + 1
+        return max(1, FULL_MARKS - max(0, steps - self.par) - self.hints)
+
+    def __str__(self) -> str:
+        """In a sentence or two."""
+        course = "par is being computed" if self.par is None else f"par is {self.par}"
+        hints = f", {_counted(self.hints, 'hint')} taken" if self.hints else ""
+        if not self.solved:
+            left = "" if self.at_most is None else f" Up to {_counted(self.at_most, 'point')}."
+            return f"{_counted(self.steps)} so far; {course}{hints}.{left}"
+        points = "" if self.points is None else f": {_counted(self.points, 'point')}"
+        return f"Solved in {_counted(self.steps)}; {course}{hints}{points}."
+
+
+def score(challenge: Challenge, walk: Walk, hints: int = 0) -> Score:
+    """The score of a walk, from its best branch once one has reached the goal. Does not search."""
+    reached = [
+        steps
+        for end in walk.branches.values()
+        if (steps := _solved_at(challenge, walk, end)) is not None
+    ]
+    if reached:
+        return Score(min(reached), hints, True, known_par(challenge))
+    steps = _steps_to(challenge, walk, walk.moment)
+    return Score(max(0, steps), hints, False, known_par(challenge))
+
+
+def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dict[str, Any]:
+    """All that is shown of a challenge, as plain values for JSON. Does not search.
+
+    `hints` are the texts of those taken so far. `mine` and `shortest` are there once the goal is
+    reached and par is known: the steps of the learner's best way, and of a shortest one.
+    """
+    now = score(challenge, walk, len(hints))
+    solved = now.solved and now.par is not None
+    written = len(challenge.hints) - len(hints)
+    return {
+        "name": challenge.name,
+        "title": challenge.title,
+        "task": challenge.task,
+        "goal": _goal(challenge),
+        "given": len(challenge.given_steps),
+        "on_course": _is_on_course(challenge, walk.moment),
+        "steps": now.steps,
+        "par": now.par,
+        "solved": now.solved,
+        "points": now.points,
+        "at_most": now.at_most,
+        "full_marks": FULL_MARKS,
+        "text": str(now),
+        "hints": list(hints),
+        "written_hints_left": max(0, written),
+        "next_hint": "a hint" if written > 0 else "the next step from here",
+        "hint_costs": 1,
+        "mine": _texts(challenge, _best_end(challenge, walk)) if solved else None,
+        "shortest": _texts(challenge, shortest(challenge).moment) if solved else None,
+    }
+
+
+def _goal(challenge: Challenge) -> str:
+    """What has to be brought about, in a few words."""
+    if challenge.breaks:
+        return f"break: {words(challenge.breaks)}"
+    meaning = (challenge.reach.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    return f"reach: {meaning or words(challenge.reach.__name__)}"
+
+
+def _best_end(challenge: Challenge, walk: Walk) -> Moment:
+    """The moment of a solved walk in which the goal is reached in the fewest steps."""
+    met = [
+        moment
+        for end in walk.branches.values()
+        for moment in end.path()
+        if _solved_at(challenge, walk, moment) is not None
+    ]
+    return min(met, key=lambda moment: moment.depth)
+
+
+def _texts(challenge: Challenge, end: Moment) -> list[str]:
+    given = len(challenge.given_steps)
+    return [moment.step.text for moment in end.path()[1 + given :]]
+
+
+def _solved_at(challenge: Challenge, walk: Walk, end: Moment) -> int | None:
+    """After how many steps of its own the way to a moment first reaches the goal; None: never."""
+    if not _is_on_course(challenge, end):
+        return None
+    for moment in end.path()[1 + len(challenge.given_steps) :]:
+        if challenge.is_met(walk, moment):
+            return _steps_to(challenge, walk, moment)
+    return None
+
+
+def _steps_to(challenge: Challenge, walk: Walk, moment: Moment) -> int:
+    """The steps to a moment, the given ones not counted."""
+    return moment.depth - 1 - len(challenge.given_steps)
+
+
+def _is_on_course(challenge: Challenge, moment: Moment) -> bool:
+    """Does the way to a moment begin with the given steps?"""
+    given = challenge.given_steps
+    taken = [each.step.text for each in moment.path()[1:]]
+    return taken[: len(given)] == given
+
+
+def _counted(number: int, what: str = "step") -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+# --- Actions that the adversary has to do without ----------------------------------------------
+
+
+def _without(spec: Spec, names: Sequence[str]) -> Spec:
+    """The spec with some actions that always refuse. Raises LabError for an unknown name."""
+    known = [each.name for each in spec.actions]
+    for name in names:
+        if name not in known:
+            raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(known)}.")
+    actions = [_refusing(each) if each.name in names else each for each in spec.actions]
+    return replace(spec, actions=actions)
+
+
+def _refusing(action: Action) -> Action:
+    """The action under its own name and with its parameters, but it never happens."""
+    parameters = ", ".join(["s", "c", *action.domains])
+    source = f"def {action.name}({parameters}):\n    return {FORBIDDEN!r}\n"
+    scope: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, "<challenge>", "exec"), scope)
+    function = scope[action.name]
+    function.lab_source = source
+    function.__doc__ = action.doc
+    return Action(function, action.domains)

@@ -1,0 +1,400 @@
+"""Questions to a learner: predict first, then run; exercises with a check, hints and an answer.
+
+An exercise is a function that judges an answer; its docstring is the task, the first line being
+its title. It returns `right(...)` or `wrong(...)`, each with a sentence or two:
+
+    @exercise(hints=["Look at ..."], answer=my_own_guard, why="A follower of an older epoch ...")
+    def fence_the_fetch(guard):
+        '''Fence the fetch.
+
+        Write the guard ...'''
+        result = explore(with_action(spec, "follower_fetch", guard).bind(replicas=2))
+        return right("It holds.") if result.verdict == "holds" else wrong("...", result)
+
+As the last line of a cell an exercise shows its task, with hints and answer folded;
+`fence_the_fetch.check(answer)` shows the judgement. Whatever the learner wrote, the check answers
+in sentences.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import first_line
+from protocol_lab.explore import explore
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.semantics.transitions import evaluate, initial
+from protocol_lab.spec.constants import show, show_text
+from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.traces.scenarios import Line, parse_scenario
+from protocol_lab.traces.walk import Walk
+
+# --- Predictions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the learner expects; `settle` puts it beside what is the case."""
+
+    question: str
+    guess: Any = None
+
+    def settle(self, actual: Any, why: str = "") -> "Feedback":
+        """The guess beside what the run has shown: a value, or an exploration.
+
+        Of an exploration it is the steps of the shortest trace that count, or else its verdict.
+        """
+        if isinstance(actual, Result):
+            actual = len(actual.trace) if actual.violated else actual.verdict
+        shown, after = _plain_value(actual), f" {why}" if why else ""
+        if self.guess is None:
+            unasked = "\n\n*You made no prediction: write it in place of None.*"
+            return Feedback(None, f"{shown}.{after}{unasked}")
+        if _comparable(self.guess) == _comparable(actual):
+            return Feedback(True, f"{shown}.{after}", words=_SETTLED)
+        text = f"you predicted {_plain_value(self.guess)}, the run says {shown}.{after}"
+        return Feedback(False, text, words=_SETTLED)
+
+    def _repr_markdown_(self) -> str:
+        if self.guess is None:
+            mine = "put your prediction in place of `None`"
+        else:
+            mine = f"you predict {_plain_value(self.guess)}"
+        return f"> **Predict:** {self.question}\n>\n> *{mine}*"
+
+    def __repr__(self) -> str:
+        return f"Predict: {self.question}"
+
+
+_SETTLED = ("As you predicted:", "A surprise:")
+
+
+def predict(question: str, guess: Any = None) -> Prediction:
+    """Ask before the run; the learner writes a number, a name or a few words in place of None."""
+    return Prediction(question, guess)
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(value.replace("_", " ").casefold().split())
+    if isinstance(value, list | tuple | set | frozenset):
+        return {_comparable(each) for each in value}
+    return value
+
+
+def _plain_value(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, set | frozenset):
+        return _plain_value(sorted(value))
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain_value(each) for each in value) or "nothing"
+    return str(value)
+
+
+# --- Judgements ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A judgement in sentences; `passed` is None where nothing was asked.
+
+    `walk`, if there is one, leads to the state that the sentences speak of: step(feedback.walk).
+    """
+
+    passed: bool | None
+    text: str
+    walk: Walk | None = None
+    words: tuple[str, str] = ("Right.", "Not yet.")  # what a ✓ and a ✗ stand for
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that lead to the state that the sentences speak of."""
+        return [moment.step for moment in self.walk.path[1:]] if self.walk else []
+
+    def _verdict(self) -> str:
+        if self.passed is None:
+            return "The run says:"
+        return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
+
+    def _repr_markdown_(self) -> str:
+        shown = f"> **{self._verdict()}** " + self.text.replace("\n", "\n> ")
+        if self.steps:
+            listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
+            shown += f"\n\n```text\n{listed}\n```"
+        return shown
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [f"{self._verdict()} {self.text}", *(f"{k:3} {s}" for k, s in enumerate(self.steps, 1))]
+        )
+
+
+def right(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer passes; `text` adds what the learner should see, such as the expected counts."""
+    return Feedback(True, text, _walk_to(found))
+
+
+def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
+    return Feedback(False, text, _walk_to(found))
+
+
+def _walk_to(found: Result | Walk | None) -> Walk | None:
+    return Walk.along(found) if isinstance(found, Result) else found
+
+
+# --- Exercises -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task with a check, hints, a worked answer and why it is the answer."""
+
+    judge: Callable[[Any], Feedback]
+    hints: tuple[str, ...]
+    answer: Any
+    why: str
+
+    @property
+    def name(self) -> str:
+        return self.judge.__name__
+
+    @property
+    def title(self) -> str:
+        return self.task.partition("\n")[0].rstrip(".")
+
+    @property
+    def task(self) -> str:
+        return inspect.cleandoc(self.judge.__doc__ or "")
+
+    def check(self, answer: Any = None) -> Feedback:
+        """Judge an answer: a function, a text, numbers, as the task says. Never raises."""
+        if answer is None or answer is ...:
+            return wrong("There is no answer yet: write one in the cell above and run it first.")
+        try:
+            return self.judge(answer)
+        except LabError as error:
+            return wrong(str(error))
+        except Exception as error:
+            return wrong(f"Your answer can't be run: {_in_one_sentence(error)}")
+
+    def _repr_markdown_(self) -> str:
+        _, _, body = self.task.partition("\n")
+        parts = [f"**Exercise: {self.title}**", body.strip()]
+        parts += [_folded(f"Hint {k}", hint) for k, hint in enumerate(self.hints, 1)]
+        parts.append(_folded("Worked answer", f"{_as_code(self.answer)}\n\n{self.why}"))
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Exercise: {self.task}"
+
+
+def exercise(*, answer: Any, why: str, hints: Iterable[str] = ()) -> Callable[..., Exercise]:
+    """Make an exercise of a function that judges an answer.
+
+    `answer` is a worked one that passes: a function (shown as its source) or a value; `why` says
+    what there is to understand in it.
+    """
+
+    def declare(judge: Callable[[Any], Feedback]) -> Exercise:
+        return Exercise(judge, tuple(hints), answer, why)
+
+    return declare
+
+
+def _folded(summary: str, content: str) -> str:
+    # The empty lines let the renderer read what is inside as Markdown.
+    return f"<details><summary>{summary}</summary>\n\n{content.strip()}\n\n</details>"
+
+
+def _as_code(answer: Any) -> str:
+    if isinstance(answer, str):
+        return f"```text\n{inspect.cleandoc(answer)}\n```"
+    source = inspect.getsource(answer) if callable(answer) else repr(answer)
+    return f"```python\n{textwrap.dedent(source).strip()}\n```"
+
+
+def _in_one_sentence(error: Exception) -> str:
+    first = str(error).strip().split("\n")[0].rstrip(".")
+    return f"{type(error).__name__}: {first}."
+
+
+# --- What a check does with an answer --------------------------------------------------------
+
+
+def run(model: Model, **options: Any) -> Result:
+    """Explore a model with a learner's function in it. Raises LabError if that can't be run."""
+    try:
+        return explore(model, **options)
+    except LabError:
+        raise
+    except Exception:
+        raise LabError(
+            "Your function works, but can't be compiled; keep to what the actions of the spec use:"
+            " numbers, if, for, and the spec's own functions."
+        ) from None
+
+
+def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
+    """The spec with another function in the place of one action; its parameters stay the same.
+
+    Raises LabError if the spec has no such action or the parameters' names differ.
+    """
+    names = [each.name for each in spec.actions]
+    if name not in names:
+        raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(names)}.")
+    old = spec.actions[names.index(name)]
+    expect_parameters(function, "s", "c", *old.domains)
+    if function.__name__ != name and function.__name__ in names:
+        raise LabError(f"{function.__name__} is another action's name: call your function {name}.")
+    actions = list(spec.actions)
+    actions[names.index(name)] = Action(function, old.domains)
+    return replace(spec, actions=actions)
+
+
+def repair(
+    model: Model,
+    replacing: str,
+    function: Callable[..., str],
+    *,
+    invariants: Iterable[str] | None = None,
+    must_reach: Iterable[Callable[..., str]] = (),
+) -> Feedback:
+    """Judge a learner's version of one action: does the protocol hold, and still do its job?
+
+    Everything is explored. Safe: the invariants (None: the default ones) hold, or a shortest trace
+    shows how one breaks. Alive: the action happens, and all of the spec's `sometimes` properties,
+    and those of `must_reach` (functions of the same form), can still be reached. So a fix that
+    forbids too much is told what it prevents, and one that differs from the original and works
+    passes. Raises LabError for a function that can't stand in the action's place.
+    """
+    spec = with_action(model.spec, replacing, function)
+    wanted = [*spec.sometimes_properties, *map(Property, must_reach)]
+    changed = replace(spec, sometimes_properties=wanted).bind(**show(model.constants))
+    found = run(changed, invariants=invariants)
+    checked = " and ".join(found.invariants)
+    if found.violated:
+        steps = len(found.trace)
+        return wrong(
+            f"{found.violated} breaks after {steps} steps: {found.violation_reason}.", found
+        )
+    if not found.exhaustive:
+        return wrong(f"That is undecided: {found.undecided_reason}.")
+    lost = [each for each in wanted if each.name in found.never_reached]
+    idle = not found.per_action[function.__name__]
+    if lost or idle:
+        prevented = [f"{replacing} never happens"] if idle else []
+        prevented += [f"never: {first_line(each.doc).rstrip('.').lower()}" for each in lost]
+        return wrong(
+            f"{checked}: safe in all {found.distinct:,} states, but your protocol does too little"
+            f" ({'; '.join(prevented)}). Whoever forbids everything is safe and useless."
+        )
+    return right(
+        f"{checked}: safe in all {found.distinct:,} states (depth {found.depth}), and progress is"
+        f" not broken: {replacing} happens, and all {len(wanted)} states that must be reachable"
+        " are."
+    )
+
+
+def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
+    """The spec with one more invariant, which is then the only one checked by default.
+
+    A function of (before, after, c) is a step invariant. Raises LabError if the function takes
+    anything else, or fails in the initial state.
+    """
+    changed = replace(
+        spec,
+        invariants=[replace(each, by_default=False) for each in spec.invariants],
+        step_invariants=[replace(each, by_default=False) for each in spec.step_invariants],
+    )
+    if inspect.isfunction(function) and "before" in inspect.signature(function).parameters:
+        expect_parameters(function, "before", "after", "c")
+        changed.step_invariants.append(Property(function))
+        return changed
+    expect_parameters(function, "s", "c")
+    changed.invariants.append(Property(function))
+    model = changed.bind()
+    for start in initial(model):
+        evaluate(model, start.row, function)
+    return changed
+
+
+def expect_parameters(function: Any, *names: str) -> None:
+    """Raises LabError if the answer is no function, or one with other parameters."""
+    if not inspect.isfunction(function):
+        raise LabError(f"Give the function itself, without calling it; this is {function!r}.")
+    if list(inspect.signature(function).parameters) != list(names):
+        raise LabError(f"Write a function with the parameters ({', '.join(names)}).")
+
+
+def same_invariant(
+    spec: Spec, mine: Callable[..., str], theirs: Callable[..., str], **constants: Any
+) -> Feedback:
+    """Do both hold in the same reachable states? If not, the shortest way to where they differ."""
+
+    def agree(s, c):
+        if (mine(s, c) == HOLDS) == (theirs(s, c) == HOLDS):
+            return HOLDS
+        return "one of the two holds here, the other does not"
+
+    bare = replace(with_invariant(spec, mine), step_invariants=[], sometimes_properties=[])
+    model = with_invariant(bare, agree).bind(**constants)
+    found = run(model)
+    size = show_text(model.constants)
+    if not found.violated:
+        return right(
+            f"It says the same as the worked answer in all {found.distinct:,} states ({size})."
+        )
+    said = evaluate(model, found.trace_rows[-1], mine)
+    expected = evaluate(model, found.trace_rows[-1], theirs)
+    where = "after these steps" if found.trace else "in the initial state"
+    if said == HOLDS:
+        return wrong(f"It holds {where}, but should say: {expected}.", found)
+    return wrong(f'It should hold {where}, but says "{said}".', found)
+
+
+def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
+    """A shortest path to a state for which a condition (s, c) is true. Raises LabError if none."""
+
+    def not_there_yet(s, c):
+        return "it is reached" if target(s, c) else HOLDS
+
+    bare = replace(model.spec, step_invariants=[], sometimes_properties=[])
+    found = run(with_invariant(bare, not_there_yet).bind(**show(model.constants)))
+    if not found.violated:
+        raise LabError(f"No such state is reachable; {found.distinct:,} states were seen.")
+    return found
+
+
+def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
+    """The judgement of a challenge that was met in that many steps; par is a shortest path's."""
+    par = len(found.trace)
+    if steps <= par:
+        return right(f"{what} in {steps} steps, which is par: there is no shorter way.")
+    return right(f"{what} in {steps} steps; par is {par}. Can you find a shorter way?")
+
+
+def take_steps(model: Model, text: str) -> Walk:
+    """The walk that takes the steps in the lines of a text; it stands at the end.
+
+    `#` begins a comment. Raises LabError with the number of the step that can't be taken.
+    """
+    if not isinstance(text, str):
+        raise LabError("Write the steps as a text in triple quotes, one step a line.")
+    walk = Walk.begin(model)
+    for number, line in enumerate(_steps_in(model, text), 1):
+        try:
+            walk.take(line.text, line.caption)
+        except LabError as error:
+            raise LabError(f"Step {number}: {error}") from None
+    return walk
+
+
+def _steps_in(model: Model, text: str) -> list[Line]:
+    scenario = parse_scenario(f"# spec: {model.spec.name}\n{text}", "your steps")
+    return [line for line in scenario.lines if line.kind == "step"]

@@ -1,1 +1,0 @@
-"""Temporal properties under fairness: the graph of all steps, its fair cycles, and lassos."""

@@ -1,0 +1,267 @@
+"""What happened in a step, as a sequence diagram tells it: messages and local events.
+
+A step of a walk becomes `Arrow`s and `Note`s between lifelines, from the two states and the step's
+parameters: first what was put into and taken out of the places that the spec declared with
+`Spec.messages`, then what its own `events` says. If there is neither, it is an arrow between the
+nodes that the step names, or a note at the one that it names.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.semantics.step_text import Step, as_json
+from protocol_lab.spec.channels import Channel, End, lifeline
+from protocol_lab.spec.layout import Node
+from protocol_lab.spec.parameters import Member, Subset, count_of, follow
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.traces.walk import Walk
+
+SENT, DELIVERED, LOST, AT_ONCE = "sent", "delivered", "lost", "at once"
+LOCAL, CRASH, RESTART = "local", "crash", "restart"
+
+EVERYBODY = ""
+"""The end of an arrow that is not known when it is sent, or the place of a note about all."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A message. kind: sent, delivered, lost, or "at once" for both ends in one step.
+
+    `message` tells which sent message was delivered or lost; messages that are the same in every
+    respect stand for each other. `dest` of a sent one may be EVERYBODY: whoever takes it.
+    """
+
+    kind: str
+    source: str
+    dest: str
+    label: str
+    message: Any = field(default=None, compare=False)
+
+    @property
+    def identity(self) -> Any:
+        """Equal for the sending of a message and for what becomes of it."""
+        return (self.source, self.dest, self.label) if self.message is None else self.message
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that happens at one lifeline (or EVERYBODY's). kind: local, crash or restart."""
+
+    at: str
+    text: str
+    kind: str = LOCAL
+
+
+Event = Arrow | Note
+
+
+def events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event]:
+    """What happened in this step, in the order in which it is to be told; never empty.
+
+    Raises LabError if the spec's own telling fails.
+    """
+    arrows = [
+        arrow
+        for each in model.spec.channels
+        for arrow in _traffic(model, each, before, step, after)
+    ]
+    # What arrives comes first: it is the cause of what is sent in the same step.
+    order = {DELIVERED: 0, LOST: 1, SENT: 2}
+    told = sorted(arrows, key=lambda each: order[each.kind])
+    own = _own_events(model, before, step, after)
+    if own is None:
+        return told or [_by_parameters(model, step)]
+    return [*told, *own] or [_note(model, step)]
+
+
+def walk_events(walk: Walk) -> list[tuple[Step, list[Event]]]:
+    """The steps taken so far, each with what happened in it."""
+    moments = walk.moment.path()[1:]
+    return [
+        (each.step, events(walk.model, each.previous.row, each.step, each.row)) for each in moments
+    ]
+
+
+def lifelines(model: Model, told: Iterable[Event] = ()) -> list[str]:
+    """Who takes part, in the order of the diagram; those that only the events name come last."""
+    names: dict[str, None] = {}
+    for each in model.spec.lifelines or _found_lifelines(model):
+        names |= dict.fromkeys(_names(model, each))
+    for each in told:
+        ends = [each.at] if isinstance(each, Note) else [each.source, each.dest]
+        names |= dict.fromkeys(end for end in ends if end != EVERYBODY)
+    return list(names) or ["system"]
+
+
+def _names(model: Model, each: str | Node | Callable[[Any], list[str]]) -> list[str]:
+    if isinstance(each, str):
+        return [each]
+    if callable(each):
+        return each(model.constants)
+    count = getattr(model.constants, each.count)
+    return [lifeline(each, node) for node in range(1, count + 1)]
+
+
+def _found_lifelines(model: Model) -> list[str | Node]:
+    """The ends of the declared messages, and all kinds of nodes that actions choose from."""
+    found = [
+        each.node_of(end) or end
+        for each in model.spec.channels
+        for end in (each.source, each.dest)
+        if not callable(end)
+    ]
+    for action in model.spec.actions:
+        found += [domain for domain in action.domains.values() if isinstance(domain, Node)]
+    return found
+
+
+def _own_events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event] | None:
+    if model.spec.events is None:
+        return None
+    states = (view(model.layout, row) for row in (before, after))
+    try:
+        return model.spec.events(*states, model.constants, step)
+    except Exception as error:
+        raise LabError(
+            f"{model.spec.name}: telling what {step.text} did failed with"
+            f" {type(error).__name__}: {error}."
+        ) from error
+
+
+# --- Declared messages -------------------------------------------------------------------------
+
+
+def _traffic(
+    model: Model, channel: Channel, before: bytes, step: Step, after: bytes
+) -> list[Arrow]:
+    """What was put into this channel, and what was taken out of it."""
+    old, new = _messages(model, channel, before), _messages(model, channel, after)
+    counts = Counter({each: len(old[each]) for each in old})
+    counts_after = Counter({each: len(new[each]) for each in new})
+    sent, gone = counts_after - counts, counts - counts_after
+    fate = LOST if step.action in channel.lost_by else DELIVERED
+    arrows = [
+        _arrow(model, channel, kind, messages[each][0])
+        for kind, found, messages in ((SENT, sent, new), (fate, gone, old))
+        for each in found.elements()
+    ]
+    kept = _handled(model, channel, step)
+    if kept is not None and fate == DELIVERED:
+        # It was handled and stays: it may be delivered again.
+        arrows += [
+            _arrow(model, channel, DELIVERED, messages[0])
+            for each, messages in old.items()
+            if as_json(plain(messages[0])) == kept and counts_after[each] == counts[each]
+        ]
+    return arrows + _vanished(model, channel, step, arrows)
+
+
+def _messages(model: Model, channel: Channel, row: bytes) -> dict[bytes, list[Any]]:
+    """The messages in a state, equal ones together."""
+    container = follow(view(model.layout, row), channel.path)
+    found: dict[bytes, list[Any]] = {}
+    for k in range(count_of(container)):
+        found.setdefault(bytes(container.items[k]), []).append(container.items[k])
+    return found
+
+
+def _handled(model: Model, channel: Channel, step: Step) -> Any:
+    """The message of this channel that the step was about, if it was about one."""
+    for name, domain in model.action(step.action).domains.items():
+        if isinstance(domain, Member) and domain.path == channel.path:
+            return step.args[name]
+    return None
+
+
+def _vanished(model: Model, channel: Channel, step: Step, sent: list[Arrow]) -> list[Arrow]:
+    """The messages that were lost as they were sent, as the step's parameter says."""
+    domain = model.action(step.action).domains.get(channel.lost)
+    if not isinstance(domain, Subset):
+        return []
+    sources = [each.source for each in sent if each.kind == SENT]
+    labels = [each.label for each in sent if each.kind == SENT]
+    label = labels[0] if labels else step.action.replace("_", " ")
+    to, by = channel.node_of(channel.dest), channel.node_of(channel.source)
+    arrows = []
+    for node in step.args[channel.lost]:
+        if to:
+            source = sources[0] if sources else _first_node(model, step)
+            arrows.append(Arrow(LOST, source, lifeline(to, node), label))
+        elif by and isinstance(channel.dest, str):
+            arrows.append(Arrow(LOST, lifeline(by, node), channel.dest, label))
+    return arrows
+
+
+def _arrow(model: Model, channel: Channel, kind: str, message: Any) -> Arrow:
+    source, dest = (_end(model, channel, end, message) for end in (channel.source, channel.dest))
+    return Arrow(kind, source, dest, _label(channel, message), (channel.path, bytes(message)))
+
+
+def _end(model: Model, channel: Channel, end: End, message: Any) -> str:
+    if callable(end):
+        return end(message, model.constants)
+    kind = channel.node_of(end)
+    return lifeline(kind, getattr(message, str(end))) if kind else str(end)
+
+
+def _label(channel: Channel, message: Any) -> str:
+    """What a message says, but for who sends and gets it: "request number 1"."""
+    if channel.label is not None:
+        return channel.label(message)
+    values = as_json(plain(message))
+    ends = (channel.source, channel.dest)
+    parts = [_field(name, value) for name, value in values.items() if name not in ends]
+    noun = channel.path.rpartition(".")[2].replace("_", " ")
+    if any(isinstance(value, str) for value in values.values()):
+        return ", ".join(parts)  # a name among the fields says what kind of message it is
+    noun = noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"{noun}: {', '.join(parts)}" if parts else noun
+
+
+def _field(name: str, value: Any) -> str:
+    match value:
+        case str():
+            return value.replace("_", " ")
+        case dict():
+            value = "(" + ", ".join(_field(*each) for each in value.items()) + ")"
+        case list():
+            value = "{" + ", ".join(map(str, value)) + "}" if _are_numbers(value) else len(value)
+        case bool():
+            value = "yes" if value else "no"
+    return f"{name.replace('_', ' ')} {value}"
+
+
+def _are_numbers(values: list) -> bool:
+    return all(isinstance(each, int) for each in values)
+
+
+# --- Without any declaration -------------------------------------------------------------------
+
+
+def _by_parameters(model: Model, step: Step) -> Event:
+    """An arrow from the first node that the step names to the second, or a note at the only one."""
+    named = _nodes(model, step)
+    if len(named) >= 2 and named[0] != named[1]:
+        return Arrow(AT_ONCE, named[0], named[1], step.action.replace("_", " "))
+    return _note(model, step)
+
+
+def _note(model: Model, step: Step) -> Note:
+    return Note(_first_node(model, step), step.action.replace("_", " "))
+
+
+def _first_node(model: Model, step: Step) -> str:
+    return next(iter(_nodes(model, step)), EVERYBODY)
+
+
+def _nodes(model: Model, step: Step) -> list[str]:
+    domains = model.action(step.action).domains
+    return [
+        lifeline(domain, step.args[name])
+        for name, domain in domains.items()
+        if isinstance(domain, Node)
+    ]

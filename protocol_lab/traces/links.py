@@ -1,0 +1,76 @@
+"""A walk as one short string, to paste into a chat or behind a `#` of an address.
+
+    lab1.q1YqTS4uyczPU7JSUEotKs5MLQayM1OUrJSMAQ...
+
+`lab1.` is the version of this form. What follows is the walk's scenario text (`scenario_text`),
+so its spec, constants, initial choice, steps and captions: compressed with deflate after the four
+bytes of its CRC-32, all in base64url. Nothing in it is ever executed.
+"""
+
+import re
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from protocol_lab.errors import LabError, shortened
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.walk import Walk
+
+PREFIX = "lab1."
+
+_LINK = re.compile(r"lab(\d+)\.([\w-]+)", re.ASCII)
+_RAW_DEFLATE = -zlib.MAX_WBITS
+_MOST = 1_000_000
+"""Bytes of scenario text that a link may unpack to: far beyond any walk, far below memory."""
+
+
+def link_text(walk: Walk) -> str:
+    """The walk's steps so far as one string of letters, digits, `.`, `-` and `_`."""
+    text = scenario_text(walk).encode()
+    pressed = zlib.compress(text, level=9, wbits=_RAW_DEFLATE)
+    return PREFIX + urlsafe_b64encode(_checksum(text) + pressed).decode().rstrip("=")
+
+
+def is_link(text: str) -> bool:
+    """Is there a link in the text?"""
+    return _LINK.search(text) is not None
+
+
+def read_link(text: str, model: Model | None = None) -> Walk:
+    """The walk of a link, standing at its end; an address around it or line breaks do no harm.
+
+    `model` brings a spec that is in no package, written in a notebook's cell: its spec is used,
+    with the link's constants. Raises LabError for a link that is not whole, or does not play.
+    """
+    found = _LINK.search(text)
+    if found is None:
+        raise LabError(f"There is no link in this text; a link begins with {PREFIX}")
+    if f"lab{found.group(1)}." != PREFIX:
+        raise LabError(
+            f"This link begins with lab{shortened(found.group(1), 9)}. and this version of the kit"
+            f" reads {PREFIX}: update the kit, or ask for the walk as a scenario."
+        )
+    in_one_piece = _LINK.search(re.sub(r"\s+", "", text))  # mail and chats break long lines
+    unpacked = _unpacked(found.group(2)) or _unpacked(in_one_piece.group(2))
+    if unpacked is None:
+        raise LabError(
+            "This link is not whole: a part is missing or changed; copy all of it again."
+        )
+    return play(parse_scenario(unpacked, "the link"), model)
+
+
+def _unpacked(packed: str) -> str | None:
+    """The text that was packed; None if this is not what was packed."""
+    try:
+        data = urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        inflater = zlib.decompressobj(wbits=_RAW_DEFLATE)
+        text = inflater.decompress(data[4:], _MOST)
+        if inflater.eof and not inflater.unused_data and _checksum(text) == data[:4]:
+            return text.decode()
+    except (ValueError, zlib.error):
+        pass
+    return None
+
+
+def _checksum(text: bytes) -> bytes:
+    return zlib.crc32(text).to_bytes(4, "big")

@@ -1,0 +1,310 @@
+"""Scenario files: a walk that a person can write, with captions, and what is to be seen on it.
+
+    # spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
+    # The replica with the latest offset is not always safe (slides 46-56)
+    produce_message(replica=1, producer=1)        # slide 46: a producer sends to the leader
+    !blocked replicate(replica=2, entries=1)      # it has not become a follower yet
+    !violates committed_messages_never_lost
+
+The first line names the spec and its constants; the comment lines after it are the description.
+`!violates NAME` says that the state there breaks the invariant and no state before it did,
+`!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
+
+`!loops_to K` says that the state there is state K again (the initial one is 1) and the run goes
+round from there for ever, or stays there, if it is the state's own number. After it `!violates`
+also takes a temporal property: the loop is fair under the spec's conditions, and the run breaks it.
+`!violates NAME under none` assumes no fairness, `under next` that a run stops only at its end.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.catalog import load, package_folder
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.liveness.lasso_check import why_not_broken
+from protocol_lab.quantities import whole_number_of
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.spec.constants import show_text
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.walk import Moment, Walk
+from protocol_lab.visible_text import visible
+
+_MOST_BYTES = 4_000_000
+"""What is larger is no scenario, but another file that was named by mistake."""
+
+_SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line after the header: kind is step, init, violates, holds, blocked or loops_to."""
+
+    kind: str
+    text: str
+    caption: str = ""
+    number: int = 0
+
+    @property
+    def slide(self) -> str:
+        """The slide, or slides as in 46-56, that the caption begins with; "" if none."""
+        return split_caption(self.caption)[0]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A parsed scenario file. `title` is the first line of the description."""
+
+    name: str
+    spec_name: str
+    constants: dict[str, str]
+    description: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.description[0] if self.description else self.name
+
+    def model(self, given: Model | None = None) -> Model:
+        """The spec with the scenario's constants; `given` brings a spec that no package has.
+
+        Raises LabError naming the first line, where both stand.
+        """
+        with _naming(self, None):
+            return bound_model(self.spec_name, self.constants, given)
+
+
+def bound_model(spec_name: str, constants: Mapping[str, Any], given: Model | None = None) -> Model:
+    """The spec of this name with these constants: that of `given` if it is called so.
+
+    This is how a spec that was written in a notebook's cell is found. Raises LabError.
+    """
+    if given is not None and given.spec.name == spec_name:
+        return given.declared.bind(**constants)
+    return load(spec_name).bind(**constants)
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Parse a file. Raises LabError naming the file and line that is malformed."""
+    shown, path = shortened(path), Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"The scenario file {shown} can't be read ({reason}); check its name."
+        ) from None
+    if len(data) > _MOST_BYTES:
+        raise LabError(
+            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, which is no"
+            " scenario; check its name."
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise LabError(
+            f"The scenario file {shown}, line {line}, is no text in UTF-8; check its name, or save"
+            " it as UTF-8."
+        ) from None
+    return parse_scenario(text, path.stem)
+
+
+def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
+    """Write the walk's steps so far to a scenario file, which `read_scenario` reads again.
+
+    Returns its path. Raises LabError if it can't be written.
+    """
+    path = Path(path)
+    try:
+        path.write_text(scenario_text(walk, description), encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise LabError(
+            f"The scenario file {path} can't be written ({reason}); choose another place."
+        ) from None
+    return path
+
+
+def scenarios_of(spec_name: str) -> list[Path]:
+    """The scenario files that ship with a spec's package, all of them for "kafka"."""
+    files = sorted((package_folder(spec_name) / "scenarios").glob("*.txt"))
+    if "." not in spec_name:
+        return files
+    return [path for path in files if read_scenario(path).spec_name == spec_name]
+
+
+def split_caption(caption: str) -> tuple[str, str]:
+    """The slide, or slides, that a caption begins with ("" if none), and the words after it."""
+    found = _SLIDE.match(caption)
+    return (found.group(1), caption[found.end() :]) if found else ("", caption)
+
+
+def parse_scenario(text: str, name: str = "scenario") -> Scenario:
+    """Parse the text of a scenario. Raises LabError naming the line that is malformed."""
+    name = shortened(name)
+    # Not splitlines(), which also breaks lines at characters that may stand in a caption.
+    rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
+    header = rows[0].strip()
+    if not header.startswith("# spec:"):
+        raise LabError(
+            f"{name}, line 1: the first line must be `# spec: NAME  constant=value ...`."
+        )
+    spec_name, *settings = header.removeprefix("# spec:").split() or [""]
+    if not all(each.count("=") == 1 for each in settings):
+        raise LabError(f"{name}, line 1: write constants as NAME=VALUE, separated by spaces.")
+    names = [each.partition("=")[0] for each in settings]
+    for each in names:
+        if names.count(each) > 1:
+            raise LabError(f"{name}, line 1: {quoted(each)} is written twice: leave one out.")
+    description: list[str] = []
+    lines: list[Line] = []
+    for number, row in enumerate(rows[1:], 2):
+        code, _, comment = row.partition("#")
+        code, comment = code.strip(), visible(comment.strip())
+        if code:
+            lines.append(_line(code, comment, number, name))
+            if lines[-1].kind == "init" and len(lines) > 1:
+                raise LabError(
+                    f"{name}, line {number}: init(...) chooses where the scenario begins: write it"
+                    " once, before all steps."
+                )
+        elif comment and not lines:
+            description.append(comment)
+    constants = dict(each.split("=") for each in settings)
+    return Scenario(name, spec_name, constants, description, lines)
+
+
+def _line(code: str, caption: str, number: int, name: str) -> Line:
+    if not code.startswith("!"):
+        kind = "init" if code.startswith("init(") else "step"
+        return Line(kind, code, caption, number)
+    kind, _, text = code[1:].partition(" ")
+    if kind not in ("violates", "holds", "blocked", "loops_to") or not text.strip():
+        raise LabError(
+            f"{name}, line {number}: {quoted(code)} is not known; write !violates INVARIANT,"
+            " !holds INVARIANT, !blocked STEP or !loops_to STATE."
+        )
+    return Line(kind, text.strip(), caption, number)
+
+
+def play(scenario: Scenario, model: Model | None = None) -> Walk:
+    """Take all steps and check all claims; the walk stands at the end, captions included.
+
+    `model` is needed for a spec that is in no package: its spec is used, with the scenario's
+    constants. Raises LabError naming the line that does not hold.
+    """
+    bound = scenario.model(model)
+    start = next((line for line in scenario.lines if line.kind == "init"), None)
+    with _naming(scenario, start):
+        walk = Walk.begin(bound, start.text if start else None)
+    walk.start.caption = start.caption if start else ""
+    for line in scenario.lines:
+        with _naming(scenario, line):
+            _follow(line, walk)
+    return walk
+
+
+@contextmanager
+def _naming(scenario: Scenario, line: Line | None) -> Iterator[None]:
+    """Say in which line of the scenario something went wrong."""
+    try:
+        yield
+    except LabError as error:
+        raise LabError(f"{scenario.name}, line {line.number if line else 1}: {error}") from None
+
+
+def _follow(line: Line, walk: Walk) -> None:
+    if line.kind == "step":
+        walk.take(line.text, line.caption)
+    elif line.kind == "blocked":
+        each = find_step(walk.model, walk.row, line.text)
+        if each.taken:
+            raise LabError(f"{shortened(line.text)} can happen here, and should be blocked.")
+    elif line.kind == "loops_to":
+        if (depth := whole_number_of(line.text)) is None:
+            raise LabError(f"{quoted(line.text)} is no number of a state; write !loops_to 3.")
+        walk.close_loop(depth)
+    elif line.kind == "violates" and _is_temporal(line, walk.model):
+        _check_property(line.text, walk)
+    elif line.kind in ("holds", "violates"):
+        _check_claim(line, walk)
+
+
+def _is_temporal(line: Line, model: Model) -> bool:
+    name = line.text.partition(" under ")[0]
+    return any(each.name == name for each in model.spec.properties)
+
+
+def _check_property(claim: str, walk: Walk) -> None:
+    """Does the walk, with its loop, break a temporal property of the spec?"""
+    name, _, fairness = claim.partition(" under ")
+    rows = [each.row for each in walk.moment.path()]
+    loop_from = walk.moment.loops_to
+    why_not = why_not_broken(walk.model, rows, loop_from, name, fairness.strip() or "declared")
+    if why_not:
+        raise LabError(why_not)
+
+
+def _check_claim(line: Line, walk: Walk) -> None:
+    spec = walk.model.spec
+    known = [each.name for each in [*spec.invariants, *spec.step_invariants]]
+    if line.text not in known:
+        raise LabError(f"there is no invariant {quoted(line.text)}; there are {', '.join(known)}.")
+
+    def fails(moment: Moment) -> bool:
+        # A property of steps says nothing of the state to begin with, which no step led to.
+        return any(each.name == line.text and each.is_broken for each in walk.standings(moment))
+
+    *earlier, here = walk.moment.path()
+    if line.kind == "holds" and fails(here):
+        raise LabError(f"{line.text} is violated here.")
+    if line.kind == "violates":
+        if not fails(here):
+            raise LabError(f"{line.text} holds here.")
+        for moment in earlier:
+            if fails(moment):
+                raise LabError(f"{line.text} is violated before this line, after {moment.step}.")
+
+
+def scenario_text(walk_or_result: Walk | Result, description: list[str] | None = None) -> str:
+    """A walk's steps so far, or an exploration's trace, as the text of a scenario file."""
+    walk = walk_or_result
+    lines = list(description or [])
+    claims = []
+    if isinstance(walk_or_result, Result):
+        walk = Walk.along(walk_or_result)
+        walk.last()
+        lines = lines or [_title_of(walk_or_result)]
+        lines.append(
+            "shortest: found breadth first"
+            if walk_or_result.loop_from is None
+            else "shortest way to a loop, found breadth first; the loop is not proved shortest"
+        )
+        claims += [walk_or_result.claim_line] if walk_or_result.claim_line else []
+    if walk.moment.loops_to is not None:
+        claims.insert(0, f"!loops_to {walk.moment.loops_to}")
+    header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
+    start = walk.init or ("init()" if walk.start.caption else None)
+    steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
+    if start:
+        steps.insert(0, _captioned(start, walk.start.caption))
+    described = [f"# {visible(' '.join(line.split()))}" for line in lines]
+    return "\n".join([header, *described, *steps, *claims]) + "\n"
+
+
+def _title_of(result: Result) -> str:
+    if result.loop_from is None:
+        return f"A shortest trace to a violation of {result.violated}"
+    return f"A run that breaks {result.violated} for ever"
+
+
+def _captioned(code: str, caption: str) -> str:
+    """A line with its caption, which can't go on in the next line."""
+    caption = visible(" ".join(caption.split()))
+    return f"{code}    # {caption}" if caption else code

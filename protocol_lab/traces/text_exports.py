@@ -1,0 +1,205 @@
+"""A walk's steps so far in other formats, as text; `drawing.exports` adds the pictures.
+
+Python that replays them, JSON (which `read_json` reads again), Mermaid and sequencediagram.org.
+"""
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from protocol_lab import catalog
+from protocol_lab.errors import LabError
+from protocol_lab.semantics.step_text import Step, as_json
+from protocol_lab.spec.constants import show
+from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.traces.events import (
+    AT_ONCE,
+    DELIVERED,
+    EVERYBODY,
+    LOST,
+    SENT,
+    Event,
+    Note,
+    lifelines,
+    walk_events,
+)
+from protocol_lab.traces.links import link_text
+from protocol_lab.traces.scenarios import bound_model, scenario_text
+from protocol_lab.traces.walk import Walk
+from protocol_lab.visible_text import visible
+
+
+def to_python(walk: Walk) -> str:
+    """A program that takes the same steps and prints the state at the end.
+
+    A spec that no package has, because it was written in a notebook's cell, is called `spec`.
+    """
+    spec = walk.model.spec
+    constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
+    start = walk.init
+    if spec.name in catalog.spec_names():
+        loading = ["from protocol_lab.catalog import load"]
+        model = f"load({spec.name!r}).bind({constants})"
+    else:
+        loading = [f"# `spec` is the one of the cell that declares {spec.name}; run that first."]
+        model = f"spec.bind({constants})"
+    lines = [
+        *loading,
+        "from protocol_lab.traces.walk import Walk",
+        "",
+        f"model = {model}",
+        f"walk = Walk.begin(model, {start!r})" if start else "walk = Walk.begin(model)",
+        *(f"walk.take({step.text!r})" for step in walk.steps),
+        *([f"walk.close_loop({walk.moment.loops_to})"] if walk.moment.loops_to else []),
+        "print(walk.state)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_json(walk: Walk) -> str:
+    """Spec, constants, steps and the state after each of them; the first caption is the start's.
+
+    loop_from: the number of the state (from 1) from which the run goes round for ever, or null.
+    """
+    moments = walk.moment.path()
+    return json.dumps(
+        {
+            "spec": walk.model.spec.name,
+            "constants": show(walk.model.constants),
+            "initial": walk.init,
+            "caption": walk.start.caption,
+            "loop_from": walk.moment.loops_to,
+            "steps": [
+                {**moment.step.to_json(), "text": moment.step.text, "caption": moment.caption}
+                for moment in moments[1:]
+            ],
+            "states": [as_json(plain(view(walk.model.layout, each.row))) for each in moments],
+        },
+        indent=1,
+    )
+
+
+def read_json(text: str, model: Model | None = None) -> Walk:
+    """The walk that `to_json` wrote, standing at its end; every state is compared.
+
+    `model` brings a spec that is in no package: its spec is used, with the constants of the JSON.
+    Raises LabError for text that is no such JSON, and for steps that now lead elsewhere.
+    """
+    try:
+        found = json.loads(text)
+        name, constants = str(found["spec"]), {str(k): v for k, v in found["constants"].items()}
+        start = found["initial"]
+        if not isinstance(start, str | None):
+            raise TypeError("no line init(...)")
+        taken = [(None, str(found["caption"]))]
+        taken += [(str(step["text"]), str(step["caption"])) for step in found["steps"]]
+        moments = list(zip(taken, found["states"], strict=True))
+        loop_from = found.get("loop_from")
+        if loop_from is not None and type(loop_from) is not int:
+            raise TypeError("no number of a state")
+    except json.JSONDecodeError as error:
+        raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
+    except RecursionError:
+        raise LabError("The JSON is nested too deep to be a walk: export it again.") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise LabError(
+            "This JSON is no walk: it needs spec, constants, initial, caption, steps and the state"
+            " after each of them, as the export writes them."
+        ) from None
+    walk = Walk.begin(bound_model(name, constants, model), start)
+    for (step, caption), state in moments:
+        if step:
+            walk.take(step)
+        walk.moment.caption = caption
+        if json.loads(json.dumps(as_json(plain(walk.state)))) != state:
+            raise LabError(
+                f"State {walk.moment.depth} of the JSON is not the one that its steps lead to:"
+                " the spec or the file was changed since."
+            )
+    if loop_from is not None:
+        walk.close_loop(loop_from)
+    return walk
+
+
+def to_mermaid(walk: Walk) -> str:
+    """A Mermaid sequence diagram of what happened in each step (`events`)."""
+    told = walk_events(walk)
+    lines = ["sequenceDiagram"]
+    lines += [f"    participant {name}" for name in _lifelines(walk, told)]
+    arrows = {SENT: "-)", DELIVERED: "->>", LOST: "-x", AT_ONCE: "->>"}
+    for step, events in told:
+        lines.append(f"    %% {step.text}")
+        for each in events:
+            text = _label(each).replace(";", ",").replace("#", "")
+            ends = _ends(each)
+            if len(ends) == 2:
+                lines.append(f"    {ends[0]}{arrows[each.kind]}{ends[1]}: {text}")
+            else:
+                lines.append(f"    Note over {(ends or _lifelines(walk, told))[0]}: {text}")
+    if walk.moment.going_on:
+        lines.append(f"    %% {walk.moment.going_on}")
+    return "\n".join(lines) + "\n"
+
+
+def to_sequencediagram(walk: Walk) -> str:
+    """The same for sequencediagram.org."""
+    told = walk_events(walk)
+    lines = [f"title {walk.model.spec.name}"]
+    lines += [f'participant "{name}"' for name in _lifelines(walk, told)]
+    arrows = {SENT: "->>", DELIVERED: "->", LOST: "-x", AT_ONCE: "->"}
+    for step, events in told:
+        lines.append(f"// {step.text}")
+        for each in events:
+            ends = [f'"{end}"' for end in _ends(each)]
+            if len(ends) == 2:
+                lines.append(f"{ends[0]}{arrows[each.kind]}{ends[1]}: {_label(each)}")
+            else:
+                over = ends or [f'"{_lifelines(walk, told)[0]}"']
+                lines.append(f"note over {over[0]}: {_label(each)}")
+    if walk.moment.going_on:
+        lines.append(f"// {walk.moment.going_on}")
+    return "\n".join(lines) + "\n"
+
+
+class Format(NamedTuple):
+    """A file's ending, and the function that writes its content: bytes if it is no text."""
+
+    ending: str
+    write: Callable[[Walk], str | bytes]
+
+
+FORMATS: dict[str, Format] = {
+    "scenario": Format(".txt", scenario_text),
+    "python": Format(".py", to_python),
+    "link": Format(".link.txt", link_text),
+    "json": Format(".json", to_json),
+    "mermaid": Format(".mmd", to_mermaid),
+    "sequencediagram.org": Format(".seq", to_sequencediagram),
+}
+"""The formats that are text, by name."""
+
+
+Told = list[tuple[Step, list[Event]]]
+
+
+def _lifelines(walk: Walk, told: Told) -> list[str]:
+    return lifelines(walk.model, [each for _, events in told for each in events])
+
+
+def _ends(event: Event) -> list[str]:
+    """Whom an event concerns: one or two lifelines; none for a note about all."""
+    ends = [event.at] if isinstance(event, Note) else [event.source, event.dest]
+    return [end for end in ends if end != EVERYBODY]
+
+
+def _label(event: Event) -> str:
+    """What is written at an event, in one line; what has its own arrow needs no word."""
+    if isinstance(event, Note):
+        return _in_one_line(event.text)
+    words = {SENT: "sends", DELIVERED: "gets", LOST: "lost:"}
+    return _in_one_line(f"{words.get(event.kind, '')} {event.label}")
+
+
+def _in_one_line(text: str) -> str:
+    return visible(" ".join(text.split()))

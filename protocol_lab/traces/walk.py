@@ -1,0 +1,289 @@
+"""A walk through the states of a model: steps, undo and redo, and branches kept side by side."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from protocol_lab.checker.result import Result
+from protocol_lab.errors import EvaluationError, LabError, quoted
+from protocol_lab.semantics.step_text import Step, find_initial, find_step, start_text, step_of
+from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, evaluate_step
+from protocol_lab.spec.spec import Model, Property, expect_model
+from protocol_lab.spec.state_view import view
+
+
+@dataclass(eq=False, repr=False)
+class Moment:
+    """One state of a walk and the step that led to it (none at the start).
+
+    loops_to: the depth of the state of this path that this one is again, or its own, if the run
+    that is shown goes round, or stays, from there for ever.
+    """
+
+    row: bytes
+    step: Step | None = None
+    previous: "Moment | None" = None
+    caption: str = ""
+    depth: int = 1
+    loops_to: int | None = None
+
+    def __repr__(self) -> str:
+        return f"state {self.depth}: {self.step or 'the start'}"
+
+    @property
+    def going_on(self) -> str:
+        """How the run goes on for ever from here, in a sentence; "" if that is not said."""
+        if self.loops_to is None:
+            return ""
+        if self.loops_to == self.depth:
+            return "The run stays here for ever."
+        return f"This is state {self.loops_to} again: the run goes round from there for ever."
+
+    def path(self) -> list["Moment"]:
+        """The moments from the start to this one."""
+        moments, moment = [], self
+        while moment is not None:
+            moments.append(moment)
+            moment = moment.previous
+        return moments[::-1]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One invariant in one state: `reason` is "" where it holds.
+
+    Where it can't be computed, `is_known` is false and the reason says why.
+    """
+
+    name: str
+    reason: str
+    meaning: str
+    by_default: bool = True
+    is_known: bool = True
+
+    @property
+    def holds(self) -> bool:
+        return self.reason == ""
+
+    @property
+    def is_broken(self) -> bool:
+        return self.is_known and not self.holds
+
+
+@dataclass(repr=False)
+class Walk:
+    """Where a learner is: a current moment on one of several named branches.
+
+    Taking a step that is not ahead on any branch starts a new one, if this one goes on; nothing is
+    lost.
+    """
+
+    model: Model
+    start: Moment
+    branches: dict[str, Moment] = field(default_factory=dict)
+    branch: str = "main"
+    init: str | None = None  # the line init(...) that chooses the start; None if it is the only one
+    _standings: dict[Moment, list[Standing]] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def begin(cls, model: Model, init: str | None = None) -> "Walk":
+        """A walk from the initial state; `init` chooses one of several. Raises LabError."""
+        expect_model(model)
+        found = find_initial(model, init)
+        start = Moment(found.row)
+        walk = cls(model, start, {"main": start}, init=start_text(model, found))
+        walk.moment = start
+        return walk
+
+    @classmethod
+    def along(cls, result: Result) -> "Walk":
+        """A walk along the trace of an exploration, standing at its start. Raises LabError.
+
+        If the run goes on for ever, the last moment says where it loops to.
+        """
+        if not result.trace_rows:
+            raise LabError("This exploration found no trace to walk along.")
+        walk = cls.begin(result.model, result.initial)
+        for step in result.trace:
+            walk.take(step.text)
+        if result.loop_from is not None:
+            walk.close_loop(result.loop_from)
+        walk.first()
+        return walk
+
+    def __post_init__(self) -> None:
+        self.moment = self.start
+
+    def __repr__(self) -> str:
+        return f"{self.model}, state {self.moment.depth} of {len(self.path)}"
+
+    @property
+    def row(self) -> bytes:
+        return self.moment.row
+
+    @property
+    def state(self) -> Any:
+        """The current state as a view that prints as names."""
+        return view(self.model.layout, self.row)
+
+    @property
+    def path(self) -> list[Moment]:
+        """All moments of the current branch, those ahead included."""
+        return self.branches[self.branch].path()
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps taken so far."""
+        return [moment.step for moment in self.moment.path()[1:]]
+
+    def attempts(self) -> list[Attempt]:
+        """Every action with every choice of parameters: what can happen, and what can't and why."""
+        return list(attempts(self.model, self.row))
+
+    def step_of(self, each: Attempt) -> Step:
+        """The step, with its text, that an attempt in the current state stands for."""
+        return step_of(self.model, self.row, each.action, each.args)
+
+    def take(self, step: str | Attempt, caption: str = "") -> Moment:
+        """Take a step, given as text or as an attempt. Raises LabError if it can't happen."""
+        each = find_step(self.model, self.row, step) if isinstance(step, str) else step
+        taken = self.step_of(each)
+        if not each.taken:
+            raise LabError(f"{taken.text} can't happen here: {each.reason}.")
+        for name in dict.fromkeys([self.branch, *self.branches]):
+            known = self._next_on(name)
+            if known is not None and known.step.text == taken.text:
+                self.branch, self.moment = name, known
+                return known
+        if self.ahead is not None:
+            self.branch = self._new_name()
+        self.moment = Moment(each.row, taken, self.moment, caption, self.moment.depth + 1)
+        self.branches[self.branch] = self.moment
+        return self.moment
+
+    def close_loop(self, depth: int) -> None:
+        """Say that the run goes on for ever from here as it did from this depth on.
+
+        With the current depth it stays here for ever. Raises LabError if the states differ.
+        """
+        path = self.moment.path()
+        if not 1 <= depth <= len(path):
+            raise LabError(f"there is no state {depth} on this way; it has {len(path)} states.")
+        if path[depth - 1].row != self.row:
+            raise LabError(f"this state is not state {depth} again.")
+        self.moment.loops_to = depth
+
+    @property
+    def loop_from(self) -> int | None:
+        """The depth from which the current branch goes round for ever, if it does."""
+        return self.branches[self.branch].loops_to
+
+    def undo(self) -> None:
+        """One step back; stays at the start."""
+        self.moment = self.moment.previous or self.moment
+
+    def redo(self) -> None:
+        """One step ahead on this branch; stays at its end."""
+        self.moment = self.ahead or self.moment
+
+    def first(self) -> None:
+        """Back to the start."""
+        self.moment = self.start
+
+    def last(self) -> None:
+        """To the end of this branch."""
+        self.moment = self.branches[self.branch]
+
+    def go_to(self, depth: int) -> None:
+        """To the moment of this depth (1 = the start) on the current branch."""
+        path = self.path
+        self.moment = path[min(max(depth, 1), len(path)) - 1]
+
+    def fork(self, name: str | None = None) -> str:
+        """Start a new branch here, which has the current moment as its end so far."""
+        name = name or self._new_name()
+        if name in self.branches:
+            raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
+        self.branches[name] = self.moment
+        self.branch = name
+        return name
+
+    def lay(self, name: str, steps: Iterable[str], caption: str = "") -> None:
+        """Lay a new branch with these steps ahead of the current moment, and stay there.
+
+        Moments that another branch has already are shared with it. Raises LabError for a name
+        that is taken, or a step that can't happen; then nothing was laid.
+        """
+        if name in self.branches:
+            raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
+        moment = self.moment
+        for text in steps:
+            each = find_step(self.model, moment.row, text)
+            taken = step_of(self.model, moment.row, each.action, each.args)
+            if not each.taken:
+                raise LabError(f"{taken.text} can't happen there: {each.reason}.")
+            known = self._known_after(moment, taken)
+            moment = known or Moment(each.row, taken, moment, caption, moment.depth + 1)
+        self.branches[name] = moment
+        self.branch = name
+
+    def new_name(self, wanted: str) -> str:
+        """This name, or with a number behind it if there is such a branch already."""
+        names = (wanted, *(f"{wanted} {k}" for k in range(2, len(self.branches) + 3)))
+        return next(name for name in names if name not in self.branches)
+
+    def switch(self, name: str) -> None:
+        """Stand at the end of another branch. Raises LabError for an unknown name."""
+        if name not in self.branches:
+            raise LabError(
+                f"There is no branch {quoted(name)}; there are {', '.join(self.branches)}."
+            )
+        self.branch = name
+        self.moment = self.branches[name]
+
+    def standings(self, moment: Moment | None = None) -> list[Standing]:
+        """Every invariant of the spec in a moment, default ones first, with the reason why not."""
+        moment = moment or self.moment
+        if moment not in self._standings:
+            self._standings[moment] = self._judge(moment)
+        return self._standings[moment]
+
+    def _judge(self, moment: Moment) -> list[Standing]:
+        model, found = self.model, []
+
+        def judge(each: Property, evaluate: Callable[..., str], *rows: bytes) -> None:
+            try:
+                reason, is_known = evaluate(model, *rows, each.function), True
+            except EvaluationError as error:
+                reason, is_known = f"can't be computed: {error}", False
+            found.append(Standing(each.name, reason, each.doc, each.by_default, is_known))
+
+        for each in model.spec.invariants:
+            judge(each, evaluate, moment.row)
+        for each in model.spec.step_invariants if moment.previous else []:
+            judge(each, evaluate_step, moment.previous.row, moment.row)
+        return sorted(found, key=lambda standing: not standing.by_default)
+
+    @property
+    def ahead(self) -> Moment | None:
+        """The next moment on the current branch, if it goes on."""
+        return self._next_on(self.branch)
+
+    def _next_on(self, branch: str) -> Moment | None:
+        path = self.branches[branch].path()
+        position = next((k for k, each in enumerate(path) if each is self.moment), None)
+        if position is None or position + 1 == len(path):
+            return None
+        return path[position + 1]
+
+    def _known_after(self, moment: Moment, step: Step) -> Moment | None:
+        """The moment that this step leads to, if it was taken here on some branch."""
+        for end in self.branches.values():
+            for before, after in pairwise(end.path()):
+                if before is moment and after.step.text == step.text:
+                    return after
+        return None
+
+    def _new_name(self) -> str:
+        return next(name for k in range(2, 10**6) if (name := f"branch {k}") not in self.branches)

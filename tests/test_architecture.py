@@ -1,0 +1,110 @@
+"""The rooms of the tree: which imports which, what each says of its modules, and the map in docs/.
+
+Rooms are the folders of protocol_lab and its single modules. Nothing here is listed by hand: the
+arrows come from the imports, and docs/architecture.md must show the same ones.
+"""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+KIT = ROOT / "protocol_lab"
+MAP = ROOT / "docs" / "architecture.md"
+
+MOST_MODULES = 14
+"""A room with more modules than this is split by subject."""
+
+
+def module_name(path: Path) -> str:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def modules(folder: Path = KIT) -> dict[str, Path]:
+    """The modules below a folder, by dotted name."""
+    return {module_name(path): path for path in sorted(folder.rglob("*.py"))}
+
+
+def imported(path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of `known` that a file imports, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            both = {f"{node.module}.{each.name}": node.module for each in node.names}
+            found |= {full if full in known else module for full, module in both.items()}
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    return found & set(known)
+
+
+def room_of(module: str) -> str:
+    """ "checker" for protocol_lab.checker.progress, "errors" for protocol_lab.errors."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def room_graph() -> dict[str, set[str]]:
+    """For each room the rooms that it imports. The package's own __init__ is left out."""
+    known = modules()
+    graph: dict[str, set[str]] = {}
+    for module, path in known.items():
+        here = room_of(module)
+        there = {room_of(each) for each in imported(path, known)}
+        graph.setdefault(here, set()).update(there - {here, ""})
+    graph.pop("")
+    return graph
+
+
+def reduced(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """The arrows that are not implied by a longer path: those that a drawing needs."""
+
+    below: dict[str, set[str]] = {}
+    for room in TopologicalSorter(graph).static_order():  # raises CycleError, naming the cycle
+        below[room] = graph[room].union(*(below[each] for each in graph[room]))
+    return {
+        (room, other)
+        for room, others in graph.items()
+        for other in others
+        if not any(other in below[each] for each in others - {other})
+    }
+
+
+def test_rooms_depend_one_way():
+    list(TopologicalSorter(room_graph()).static_order())  # raises CycleError, naming the cycle
+
+
+def test_modules_of_a_protocol_depend_one_way():
+    for package in sorted(ROOT.glob("*_spec")):
+        known = modules(package)
+        graph = {module: imported(path, known) - {module} for module, path in known.items()}
+        for module, path in known.items():
+            if path.name == "__init__.py":  # importing a module runs its package's __init__ first
+                graph[module] = {each for each in graph[module] if not each.startswith(module)}
+        list(TopologicalSorter(graph).static_order())
+
+
+def test_the_map_shows_the_arrows_that_the_imports_make():
+    drawn = set(re.findall(r"^ +(\w+) --> (\w+)$", MAP.read_text(encoding="utf-8"), re.MULTILINE))
+    assert drawn == reduced(room_graph())
+
+
+ROOMS = sorted(path.parent for path in KIT.rglob("__init__.py") if path.parent != KIT)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(KIT).as_posix())
+def test_a_room_lists_its_modules_in_its_docstring(room):
+    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+    listed = re.findall(r"^ *(\w+) {2,}\S", docstring, re.MULTILINE)
+    there = [path.stem for path in room.glob("*.py") if path.stem != "__init__"]
+    there += [path.parent.name for path in room.glob("*/__init__.py")]
+    assert sorted(listed) == sorted(there)
+    assert len(there) <= MOST_MODULES
+
+
+def test_module_names_are_unique():
+    """One name, one meaning: no two modules of the kit share a base name."""
+    names = [path.stem for path in KIT.rglob("*.py") if path.stem not in ("__init__", "__main__")]
+    assert sorted({each for each in names if names.count(each) > 1}) == []
