@@ -1,0 +1,195 @@
+"""Constants and state of a compacted topic.
+
+A producer sends keyed messages to a topic. A compactor reads the topic twice and writes the latest
+message of each key into a new compacted ledger. Then it makes the result known, step by step:
+
+    compacted_topic_context   which compacted ledger is read, in the broker's memory
+    compaction_horizon        up to which message it stands for the topic, in the broker's memory
+    cursor                    both of these on disk: what a broker has after a crash
+    compacted_ledgers         the ledgers on disk, of which the last but one is deleted
+
+Message ids count from 1, and so do ledger ids. Key 0 is the null key; value 0 is the null value,
+with which applications delete a key. The names are the original's, including its spelling of
+"persist_cusror". `s` is a state, `c` the constants.
+"""
+
+from typing import Annotated, NamedTuple
+
+from protocol_lab import (
+    TAKEN,
+    Array,
+    Bool,
+    Int8,
+    Limits,
+    Named,
+    Node,
+    Per,
+    Seq,
+    Sequences,
+    Struct,
+    append,
+    choice,
+    flag,
+)
+
+# --- Constants -------------------------------------------------------------------------------
+
+NOTHING, LEDGER_THEN_TOPIC, BY_POSITION = 0, 1, 2
+
+
+class Constants(NamedTuple):
+    """How much happens, and what of it is modelled. All of it is finite: nothing is cut off."""
+
+    message_sent_limit: Annotated[
+        int, Limits(0, 20, "messages that the producer sends", classes=(3, 8, 20))
+    ] = 3
+    compaction_times_limit: Annotated[
+        int, Limits(0, 20, "compacted ledgers that may be written", classes=(3, 8, 20))
+    ] = 3
+    model_consumer: Annotated[int, flag("is there a consumer")] = 0
+    consume_times_limit: Annotated[
+        int, Limits(0, 99, "times that a consumer which reads does so from start to end")
+    ] = 0
+    key_space: Annotated[
+        int, Limits(0, 20, "keys beside the null key: 1, 2, ...", classes=(2, 8, 20))
+    ] = 2
+    value_space: Annotated[int, Limits(0, 99, "values beside the null value: 1, 2, ...")] = 2
+    retain_null_key: Annotated[
+        int, flag("does compaction keep messages without a key (topicCompactionRetainNullKey)")
+    ] = 0
+    max_crash_times: Annotated[int, Limits(0, 99, "times that the broker may crash")] = 1
+    model_producer: Annotated[
+        int, flag("does a producer send, or are all messages there from the start")
+    ] = 1
+    consumer_reads: Annotated[
+        int,
+        choice(
+            "nothing",
+            "ledger_then_topic",
+            "by_position",
+            meaning="what the consumer does: nothing, as in the original, or how it reads",
+        ),
+    ] = NOTHING
+
+
+# --- State -----------------------------------------------------------------------------------
+
+LedgerId = Node("compaction_times_limit")
+
+(
+    COMPACTOR_IN_PHASE_ONE,
+    COMPACTOR_IN_PHASE_TWO_WRITE,
+    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
+    COMPACTOR_IN_PHASE_TWO_UPDATE_HORIZON,
+    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
+    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
+) = range(6)
+
+CompactorState = Named(
+    (
+        "compactor_in_phase_one",
+        "compactor_in_phase_two_write",
+        "compactor_in_phase_two_update_context",
+        "compactor_in_phase_two_update_horizon",
+        "compactor_in_phase_two_persist_cusror",
+        "compactor_in_phase_two_delete_ledger",
+    )
+)
+
+NULL_KEY, NULL_VALUE = 0, 0
+
+
+class Message(Struct):
+    """A message of the topic; its id is its position."""
+
+    id: Int8
+    key: Int8
+    value: Int8
+
+
+class Ledger(Struct):
+    """A compacted ledger: messages of the topic, by rising id. An existing one may be empty."""
+
+    exists: Bool
+    messages: Seq(Message, "message_sent_limit")
+
+
+class Cursor(Struct):
+    """What the subscription __compaction has on disk; all NONE before the first compaction."""
+
+    compaction_horizon: Int8
+    compacted_topic_context: LedgerId
+
+
+class PhaseOneResult(Struct):
+    """How far phase one has read, and the last message of each key; read_position 0 is no result.
+
+    latest_for_key is indexed by the key; the slot of the null key stays 0.
+    """
+
+    read_position: Int8
+    latest_for_key: Array(Int8, "key_space + 1")
+
+
+class Consumer(Struct):
+    """A consumer that reads. `received` are the ids of what it got since it has connected."""
+
+    connected: Bool
+    ledger: LedgerId  # the compacted ledger that it reads, NONE for the topic
+    position: Int8  # it asks for messages from this id on
+    topic_position: Int8  # where it goes on in the topic after that ledger
+    received: Seq(Int8, "2 * message_sent_limit")
+
+
+class State(Struct):
+    """Topic, ledgers and cursor on disk; the compactor and the broker's memory; the consumer."""
+
+    messages: Seq(Message, "message_sent_limit")
+    compacted_ledgers: Per(LedgerId, Ledger)
+    cursor: Cursor
+    compactor_state: CompactorState
+    phase_one_result: PhaseOneResult
+    compaction_horizon: Int8
+    compacted_topic_context: LedgerId
+    crash_times: Int8
+    consume_times: Int8
+    consumer: Consumer
+
+
+def sent_before(c) -> int:
+    """How many messages are there from the start: all, if no producer is modelled."""
+    return 0 if c.model_producer else c.message_sent_limit
+
+
+def init(
+    s: State,
+    c: Constants,
+    keys: Sequences(0, "key_space", sent_before),
+    values: Sequences(0, "value_space", sent_before),
+):
+    """The topic is empty, or holds any sequence of messages; nothing has been compacted."""
+    for k in range(len(keys)):
+        append(s.messages, Message(id=k + 1, key=keys[k], value=values[k]))
+    return TAKEN
+
+
+# --- Reads -----------------------------------------------------------------------------------
+
+
+def max_compacted_ledger_id(s) -> int:
+    """The latest of the compacted ledgers that exist; 0 if there is none."""
+    latest = 0
+    for ledger in range(1, len(s.compacted_ledgers)):
+        if s.compacted_ledgers[ledger].exists:
+            latest = ledger
+    return latest
+
+
+def has_ended(s, c) -> bool:
+    """Has everything been sent, and every ledger been written, and is the consumer through?"""
+    return (
+        s.messages.length == c.message_sent_limit
+        and s.compactor_state == COMPACTOR_IN_PHASE_TWO_WRITE
+        and max_compacted_ledger_id(s) == c.compaction_times_limit
+        and (not c.model_consumer or s.consume_times == c.consume_times_limit)
+    )
