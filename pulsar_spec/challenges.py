@@ -1,7 +1,7 @@
 """The challenges of Pulsar's compaction, the easiest first: what an adversary can do to it."""
 
 from protocol_lab.teaching.challenges import Challenge
-from pulsar_spec.compaction_situations import the_consumers_ledger_was_deleted
+from pulsar_spec.situations import the_consumers_ledger_was_deleted
 
 ONE_MESSAGE = {"message_sent_limit": 1, "key_space": 1, "value_space": 1}
 A_READER = {

@@ -1,11 +1,12 @@
 """Topic compaction as Pulsar does it, with its two open bugs.
 
 What it models: one topic, a producer, a compactor that works in two phases, the broker that serves
-the result, and crashes of that broker at any moment. `compaction_core` has the state and the
-actions, and says what they stand for. Without a modelled producer every sequence of messages is an
-initial state: nothing is sent while the compactor works, and there are 45,198 states instead of
-253,361. A consumer is there if `model_consumer` is set; the original's does nothing, one of two
-others reads if `consumer_reads` says so (see `consumer`).
+the result, and crashes of that broker at any moment. Read `model` for the constants and the state,
+then the actions in the order of the list at the end of this module, then `properties`. Without a
+modelled producer every sequence of messages is an initial state: nothing is sent while the
+compactor works, and there are 45,198 states instead of 253,361. With `model_consumer` there is a
+consumer: the original's does nothing; with `consumer_reads` one of two others reads
+(`actions.reading_consumer`).
 
 What breaks:
 
@@ -26,42 +27,24 @@ message), batches, the deletion of the topic's own messages, failing reads and w
 that is started again while one runs, and a ledger's id: a new ledger has the next one after the
 largest that exists, and in Pulsar ids are never used twice.
 
-Source: the compaction module of pulsar-tlaplus by thetumbled; PIP-14 for what is modelled.
+Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; PIP-14 for what
+it models.
 """
 
-from protocol_lab import Spec
-from pulsar_spec.compaction_core import (
-    Constants,
-    State,
-    broker_crash,
+from pulsar_spec.actions.compactor import (
     compactor_phase_one,
     compactor_phase_two_delete_ledger,
     compactor_phase_two_persist_cusror,
     compactor_phase_two_update_context,
     compactor_phase_two_update_horizon,
     compactor_phase_two_write,
-    consumer,
-    init,
-    producer,
-    terminating,
 )
-from pulsar_spec.compaction_properties import declare_properties
-from pulsar_spec.compaction_situations import declare_situations
-from pulsar_spec.consumer import declare_consumer
-from pulsar_spec.draw.compaction import draw_compaction
-from pulsar_spec.draw.events import LIFELINES, compaction_events
+from pulsar_spec.actions.crashes import broker_crash
+from pulsar_spec.actions.idle_steps import consumer, terminating
+from pulsar_spec.actions.topic import producer
+from pulsar_spec.declarations import compaction_spec, declare_rest
 
-spec = Spec(
-    "pulsar.compaction",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_compaction,
-    original="compaction",
-    lifelines=LIFELINES,
-    events=compaction_events,
-)
-spec.init(init)
+spec = compaction_spec("compaction", __doc__, original="compaction")
 spec.action(producer)
 spec.action(compactor_phase_one)
 spec.action(compactor_phase_two_write)
@@ -72,6 +55,4 @@ spec.action(compactor_phase_two_delete_ledger)
 spec.action(broker_crash)
 spec.action(consumer)
 spec.action(terminating)
-declare_consumer(spec)
-declare_properties(spec)
-declare_situations(spec)
+declare_rest(spec)

@@ -13,31 +13,27 @@ Updating the horizon first is no way out: then compaction_horizon_correctness fa
 
 Left out: what `pulsar.compaction` leaves out.
 
-Source: the compaction module of pulsar-tlaplus by thetumbled; the fix is ours.
+Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; the fix is ours.
 """
 
-from protocol_lab import TAKEN, Spec
-from pulsar_spec.compaction_core import (
-    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    Constants,
-    State,
-    broker_crash,
+from protocol_lab import TAKEN
+from pulsar_spec.actions.compactor import (
     compactor_phase_one,
     compactor_phase_two_delete_ledger,
     compactor_phase_two_persist_cusror,
     compactor_phase_two_write,
-    consumer,
-    init,
-    max_compacted_ledger_id,
-    producer,
-    terminating,
 )
-from pulsar_spec.compaction_properties import declare_properties
-from pulsar_spec.compaction_situations import declare_situations
-from pulsar_spec.consumer import declare_consumer
-from pulsar_spec.draw.compaction import draw_compaction
-from pulsar_spec.draw.events import LIFELINES, compaction_events
+from pulsar_spec.actions.crashes import broker_crash
+from pulsar_spec.actions.idle_steps import consumer, terminating
+from pulsar_spec.actions.topic import producer
+from pulsar_spec.declarations import compaction_spec, declare_rest
+from pulsar_spec.model import (
+    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
+    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
+    Constants,
+    State,
+    max_compacted_ledger_id,
+)
 
 
 def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
@@ -50,16 +46,7 @@ def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
     return TAKEN
 
 
-spec = Spec(
-    "pulsar.compaction_duplicate_fixed",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_compaction,
-    lifelines=LIFELINES,
-    events=compaction_events,
-)
-spec.init(init)
+spec = compaction_spec("compaction_duplicate_fixed", __doc__)
 spec.action(producer)
 spec.action(compactor_phase_one)
 spec.action(compactor_phase_two_write)
@@ -69,6 +56,4 @@ spec.action(compactor_phase_two_delete_ledger)
 spec.action(broker_crash)
 spec.action(consumer)
 spec.action(terminating)
-declare_consumer(spec)
-declare_properties(spec)
-declare_situations(spec)
+declare_rest(spec)

@@ -16,13 +16,12 @@ look for leftovers among all ledgers of the cluster by their metadata.
 Left out: what `pulsar.compaction` leaves out, and a crash in the middle of the cleaning up (the
 next broker would do it again: deleting a ledger that is gone changes nothing).
 
-Source: the compaction module of pulsar-tlaplus by thetumbled; the fix is ours.
+Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; the fix is ours.
 """
 
 from protocol_lab import (
     TAKEN,
     NodeSet,
-    Spec,
     contains,
     erase,
     members,
@@ -30,42 +29,37 @@ from protocol_lab import (
     with_node,
     without_node,
 )
-from pulsar_spec import compaction_core
-from pulsar_spec.compaction_core import (
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
-    COMPACTOR_IN_PHASE_TWO_WRITE,
-    Constants,
-    LedgerId,
+from pulsar_spec import model
+from pulsar_spec.actions.compactor import (
     compactor_phase_one,
     compactor_phase_two_persist_cusror,
     compactor_phase_two_update_context,
     compactor_phase_two_update_horizon,
-    consumer,
     forget_phase_one,
-    init,
-    max_compacted_ledger_id,
-    producer,
-    take_over,
-    terminating,
     write_ledger,
 )
-from pulsar_spec.compaction_properties import (
-    between_compactions_one_ledger_exists,
-    declare_properties,
-)
-from pulsar_spec.compaction_situations import declare_situations
-from pulsar_spec.consumer import declare_consumer
+from pulsar_spec.actions.crashes import take_over
+from pulsar_spec.actions.idle_steps import consumer, terminating
+from pulsar_spec.actions.topic import producer
+from pulsar_spec.declarations import compaction_spec, declare_rest
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
-from pulsar_spec.draw.events import LIFELINES, compaction_events
+from pulsar_spec.model import (
+    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
+    COMPACTOR_IN_PHASE_TWO_WRITE,
+    Constants,
+    LedgerId,
+    max_compacted_ledger_id,
+)
+from pulsar_spec.properties import between_compactions_one_ledger_exists
 
 
-class Cursor(compaction_core.Cursor):
+class Cursor(model.Cursor):
     """The cursor on disk, with all compacted ledgers that may be there."""
 
     ledgers: NodeSet(LedgerId)
 
 
-class State(compaction_core.State):
+class State(model.State):
     """As in `pulsar.compaction`, but for the cursor."""
 
     cursor: Cursor
@@ -121,16 +115,9 @@ def broker_crash_and_clean_up(s: State, c: Constants):
     return TAKEN
 
 
-spec = Spec(
-    "pulsar.compaction_leak_fixed",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_compaction_with_named_ledgers,
-    lifelines=LIFELINES,
-    events=compaction_events,
+spec = compaction_spec(
+    "compaction_leak_fixed", __doc__, state=State, draw=draw_compaction_with_named_ledgers
 )
-spec.init(init)
 spec.action(producer)
 spec.action(compactor_phase_one)
 spec.action(compactor_phase_two_register_ledger)
@@ -142,7 +129,5 @@ spec.action(compactor_phase_two_delete_unused_ledgers)
 spec.action(broker_crash_and_clean_up)
 spec.action(consumer)
 spec.action(terminating)
-declare_consumer(spec)
-declare_properties(spec)
-declare_situations(spec)
+declare_rest(spec)
 spec.invariant(between_compactions_one_ledger_exists)

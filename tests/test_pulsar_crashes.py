@@ -6,8 +6,8 @@ from protocol_lab.catalog import load
 from protocol_lab.liveness.check import check_property
 from protocol_lab.traces.events import CRASH, walk_events
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
-from pulsar_spec.crash_points import crash_points
 from pulsar_spec.exercises import compaction as exercises
+from pulsar_spec.exercises.crash_points import crash_points
 
 SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 

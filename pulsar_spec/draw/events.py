@@ -8,12 +8,12 @@ from protocol_lab.language.node_sets import members
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec.layout import NONE
 from protocol_lab.traces.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
-from pulsar_spec.compaction_core import (
+from pulsar_spec.actions.reading_consumer import first_in_ledger
+from pulsar_spec.model import (
     BY_POSITION,
     COMPACTOR_IN_PHASE_ONE,
     COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
 )
-from pulsar_spec.consumer import first_in_ledger
 
 PRODUCER, TOPIC, COMPACTOR, BROKER = "producer", "topic", "compactor", "broker"
 DISK, CONSUMER = "ledgers and cursor", "consumer"

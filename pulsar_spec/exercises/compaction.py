@@ -17,14 +17,14 @@ from protocol_lab.teaching.exercises import (
     wrong,
 )
 from pulsar_spec import compaction
-from pulsar_spec.compaction_core import (
+from pulsar_spec.actions.compactor import forget_phase_one
+from pulsar_spec.exercises.crash_points import crash_points
+from pulsar_spec.model import (
     COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
     COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    forget_phase_one,
     max_compacted_ledger_id,
 )
-from pulsar_spec.compaction_situations import one_message_stands_for_all
-from pulsar_spec.crash_points import crash_points
+from pulsar_spec.situations import one_message_stands_for_all
 
 SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 

@@ -1,13 +1,13 @@
 """Wrong answers to the exercises of the Pulsar notebooks, each with what the check has to say."""
 
 from protocol_lab import TAKEN, erase
-from pulsar_spec.compaction_core import (
+from pulsar_spec.actions.compactor import forget_phase_one
+from pulsar_spec.exercises.compaction import ONE_FOR_THREE, compacted
+from pulsar_spec.model import (
     COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
     COMPACTOR_IN_PHASE_TWO_UPDATE_HORIZON,
-    forget_phase_one,
     max_compacted_ledger_id,
 )
-from pulsar_spec.exercises.compaction import ONE_FOR_THREE, compacted
 
 # --- write_compaction ------------------------------------------------------------------------
 

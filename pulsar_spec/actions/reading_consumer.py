@@ -1,4 +1,4 @@
-"""A consumer that reads a compacted topic (the original's does nothing): `consumer_reads`.
+"""Not in the original: a consumer that reads a compacted topic, if `consumer_reads` says how.
 
 - ledger_then_topic, which is what the original's duplicate_null_key_message has in mind: when it
   connects, it takes the context's compacted ledger and the horizon. It reads that ledger to its
@@ -11,18 +11,10 @@ It reads from the first message to the last, consume_times_limit times, and reme
 one time to the next. If its ledger is deleted while it reads, it has to connect again.
 """
 
-from protocol_lab import HOLDS, NONE, TAKEN, Spec, append
-from pulsar_spec.compaction_core import (
-    BY_POSITION,
-    LEDGER_THEN_TOPIC,
-    NOTHING,
-    NULL_KEY,
-    NULL_VALUE,
-    Constants,
-    State,
-)
+from protocol_lab import NONE, TAKEN, append
+from pulsar_spec.model import BY_POSITION, LEDGER_THEN_TOPIC, NOTHING, Constants, State
 
-# --- What it gets ------------------------------------------------------------------------------
+# --- Which message comes next ------------------------------------------------------------------
 
 
 def first_in_ledger(s, ledger, position) -> int:
@@ -118,83 +110,3 @@ def consumer_finishes(s: State, c: Constants):
     disconnect(s)
     s.consume_times += 1
     return TAKEN
-
-
-# --- What a user expects -------------------------------------------------------------------------
-
-
-def key_of(s, id) -> int:
-    """The key of the topic's message with this id."""
-    return s.messages.items[id - 1].key
-
-
-def value_of(s, id) -> int:
-    """The value of the topic's message with this id."""
-    return s.messages.items[id - 1].value
-
-
-def last_sent(s, key) -> int:
-    """The id of the topic's last message of a key; 0 if there is none."""
-    last = 0
-    for k in range(s.messages.length):
-        if s.messages.items[k].key == key:
-            last = k + 1
-    return last
-
-
-def last_received(s, key) -> int:
-    """The id of the message of a key that the consumer got last; 0 if it got none."""
-    received, last = s.consumer.received, 0
-    for k in range(received.length):
-        if key_of(s, received.items[k]) == key:
-            last = received.items[k]
-    return last
-
-
-def ends_with_latest_values(s: State, c: Constants):
-    """A consumer that has received everything has the latest message of every key."""
-    if not has_received_everything(s, c):
-        return HOLDS
-    for key in range(1, c.key_space + 1):
-        if last_received(s, key) != last_sent(s, key):
-            return "the consumer is at the end without the latest message of a key"
-    return HOLDS
-
-
-def deleted_keys_stay_deleted(s: State, c: Constants):
-    """What was sent before a key's deletion does not reach the consumer after the deletion."""
-    received = s.consumer.received
-    for k in range(received.length):
-        for earlier in range(k):
-            deleted, old = received.items[earlier], received.items[k]
-            if (
-                old < deleted
-                and key_of(s, old) == key_of(s, deleted)
-                and key_of(s, old) != NULL_KEY
-                and value_of(s, deleted) == NULL_VALUE
-                and value_of(s, old) != NULL_VALUE
-            ):
-                return "a deleted key has come back with an older value"
-    return HOLDS
-
-
-def null_key_message_received_once(s: State, c: Constants):
-    """No message without a key reaches the consumer twice."""
-    received = s.consumer.received
-    for k in range(received.length):
-        for earlier in range(k):
-            if received.items[earlier] == received.items[k] and (
-                key_of(s, received.items[k]) == NULL_KEY
-            ):
-                return "a message without a key was received twice"
-    return HOLDS
-
-
-def declare_consumer(spec: Spec) -> None:
-    """Register the consumer's actions, and what its user expects."""
-    spec.action(consumer_connects)
-    spec.action(consumer_receives)
-    spec.action(consumer_finishes)
-    spec.invariant(ends_with_latest_values)
-    spec.invariant(deleted_keys_stay_deleted)
-    spec.invariant(null_key_message_received_once)

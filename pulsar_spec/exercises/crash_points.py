@@ -11,7 +11,7 @@ from protocol_lab.semantics.transitions import attempt, choices
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.spec import Action, Model
 from protocol_lab.spec.state_view import view
-from pulsar_spec.compaction_core import (
+from pulsar_spec.model import (
     COMPACTOR_IN_PHASE_ONE,
     COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
     NULL_KEY,

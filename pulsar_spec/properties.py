@@ -1,10 +1,12 @@
-"""What the compaction specs claim: the original's invariants, and what must be reachable."""
+"""What is claimed of compaction: invariants, a consumer's expectations, and reachable states."""
 
-from protocol_lab import HOLDS, NONE, Spec, eventually
-from pulsar_spec.compaction_core import (
+from protocol_lab import HOLDS, NONE
+from pulsar_spec.actions.reading_consumer import has_received_everything
+from pulsar_spec.model import (
     COMPACTOR_IN_PHASE_ONE,
     COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
     NULL_KEY,
+    NULL_VALUE,
     Constants,
     State,
     has_ended,
@@ -100,18 +102,77 @@ def duplicate_null_key_message(s: State, c: Constants):
     return HOLDS
 
 
-def termination():
-    """In the end all messages are sent, all ledgers written and all readings done.
-
-    The original assumes no fairness, so a run may stop anywhere and this fails at once. If a run
-    stops only where no step is left (weak fairness of the next step), it holds, crashes included:
-    they are bounded. It can't hold with the original's consumer, who counts no readings, and a
-    limit of them.
-    """
-    return eventually(has_ended)
+# --- Not in the original: what a consumer that reads expects -------------------------------------
 
 
-# --- Not in the original -------------------------------------------------------------------------
+def key_of(s, id) -> int:
+    """The key of the topic's message with this id."""
+    return s.messages.items[id - 1].key
+
+
+def value_of(s, id) -> int:
+    """The value of the topic's message with this id."""
+    return s.messages.items[id - 1].value
+
+
+def last_sent(s, key) -> int:
+    """The id of the topic's last message of a key; 0 if there is none."""
+    last = 0
+    for k in range(s.messages.length):
+        if s.messages.items[k].key == key:
+            last = k + 1
+    return last
+
+
+def last_received(s, key) -> int:
+    """The id of the message of a key that the consumer got last; 0 if it got none."""
+    received, last = s.consumer.received, 0
+    for k in range(received.length):
+        if key_of(s, received.items[k]) == key:
+            last = received.items[k]
+    return last
+
+
+def ends_with_latest_values(s: State, c: Constants):
+    """A consumer that has received everything has the latest message of every key."""
+    if not has_received_everything(s, c):
+        return HOLDS
+    for key in range(1, c.key_space + 1):
+        if last_received(s, key) != last_sent(s, key):
+            return "the consumer is at the end without the latest message of a key"
+    return HOLDS
+
+
+def deleted_keys_stay_deleted(s: State, c: Constants):
+    """What was sent before a key's deletion does not reach the consumer after the deletion."""
+    received = s.consumer.received
+    for k in range(received.length):
+        for earlier in range(k):
+            deleted, old = received.items[earlier], received.items[k]
+            if (
+                old < deleted
+                and key_of(s, old) == key_of(s, deleted)
+                and key_of(s, old) != NULL_KEY
+                and value_of(s, deleted) == NULL_VALUE
+                and value_of(s, old) != NULL_VALUE
+            ):
+                return "a deleted key has come back with an older value"
+    return HOLDS
+
+
+def null_key_message_received_once(s: State, c: Constants):
+    """No message without a key reaches the consumer twice."""
+    received = s.consumer.received
+    for k in range(received.length):
+        for earlier in range(k):
+            if received.items[earlier] == received.items[k] and (
+                key_of(s, received.items[k]) == NULL_KEY
+            ):
+                return "a message without a key was received twice"
+    return HOLDS
+
+
+# --- Not in the original: a stricter one, and what must be reachable -----------------------------
 
 
 def between_compactions_one_ledger_exists(s: State, c: Constants):
@@ -140,15 +201,3 @@ def a_message_is_compacted_away(s: State, c: Constants):
     if context.messages.length < s.compaction_horizon:
         return HOLDS
     return "the context's ledger has all messages up to the horizon"
-
-
-def declare_properties(spec: Spec) -> None:
-    """Register the invariants, and what must be reachable."""
-    spec.invariant(type_safe)
-    spec.invariant(compacted_ledger_leak)
-    spec.invariant(compaction_horizon_correctness)
-    spec.invariant(duplicate_null_key_message)
-    spec.property(termination)
-    spec.invariant(between_compactions_one_ledger_exists, by_default=False)
-    spec.sometimes(everything_ends)
-    spec.sometimes(a_message_is_compacted_away)

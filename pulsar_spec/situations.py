@@ -1,9 +1,9 @@
-"""States of a compacted topic that are worth finding: for a learner to pick. They claim nothing."""
+"""Situations: states of a compacted topic that a learner may search for. They claim nothing."""
 
-from protocol_lab import NONE, Spec
-from pulsar_spec.compaction_core import COMPACTOR_IN_PHASE_ONE, NULL_KEY, Constants, State
-from pulsar_spec.compaction_properties import existing_ledgers
-from pulsar_spec.consumer import has_lost_its_ledger, has_received_everything
+from protocol_lab import NONE
+from pulsar_spec.actions.reading_consumer import has_lost_its_ledger, has_received_everything
+from pulsar_spec.model import COMPACTOR_IN_PHASE_ONE, NULL_KEY, Constants, State
+from pulsar_spec.properties import existing_ledgers
 
 
 def a_crash_would_take_consumers_back(s: State, c: Constants) -> bool:
@@ -55,14 +55,3 @@ def the_consumer_was_spared_a_message(s: State, c: Constants) -> bool:
     )
     sent = sum(1 for k in range(s.messages.length) if s.messages.items[k].key != NULL_KEY)
     return has_received_everything(s, c) and keyed < sent
-
-
-def declare_situations(spec: Spec) -> None:
-    """Register them."""
-    spec.situation(a_crash_would_take_consumers_back)
-    spec.situation(the_ledger_reaches_beyond_the_horizon)
-    spec.situation(a_ledger_is_left_over)
-    spec.situation(a_ledger_is_empty)
-    spec.situation(one_message_stands_for_all)
-    spec.situation(the_consumers_ledger_was_deleted)
-    spec.situation(the_consumer_was_spared_a_message)
