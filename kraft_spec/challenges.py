@@ -1,8 +1,9 @@
 """The challenges of KRaft, the easiest first: what an adversary can do to it."""
 
-from kraft_spec.constants import Constants
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import FOLLOWER, LEADER
+from kraft_spec.model.state import State, is_member
 from kraft_spec.situations import a_removed_voter_does_not_know
-from kraft_spec.types import FOLLOWER, LEADER, State, is_member
 from protocol_lab.teaching.challenges import Challenge
 
 TWO_SERVERS = {

@@ -22,8 +22,8 @@ from kraft_spec.draw.wording import (
     vote_request_label,
     vote_response_label,
 )
-from kraft_spec.network import is_connected
-from kraft_spec.types import (
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import (
     CANDIDATE,
     DEAD_NO_STATE,
     FOLLOWER,
@@ -35,8 +35,8 @@ from kraft_spec.types import (
     VOTED,
     VOTER,
     Server,
-    has_started,
 )
+from kraft_spec.model.state import has_started
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec.channels import lifeline
 from protocol_lab.spec.node_sets import members

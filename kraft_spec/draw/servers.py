@@ -24,9 +24,8 @@ from kraft_spec.draw.wording import (
     vote_response_detail,
     vote_response_label,
 )
-from kraft_spec.network import is_connected
-from kraft_spec.properties import is_current_leader
-from kraft_spec.types import (
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import (
     CANDIDATE,
     DEAD_NO_STATE,
     FOLLOWER,
@@ -38,8 +37,8 @@ from kraft_spec.types import (
     UNATTACHED,
     VOTED,
     VOTER,
-    has_started,
 )
+from kraft_spec.model.state import has_started, is_current_leader
 from protocol_lab.drawing import (
     Bar,
     Cluster,

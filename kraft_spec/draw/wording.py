@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kraft_spec.types import (
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     APPEND_COMMAND,
     DIVERGING,

@@ -1,10 +1,10 @@
 """The exercises of notebooks/kraft/01_a_raft_that_pulls: two fetches and a majority."""
 
 from kraft_spec import kip_853
+from kraft_spec.actions.logs import holds_value
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.properties import holds_value
-from kraft_spec.types import State
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.state import State
 from protocol_lab import HOLDS, members
 from protocol_lab.teaching.exercises import (
     Feedback,

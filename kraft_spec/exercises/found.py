@@ -3,19 +3,16 @@
 from dataclasses import replace
 
 from kraft_spec import kip_853
+from kraft_spec.actions.elections import is_free_to_vote, is_log_good_enough, on_vote_request
+from kraft_spec.actions.network import discard, is_receivable
+from kraft_spec.actions.server_states import apply_state, fail_pending_writes, to_voted
 from kraft_spec.challenges import TWO_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.elections import is_free_to_vote, is_log_good_enough, on_vote_request
-from kraft_spec.network import discard, is_connected, is_receivable
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.messages import RequestVoteResponse
+from kraft_spec.model.names import FENCED_LEADER_EPOCH, NO_ERROR, UNATTACHED
+from kraft_spec.model.state import State
 from kraft_spec.properties import a_later_leader
-from kraft_spec.transitions import apply_state, fail_pending_writes, to_voted
-from kraft_spec.types import (
-    FENCED_LEADER_EPOCH,
-    NO_ERROR,
-    UNATTACHED,
-    RequestVoteResponse,
-    State,
-)
 from protocol_lab import HOLDS, TAKEN, add_once, erase
 from protocol_lab.spec.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, repair

@@ -6,8 +6,8 @@ entry is a client's value, a configuration or Nil.
 
 from typing import Any
 
-from kraft_spec.network import pair
-from kraft_spec.types import (
+from kraft_spec.model.links import pair
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     APPEND_COMMAND,
     DIVERGING,
@@ -17,8 +17,8 @@ from kraft_spec.types import (
     Command,
     Error,
     Result,
-    has_started,
 )
+from kraft_spec.model.state import has_started
 from protocol_lab.spec.node_sets import contains, members
 
 Record = dict[str, Any]
