@@ -2,9 +2,7 @@
 
 Fair is, weakly and as in the original, everything that servers do by themselves, for each server or
 pair of servers: timeouts, elections, sending and handling messages. Restarts, crashes, writes,
-reconfigurations and changes of the links need never happen.
-
-The properties are the original's.
+reconfigurations and changes of the links need never happen. The properties are the original's.
 """
 
 from kraft_spec.actions import elections, failures, replication

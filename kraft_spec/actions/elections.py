@@ -66,12 +66,10 @@ BeginQuorum = Member("net_messages.begin_quorum_requests")
 def has_too_few_votes(s, server) -> bool:
     """Has the server lost its election: no vote is in flight, and it has no majority?"""
     requests, responses = s.net_messages.vote_requests, s.net_messages.vote_responses
-    for position in range(requests.size):
-        if requests.items[position].source == server:
-            return False
-    for position in range(responses.size):
-        if responses.items[position].dest == server:
-            return False
+    if any(requests.items[k].source == server for k in range(requests.size)):
+        return False
+    if any(responses.items[k].dest == server for k in range(responses.size)):
+        return False
     needed = size(s.config[server].members) // 2 + 1
     return size(s.votes_recv[server]) < needed and s.state[server] != LEADER
 
@@ -209,17 +207,13 @@ def handle_vote_response(s: State, c: Constants, message: VoteResponse):
 # --- Leaders -----------------------------------------------------------------------------------
 
 
-def was_sent(s, messages, processed, message) -> bool:
-    """Was the message sent before, delivered or not?"""
-    return is_in(messages, message) or is_in(processed, message)
-
-
 def has_begun_quorum(s, server) -> bool:
     """Has the server already announced to a member that it leads in its present epoch?"""
+    requests = s.net_messages.begin_quorum_requests
+    processed = s.net_messages_processed.begin_quorum_requests
     for peer in members(without_node(s.config[server].members, server)):
         request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
-        messages, processed = s.net_messages, s.net_messages_processed
-        if was_sent(s, messages.begin_quorum_requests, processed.begin_quorum_requests, request):
+        if is_in(requests, request) or is_in(processed, request):
             return True
     return False
 

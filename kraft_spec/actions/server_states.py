@@ -13,8 +13,9 @@ What one action can make of a server:
     resigned     -> unattached, voted, candidate, follower
     follower     -> unattached, voted, candidate, follower
 
-The original's document lists Kafka's single transitions (QuorumState), of which one action may do
-several: on a vote request of a later epoch any server becomes unattached, and then voted.
+Also, any voter may lose its disk (dead_no_state). The original's README lists the single
+transitions of Kafka's QuorumState; one action may do several of them, as the README says: on a vote
+request of a later epoch a server of any state becomes unattached, and then voted.
 """
 
 from typing import NamedTuple

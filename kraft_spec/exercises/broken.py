@@ -83,9 +83,9 @@ def with_quorum(is_held):
         " the slowest.",
     ],
     answer=held_by_most,
-    why="A leader that is no voter holds the entry, and that is worth nothing: the next leader is"
-    " elected by voters, none of whom may have it. Kafka's `LeaderState` keeps the leader's own end"
-    " offset among those of the voters, and counts it only if it is one.",
+    why="A leader that is not a voter holds the entry, and that is worth nothing: the next leader"
+    " is elected by voters, none of whom may have it. Kafka's `LeaderState` keeps the leader's own"
+    " end offset among those of the voters, and counts it only if it is one.",
 )
 def count_the_right_servers(answer) -> Feedback:
     """Count the right servers.

@@ -70,7 +70,7 @@ def a_vote_is_refused(s: State, c: Constants):
     hints=[
         "`is_stale` says that the request is of an earlier epoch. What may such a request change at"
         " its receiver?",
-        "Nothing. But it must be answered, so returning a reason is no way out: the candidate has"
+        "Nothing. But it must be answered, so refusing the step does not help: the candidate has"
         " to learn the epoch.",
     ],
     answer=handle_vote_request,
@@ -81,7 +81,7 @@ def refuse_without_a_trace(answer) -> Feedback:
     """Refuse without a trace.
 
     Mend `handle_vote_request`. The check explores two servers in three epochs, with at most three
-    messages under way: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
+    messages in flight: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
     hold, somebody must still win an election, and stale requests must still be refused.
     """
     wanted = [Property(a_later_leader), Property(a_vote_is_refused)]

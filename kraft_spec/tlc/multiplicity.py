@@ -1,6 +1,6 @@
 """How often TLC takes a step: once for each disjunct, or each choice, that satisfies its guard.
 
-These are not part of the protocol; the numbers of generated states agree with TLC's by them.
+Not part of the protocol: with these the numbers of generated states agree with TLC's.
 """
 
 from kraft_spec.actions.failures import has_failed_fetch, has_lost_fetch
@@ -11,7 +11,7 @@ from protocol_lab import size
 
 
 def of_connectivity(s, c, down) -> int:
-    """How often TLC takes this change: once for each pair that satisfies an "exists" in it.
+    """Changes of the links: once for each pair that satisfies an "exists" of the guard.
 
     There is one for every link that goes down while their number stays the same, and for every dead
     server one for each of its links.
@@ -26,18 +26,18 @@ def of_connectivity(s, c, down) -> int:
 
 
 def of_fetch_timeout(s, c, server) -> int:
-    """The original asks for "a failed fetch, or a lost one", and both may be true."""
+    """Fetch timeouts: the guard is "a failed fetch, or a lost one", and both may be true."""
     if not c.test_liveness:
         return 1
     return has_failed_fetch(s, c, server) + has_lost_fetch(s, server)
 
 
 def of_election(s, c, server) -> int:
-    """A follower may have two reasons, which TLC counts as two steps."""
+    """Elections: a follower stands on a fetch timeout, which may have two causes."""
     return of_fetch_timeout(s, c, server) if s.state[server] == FOLLOWER else 1
 
 
 def of_position(s, c, message) -> int:
-    """The original asks for "at the start, or where the logs agree", and both may be true."""
+    """Fetches: the guard is "at the start, or where the logs agree", and both may be true."""
     log = s.log[message.dest]
     return 1 + (message.fetch_offset == 1 and is_where_logs_agree(log, message))

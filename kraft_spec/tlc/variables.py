@@ -1,7 +1,7 @@
-"""The variables of the original that have another shape here, as TLC prints them.
+"""How TLC prints the variables that have another shape here.
 
-There, all messages are one set of records, a link is a set of two servers, and the value of a log's
-entry is a client's value, a configuration or Nil.
+In the original all messages are one set of records, a link is a set of two servers, and the value
+of a log's entry is a client's value, a configuration or Nil.
 """
 
 from typing import Any
@@ -152,12 +152,12 @@ def _messages(kinds: Any) -> list[Record]:
 
 
 def net_messages(s: Any, c: Any) -> list[Record]:
-    """What is under way."""
+    """The messages in flight."""
     return _messages(s.net_messages)
 
 
 def net_messages_processed(s: Any, c: Any) -> list[Record]:
-    """What was delivered or lost."""
+    """The messages that were delivered or lost."""
     return _messages(s.net_messages_processed)
 
 
@@ -171,7 +171,7 @@ def net_connectivity(s: Any, c: Any) -> list:
 
 
 def fetch_state(s: Any, c: Any) -> list:
-    """For every server the fetch request under way, and the last answer."""
+    """For every server the pending fetch request, and the last response."""
     return [(server, _fetch_state(s.fetch_state[server])) for server in _started(s, c)]
 
 
