@@ -11,4 +11,7 @@ protocol's own actions ask for one, they read `c.NAME` in one line; read it as 0
 - fixes: defects of the original, and what mends each; defects: properties that show them
 - broken_rules: rules of the protocol that are broken on purpose, for teaching
 - registration: all of it, put into the spec
+
+What the protocol's own modules ask for (additions, fixes, broken_rules, added_messages,
+side_effects) knows nothing of its actions; all else here is built upon them.
 """
