@@ -105,8 +105,7 @@ def values_eventually_acked(value: Value):
 
 
 def reconfiguration_not_stuck(id: Range(1, "max_add_reconfigs + max_remove_reconfigs")):
-    """Again and again some current leader has the configuration with this id committed, or not at
-    all."""
+    """Again and again a current leader has the configuration `id` committed, or not at all."""
     return always_eventually(config_all_or_nothing)
 
 

@@ -231,7 +231,7 @@ def become_leader(s: State, c: Constants, server: Server):
         return "the votes are not a majority of the configuration"
     would_move = size(voters) == 1 and s.hwm[server] != s.log[server].length + 1
     if would_move and not c.single_voter_election_fixed:
-        return "the high watermark would have to move, and to stay"
+        return "the original demands that the high watermark moves, and that it stays"
     if has_begun_quorum(s, server):
         return "the server has already told a member that it leads in this epoch"
     apply_state(s, c, server, to_leader(s, server))
