@@ -1,8 +1,9 @@
 """The challenges of KRaft, the easiest first: what an adversary can do to it."""
 
-from kraft_spec.constants import Constants
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import FOLLOWER, LEADER
+from kraft_spec.model.state import State, is_member
 from kraft_spec.situations import a_removed_voter_does_not_know
-from kraft_spec.types import FOLLOWER, LEADER, State, is_member
 from protocol_lab.teaching.challenges import Challenge
 
 TWO_SERVERS = {
@@ -49,7 +50,7 @@ CHALLENGES = [
     Challenge(
         "kraft_count_yourself",
         "Lose a value to a leader that counts itself",
-        "This broken variant has a leader that is no voter any more and still counts itself. Two"
+        "Here a leader that is no longer a voter still counts itself, which is wrong. Two"
         " servers, one value: have the value acknowledged although no voter holds it.",
         spec="kraft.kip_853",
         constants={
@@ -110,7 +111,7 @@ CHALLENGES = [
         constants={**TWO_SERVERS, "max_epoch": 3, "max_values_per_epoch": 0},
         breaks="epoch_monotone",
         hints=[
-            "A request for votes may lie under way for a long time. What does a server do with one"
+            "A vote request may be in flight for a long time. What does a server do with one"
             " that is of an earlier epoch than its own?",
             "Read `handle_vote_request`. It refuses, and yet it applies the new state. In which"
             " state must the voter be for that to change anything?",
@@ -120,7 +121,7 @@ CHALLENGES = [
     ),
     Challenge(
         "kraft_outvote_the_log",
-        "Elect somebody with too short a log",
+        "Elect a leader with too short a log",
         "This broken variant grants votes without a look at the candidate's log. Have a value"
         " acknowledged, and elect a leader that does not have it.",
         spec="kraft.kip_853",

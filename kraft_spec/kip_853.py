@@ -1,97 +1,50 @@
 """KRaft, Kafka's Raft that pulls, with the reconfiguration of KIP-853.
 
-What it models: the controllers' quorum of Kafka. Servers elect a leader for an epoch; the leader
+What it models: the quorum of Kafka's controllers. Servers elect a leader for an epoch; the leader
 appends, and its followers fetch one entry at a time, which tells the leader how far they are.
 Voters are added and removed one at a time, by commands in the log. Servers restart with their
 disks or lose them, links go down, and messages arrive in any order.
 
-Where to read what:
-- types: the state, and the messages; constants: the sizes, bounds and variants
-- network: links and messages; transitions: what a server becomes; logs: offsets, configurations
-- failures, elections, committing, fetching, reconfiguration: the actions
-- membership_requests, resignation, identity: what the original's prose describes and its actions
-  leave out; there if membership_requests, end_quorum_epoch or max_empty_restarts are set
-- properties: what is claimed; liveness: what must happen in the end, and what is fair
+To read: model (state and messages), then the actions below in the modules that have them, then
+properties and liveness.
 
 What breaks: with the defaults, and as far as was explored, nothing. With bounds beyond those that
-the original was checked with, some of it does: an epoch goes back with max_epoch=3, and an
-observer votes twice in one epoch. Each such defect has a constant `..._fixed`, and each broken
-variant for teaching a constant of its own; the scenarios show them.
+the original was checked with, an epoch goes back (max_epoch=3), and an observer votes twice in one
+epoch. The defects, what mends them, and rules to break on purpose are extensions, off by default
+(`kraft_spec.extensions`); the scenarios show them.
 
-Left out: the answers to BeginQuorumEpoch and EndQuorumEpoch, snapshots, the cache of epochs,
-batches, and time.
+Left out: the response to BeginQuorumEpoch, EndQuorumEpoch, snapshots, the cache of epochs, batches,
+and time.
 
-Counts agree with TLC's on the original, without a view and with it. The original's shipped
-configuration has one (VIEW, here `without_history`), which hides the counters: of two states that
-differ only there just one goes on, so that its counts depend on the order of the search.
+Counts agree with TLC's on the original, without a view and with it. The configuration that comes
+with the original has one (VIEW, here `without_history`), which hides the counters: of two states
+that differ only there just one is expanded, so that its counts depend on the order of the search.
 
-Source: kraft_kip_853 by Jack Vanlightly, in the Kafka specs; KIP-853, KIP-595.
+Source: Jack Vanlightly, https://github.com/Vanlightly/kafka-tlaplus, the modules in kraft/kip_853;
+KIP-853, KIP-595.
 """
 
-from kraft_spec.as_printed import PRINTED
-from kraft_spec.committing import client_request
-from kraft_spec.constants import Constants
+from kraft_spec import properties
+from kraft_spec.actions import (
+    elections,
+    failures,
+    high_watermark,
+    network,
+    reconfiguration,
+    replication,
+)
+from kraft_spec.actions.network import messages_in_flight
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.draw.servers import draw_servers
 from kraft_spec.draw.wording import diagram_administrator
-from kraft_spec.elections import (
-    accept_begin_quorum_request,
-    become_leader,
-    election_witnesses,
-    handle_vote_request,
-    handle_vote_response,
-    resend_begin_quorum_epoch_request,
-    send_request_vote,
-)
-from kraft_spec.failures import (
-    check_quorum_resign,
-    crash_lose_state,
-    fetch_timeout_witnesses,
-    observer_fetch_timeout,
-    restart_with_state,
-)
-from kraft_spec.fetching import (
-    accept_fetch_request_from_observer,
-    accept_fetch_request_from_voter,
-    diverging_fetch_request,
-    handle_fetch_response,
-    position_witnesses,
-    reject_fetch_request,
-    send_fetch_request,
-)
-from kraft_spec.identity import declare_identity
+from kraft_spec.extensions.registration import declare_extensions
 from kraft_spec.liveness import declare_liveness
-from kraft_spec.membership_requests import declare_membership_requests
-from kraft_spec.network import (
-    change_network_connectivity,
-    connectivity_witnesses,
-    messages_in_flight,
-)
-from kraft_spec.properties import (
-    a_later_leader,
-    a_value_is_acknowledged,
-    acked_value_not_lost,
-    epoch_monotone,
-    hwm_monotone,
-    hwm_within_log,
-    leader_has_all_acked_values,
-    logs_diverge,
-    never_two_leaders_in_same_epoch,
-    no_illegal_state,
-    no_log_divergence,
-    one_vote_in_an_epoch,
-    states_match_roles,
-    valid_votes_recv,
-)
-from kraft_spec.reconfiguration import (
-    accept_add_voter_request,
-    accept_remove_voter_request,
-    hosts_without_a_server,
-    start_new_server,
-)
-from kraft_spec.resignation import declare_resignation
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import Host, Server, Value
+from kraft_spec.model.state import State, init
 from kraft_spec.situations import declare_situations
-from kraft_spec.types import Host, Server, State, Value, init
+from kraft_spec.tlc import multiplicity
+from kraft_spec.tlc.variables import PRINTED
 from protocol_lab import HOLDS, Spec
 
 spec = Spec(
@@ -105,44 +58,39 @@ spec = Spec(
     events=server_events,
     printed=PRINTED,
 )
+spec.init(init)
 declare_messages(spec)
 
-spec.init(init)
-
 # In the order of the original's Next.
-spec.action(start_new_server)
-spec.action(change_network_connectivity, witnesses=connectivity_witnesses)
-spec.action(restart_with_state)
-spec.action(crash_lose_state)
-spec.action(accept_add_voter_request, where="not membership_requests")
-spec.action(accept_remove_voter_request, where="not membership_requests")
-spec.action(send_request_vote, witnesses=election_witnesses)
-spec.action(become_leader)
-spec.action(client_request)
-spec.action(check_quorum_resign)
-spec.action(observer_fetch_timeout, witnesses=fetch_timeout_witnesses)
-spec.action(handle_vote_request)
-spec.action(handle_vote_response)
-spec.action(accept_begin_quorum_request)
-spec.action(send_fetch_request)
-spec.action(handle_fetch_response)
-spec.action(resend_begin_quorum_epoch_request)
-spec.action(reject_fetch_request)
-spec.action(diverging_fetch_request)
-spec.action(accept_fetch_request_from_voter, witnesses=position_witnesses)
-spec.action(accept_fetch_request_from_observer, witnesses=position_witnesses)
+spec.action(reconfiguration.start_new_server)
+spec.action(network.change_network_connectivity, witnesses=multiplicity.of_connectivity)
+spec.action(failures.restart_with_state)
+spec.action(failures.crash_lose_state)
+spec.action(reconfiguration.accept_add_voter_request, where="not membership_requests")
+spec.action(reconfiguration.accept_remove_voter_request, where="not membership_requests")
+spec.action(elections.send_request_vote, witnesses=multiplicity.of_election)
+spec.action(elections.become_leader)
+spec.action(high_watermark.client_request)
+spec.action(failures.check_quorum_resign)
+spec.action(failures.observer_fetch_timeout, witnesses=multiplicity.of_fetch_timeout)
+spec.action(elections.handle_vote_request)
+spec.action(elections.handle_vote_response)
+spec.action(elections.accept_begin_quorum_request)
+spec.action(replication.send_fetch_request)
+spec.action(replication.handle_fetch_response)
+spec.action(elections.resend_begin_quorum_epoch_request)
+spec.action(replication.reject_fetch_request)
+spec.action(replication.diverging_fetch_request)
+spec.action(replication.accept_fetch_request_from_voter, witnesses=multiplicity.of_position)
+spec.action(replication.accept_fetch_request_from_observer, witnesses=multiplicity.of_position)
 
-spec.invariant(leader_has_all_acked_values)
-spec.invariant(acked_value_not_lost)
-spec.invariant(no_log_divergence)
-spec.invariant(never_two_leaders_in_same_epoch)
-spec.invariant(no_illegal_state)
-spec.invariant(states_match_roles)
-spec.invariant(valid_votes_recv)
-spec.invariant(hwm_within_log, by_default=False)
-spec.step_invariant(epoch_monotone, by_default=False)
-spec.step_invariant(one_vote_in_an_epoch, by_default=False)
-spec.step_invariant(hwm_monotone, by_default=False)
+spec.invariant(properties.leader_has_all_acked_values)
+spec.invariant(properties.acked_value_not_lost)
+spec.invariant(properties.no_log_divergence)
+spec.invariant(properties.never_two_leaders_in_same_epoch)
+spec.invariant(properties.no_illegal_state)
+spec.invariant(properties.states_match_roles)
+spec.invariant(properties.valid_votes_recv)
 
 
 @spec.view
@@ -155,25 +103,22 @@ def without_history(s: State, c: Constants):
 
 
 spec.symmetric(Value)
-spec.symmetric(Host, among=hosts_without_a_server)  # servers count up, and are not alike
+spec.symmetric(Host, among=reconfiguration.hosts_without_a_server)  # but not servers: they count up
 
 declare_liveness(spec)
-
-declare_membership_requests(spec)
-declare_resignation(spec)
-declare_identity(spec)
 declare_situations(spec)
+declare_extensions(spec)
 
-spec.sometimes(a_value_is_acknowledged)
-spec.sometimes(a_later_leader)
-spec.sometimes(logs_diverge)
+spec.sometimes(properties.a_value_is_acknowledged)
+spec.sometimes(properties.a_later_leader)
+spec.sometimes(properties.logs_diverge)
 
 
 @spec.constraint
 def within_messages_in_flight(s: State, c: Constants):
-    """Not more messages are under way than max_messages_in_flight."""
+    """At most max_messages_in_flight messages are in flight."""
     if messages_in_flight(s, c) > c.max_messages_in_flight:
-        return "too many messages are under way"
+        return "too many messages are in flight"
     return HOLDS
 
 

@@ -1,15 +1,13 @@
-"""What is claimed of KRaft, and what must be reachable in it.
+"""What is claimed of KRaft: the original's safety properties, under its names.
 
-Checked by default are the original's safety properties, under its names. `epoch_monotone` and the
-last two invariants are ours, and false in the original as it is; they are checked when named.
+Below them: what must be reachable, lest a model be vacuous. For what must eventually happen see
+`liveness`.
 """
 
-from kraft_spec.constants import Constants
-from kraft_spec.logs import is_config_command
-from kraft_spec.network import is_connected
-from kraft_spec.types import (
+from kraft_spec.actions.logs import holds_value
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import (
     CANDIDATE,
-    DEAD_NO_STATE,
     FOLLOWER,
     ILLEGAL_STATE,
     LEADER,
@@ -17,30 +15,15 @@ from kraft_spec.types import (
     UNATTACHED,
     VOTED,
     VOTER,
-    State,
-    is_member,
 )
-from protocol_lab import HOLDS, NONE, contains, members, size
+from kraft_spec.model.state import State, is_current_leader
+from protocol_lab import HOLDS, NONE, members
 
 # --- Safety ------------------------------------------------------------------------------------
 
 
-def holds_value(s, server, value) -> bool:
-    """Is the value anywhere in the server's log?"""
-    log = s.log[server]
-    return any(log.items[position].value == value for position in range(log.length))
-
-
-def is_current_leader(s, c, server) -> bool:
-    """Does the server lead, and is nobody in a later epoch?"""
-    return s.state[server] == LEADER and all(
-        s.current_epoch[other] <= s.current_epoch[server]
-        for other in range(1, c.max_spawned_servers + 1)
-    )
-
-
 def leader_has_all_acked_values(s: State, c: Constants):
-    """A leader that nobody is ahead of has every value that a client was promised."""
+    """A leader of the latest epoch has every value that was acknowledged."""
     for value in members(s.inv_pos_acked):
         for server in range(1, c.max_spawned_servers + 1):
             if is_current_leader(s, c, server) and not holds_value(s, server, value):
@@ -49,7 +32,7 @@ def leader_has_all_acked_values(s: State, c: Constants):
 
 
 def acked_value_not_lost(s: State, c: Constants):
-    """Every value that a client was promised is in the log of some voter."""
+    """Every value that was acknowledged is in the log of some voter."""
     for value in members(s.inv_pos_acked):
         if not any(
             s.role[server] == VOTER and holds_value(s, server, value)
@@ -62,8 +45,8 @@ def acked_value_not_lost(s: State, c: Constants):
 def no_log_divergence(s: State, c: Constants):
     """Two servers hold the same entries as far as both know them to be committed.
 
-    The original can't be evaluated where a high watermark is beyond the end of a log; here there is
-    no entry then, and none is not the same as one.
+    Where a high watermark is beyond the end of a log, the original is not defined; here the missing
+    entry differs from any entry.
     """
     for server in range(1, c.max_spawned_servers + 1):
         for other in range(1, server):
@@ -98,7 +81,7 @@ def no_illegal_state(s: State, c: Constants):
 
 
 def states_match_roles(s: State, c: Constants):
-    """Observers lead, follow, are unattached or have voted; who is unattached knows no leader."""
+    """Observers only lead, follow, are unattached or voted; an unattached server has no leader."""
     for server in range(1, c.max_spawned_servers + 1):
         state = s.state[server]
         if s.role[server] == OBSERVER and state not in (LEADER, FOLLOWER, UNATTACHED, VOTED):
@@ -112,122 +95,8 @@ def valid_votes_recv(s: State, c: Constants):
     """Only candidates have votes."""
     for server in range(1, c.max_spawned_servers + 1):
         if s.votes_recv[server] != 0 and s.state[server] != CANDIDATE:
-            return "a server that is no candidate has votes"
+            return "a server that is not a candidate has votes"
     return HOLDS
-
-
-def epoch_monotone(before: State, after: State, c: Constants):
-    """A server's epoch never goes back, unless it loses its disk."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if (
-            after.current_epoch[server] < before.current_epoch[server]
-            and after.state[server] != DEAD_NO_STATE
-        ):
-            return "a server's epoch has gone back"
-    return HOLDS
-
-
-def hwm_monotone(before: State, after: State, c: Constants):
-    """A follower's high watermark never falls as long as the log is not cut below it."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if (
-            before.state[server] == FOLLOWER
-            and after.state[server] == FOLLOWER
-            and after.hwm[server] < min(before.hwm[server], after.log[server].length)
-            and before.aux_ctrs.restart_ctr == after.aux_ctrs.restart_ctr
-        ):
-            return "a follower's high watermark has fallen"
-    return HOLDS
-
-
-def hwm_within_log(s: State, c: Constants):
-    """No high watermark is beyond the end of its log.
-
-    It takes a committed entry that is cut, so a broken variant: see the scenario
-    high_watermark_beyond_log.
-    """
-    for server in range(1, c.max_spawned_servers + 1):
-        if s.hwm[server] > s.log[server].length:
-            return "a high watermark is beyond the end of its log"
-    return HOLDS
-
-
-def one_vote_in_an_epoch(before: State, after: State, c: Constants):
-    """Who has voted in an epoch never votes for another in it."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if (
-            after.current_epoch[server] == before.current_epoch[server]
-            and before.voted_for[server] != NONE
-            and after.voted_for[server] != before.voted_for[server]
-            and after.state[server] != ILLEGAL_STATE
-        ):
-            return "a server has forgotten or changed its vote within the epoch"
-    return HOLDS
-
-
-# --- What must happen at last: predicates of states ----------------------------------------------
-
-
-def is_answered(s, value) -> bool:
-    """Was the client told of this value either that it is committed or that it failed?"""
-    return contains(s.inv_pos_acked, value) != contains(s.inv_neg_acked, value)
-
-
-def has_config(s, server, id) -> bool:
-    """Is the configuration command with this id in the server's log?"""
-    log = s.log[server]
-    return any(
-        is_config_command(log.items[position]) and log.items[position].id == id
-        for position in range(log.length)
-    )
-
-
-def has_committed_config(s, server, id) -> bool:
-    """Is it there, and at or below the server's high watermark?"""
-    log = s.log[server]
-    return any(
-        is_config_command(log.items[position])
-        and log.items[position].id == id
-        and s.hwm[server] > position
-        for position in range(log.length)
-    )
-
-
-def is_out_of_reach(s, server, member) -> bool:
-    """Is the member dead, or cut off from the server?"""
-    return not is_connected(s, server, member) or s.state[member] == DEAD_NO_STATE
-
-
-def config_all_or_nothing(s, c, id) -> bool:
-    """Does some current leader have the command with this id committed, or not at all?
-
-    The original looks at the leader's log for each member within reach, and not at the member's;
-    a leader that reaches no member passes.
-    """
-    for server in range(1, c.max_spawned_servers + 1):
-        if is_current_leader(s, c, server):
-            decided = has_committed_config(s, server, id) or not has_config(s, server, id)
-            if decided or all(
-                is_out_of_reach(s, server, member) for member in members(s.config[server].members)
-            ):
-                return True
-    return False
-
-
-def functional_leader_exists(s, c) -> bool:
-    """Is there a leader that as many voters follow as its configuration needs for a majority?"""
-    for server in range(1, c.max_spawned_servers + 1):
-        if s.state[server] == LEADER:
-            supporters = sum(
-                1
-                for other in range(1, c.max_spawned_servers + 1)
-                if s.role[other] == VOTER
-                and s.leader[other] == server
-                and is_member(s, server, other)
-            )
-            if supporters >= size(s.config[server].members) // 2 + 1:
-                return True
-    return False
 
 
 # --- What must be reachable ----------------------------------------------------------------------
@@ -239,11 +108,11 @@ def a_value_is_acknowledged(s: State, c: Constants):
 
 
 def a_later_leader(s: State, c: Constants):
-    """Somebody leads in a later epoch than the first."""
+    """A server leads in a later epoch than the first."""
     for server in range(1, c.max_spawned_servers + 1):
         if s.state[server] == LEADER and s.current_epoch[server] > 1:
             return HOLDS
-    return "nobody leads in a later epoch than the first"
+    return "no server leads in a later epoch than the first"
 
 
 def logs_diverge(s: State, c: Constants):
@@ -254,4 +123,4 @@ def logs_diverge(s: State, c: Constants):
             for position in range(shared):
                 if s.log[server].items[position] != s.log[other].items[position]:
                     return HOLDS
-    return "wherever two servers have an offset, they hold the same entry there"
+    return "at every offset that two servers have, they hold the same entry"

@@ -1,24 +1,13 @@
 """Situations that are worth finding, for a learner to pick in the search.
 
-They claim nothing. Some can be reached as KRaft is, some only with a defect of the original or in
-a broken variant; the docstrings say which.
+They claim nothing. Some can be reached in KRaft as it is, some only by a defect of the original or
+with a broken rule; the docstrings say which. Extensions have theirs in their own modules.
 """
 
-from kraft_spec.constants import Constants
-from kraft_spec.properties import holds_value
-from kraft_spec.types import (
-    CANDIDATE,
-    DEAD_NO_STATE,
-    FOLLOWER,
-    LEADER,
-    NO_ERROR,
-    OBSERVER,
-    VOTER,
-    State,
-    has_started,
-    is_alive,
-    is_member,
-)
+from kraft_spec.actions.logs import holds_value
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import CANDIDATE, DEAD_NO_STATE, FOLLOWER, LEADER, OBSERVER, VOTER
+from kraft_spec.model.state import State, is_alive, is_member
 from protocol_lab import NONE, Spec, contains, members
 
 # --- Leaders -----------------------------------------------------------------------------------
@@ -50,7 +39,7 @@ def two_servers_lead_in_one_epoch(s: State, c: Constants) -> bool:
 
 
 def a_leader_is_outside_its_configuration(s: State, c: Constants) -> bool:
-    """A leader is not in its own configuration: it has still to commit its own removal."""
+    """A leader is not in its own configuration: it still has to commit its own removal."""
     return any(
         s.state[server] == LEADER and not is_member(s, server, server)
         for server in range(1, c.max_spawned_servers + 1)
@@ -69,7 +58,7 @@ def two_candidates_stand_in_one_epoch(s: State, c: Constants) -> bool:
 
 
 def nobody_leads(s: State, c: Constants) -> bool:
-    """Nobody leads."""
+    """No server leads."""
     return not any(s.state[server] == LEADER for server in range(1, c.max_spawned_servers + 1))
 
 
@@ -85,7 +74,7 @@ def an_observer_has_voted(s: State, c: Constants) -> bool:
 
 
 def a_removed_voter_does_not_know(s: State, c: Constants) -> bool:
-    """A follower that was removed does not know it, and its leader has committed it."""
+    """A follower does not know that it was removed, and its leader has committed the removal."""
     return any(
         s.state[server] == FOLLOWER
         and is_member(s, server, server)
@@ -99,7 +88,7 @@ def a_removed_voter_does_not_know(s: State, c: Constants) -> bool:
 
 
 def a_new_voter_does_not_know(s: State, c: Constants) -> bool:
-    """A server is a voter for its leader, and still an observer for itself."""
+    """A server is a voter for a leader, and still an observer for itself."""
     return any(
         s.role[server] == OBSERVER
         and s.state[leader] == LEADER
@@ -136,7 +125,7 @@ def a_voter_has_lost_its_disk(s: State, c: Constants) -> bool:
 
 
 def holds_what_its_leader_does_not(s, server, leader) -> bool:
-    """Has the server an entry at an offset where its leader has none, or another?"""
+    """Does the server have an entry where its leader has none, or another one?"""
     log, other = s.log[server], s.log[leader]
     return any(
         position >= other.length or log.items[position] != other.items[position]
@@ -145,7 +134,7 @@ def holds_what_its_leader_does_not(s, server, leader) -> bool:
 
 
 def a_follower_has_to_cut(s: State, c: Constants) -> bool:
-    """A follower holds an entry that its leader does not hold: it will have to cut its log."""
+    """A follower holds an entry that its leader does not hold: it will have to truncate its log."""
     return any(
         s.state[server] == FOLLOWER
         and s.state[leader] == LEADER
@@ -158,7 +147,7 @@ def a_follower_has_to_cut(s: State, c: Constants) -> bool:
 
 
 def one_server_alone_has_an_acknowledged_value(s: State, c: Constants) -> bool:
-    """Of the servers that run, only one has a value that was acknowledged."""
+    """Only one of the running servers has a value that was acknowledged."""
     return any(
         sum(
             1
@@ -171,7 +160,7 @@ def one_server_alone_has_an_acknowledged_value(s: State, c: Constants) -> bool:
 
 
 def a_value_waits_at_a_former_leader(s: State, c: Constants) -> bool:
-    """A client waits for a value at a server that leads no more."""
+    """A client waits for a value at a server that no longer leads."""
     return any(
         s.pending_ack[server] != 0 and s.state[server] != LEADER
         for server in range(1, c.max_spawned_servers + 1)
@@ -190,41 +179,8 @@ def a_value_has_failed_and_is_in_the_leaders_log(s: State, c: Constants) -> bool
     )
 
 
-# --- Additions ---------------------------------------------------------------------------------
-
-
-def a_request_is_accepted(s: State, c: Constants) -> bool:
-    """A request to join or to remove is accepted, and whoever asked does not know yet."""
-    joins, removals = s.membership.join_responses, s.membership.remove_responses
-    return any(joins.items[k].error == NO_ERROR for k in range(joins.size)) or any(
-        removals.items[k].error == NO_ERROR for k in range(removals.size)
-    )
-
-
-def a_server_waits_for_a_former_leader(s: State, c: Constants) -> bool:
-    """A server has asked somebody to let it join who does not lead (any more)."""
-    return any(
-        s.membership.asked[server] != NONE and s.state[s.membership.asked[server]] != LEADER
-        for server in range(1, c.max_spawned_servers + 1)
-    )
-
-
-def a_host_has_two_identities(s: State, c: Constants) -> bool:
-    """A lost server's host runs as another server, and somebody still counts the lost one."""
-    return any(
-        s.state[lost] == DEAD_NO_STATE
-        and is_alive(s, back)
-        and s.server_ids[back].host == s.server_ids[lost].host
-        and has_started(s, server)
-        and is_member(s, lost, server)
-        for lost in range(1, c.max_spawned_servers + 1)
-        for back in range(1, c.max_spawned_servers + 1)
-        for server in range(1, c.max_spawned_servers + 1)
-    )
-
-
 def declare_situations(spec: Spec) -> None:
-    """Register them, those of the additions to be there with these."""
+    """Register them."""
     spec.situation(two_servers_lead)
     spec.situation(two_servers_lead_in_one_epoch)
     spec.situation(a_leader_is_outside_its_configuration)
@@ -239,6 +195,3 @@ def declare_situations(spec: Spec) -> None:
     spec.situation(one_server_alone_has_an_acknowledged_value)
     spec.situation(a_value_waits_at_a_former_leader)
     spec.situation(a_value_has_failed_and_is_in_the_leaders_log)
-    spec.situation(a_request_is_accepted, where="membership_requests")
-    spec.situation(a_server_waits_for_a_former_leader, where="membership_requests")
-    spec.situation(a_host_has_two_identities, where="max_empty_restarts")

@@ -1,9 +1,13 @@
 """KRaft: what its prose claims, which constants mend and break what, storage, and size."""
 
+import re
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
+from kraft_spec.actions import server_states
+from kraft_spec.model.names import DEAD_NO_STATE, ServerState
 from protocol_lab import HOLDS
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
@@ -201,3 +205,33 @@ def test_logs_diverge_with_three_servers():
     [diverge] = [each for each in model.spec.sometimes_properties if each.name == "logs_diverge"]
     assert evaluate(model, walk(model, *steps[:5]), diverge.function)
     assert evaluate(model, walk(model, *steps[:6]), diverge.function) == HOLDS
+
+
+# --- Server states -----------------------------------------------------------------------------
+
+
+def listed_transitions() -> set[tuple[str, str]]:
+    """The table in the docstring of `server_states`, and the loss of a disk."""
+    rows = re.findall(r"^    (\w+) +-> (.+)$", server_states.__doc__, re.MULTILINE)
+    listed = {(before, after) for before, row in rows for after in row.split(", ")}
+    return listed | {(before, "dead_no_state") for before, _ in rows}
+
+
+def test_the_table_of_server_states_lists_every_transition_of_the_scenarios():
+    seen = set()
+    for path in scenarios_of(SPEC):
+        walked = play(read_scenario(path))
+        layout, servers = (
+            walked.model.layout,
+            range(1, walked.model.constants.max_spawned_servers + 1),
+        )
+        states = [view(layout, moment.row) for moment in walked.path]
+        for before, after in pairwise(states):
+            for server in servers:
+                old, new = before.state[server], after.state[server]
+                if old not in (0, DEAD_NO_STATE) and (
+                    old != new or before.current_epoch[server] != after.current_epoch[server]
+                ):
+                    seen.add((ServerState.names[old], ServerState.names[new]))
+    assert seen <= listed_transitions()
+    assert {("unattached", "voted"), ("voted", "voted"), ("leader", "voted")} <= seen

@@ -1,6 +1,10 @@
-"""The picture of KRaft, and what happens in a step as its sequence diagram tells it.
+"""The picture of a state, and the events of a step for the sequence diagram. In reading order:
+
+- wording: entries, configurations and messages in a few words
+- servers: the picture
+- events: what happens in a step, for the sequence diagram
 
 Offsets are Kafka's, from 0; so a high watermark is the first offset that is not known to be
-committed. The modules say what the state says and recompute nothing of the protocol, but for the
-comparisons of logs that a reader would make with her eyes.
+committed. The modules draw what the state says, and compute nothing of the protocol apart from
+comparing logs.
 """

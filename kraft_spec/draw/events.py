@@ -1,7 +1,7 @@
-"""What happens in a step besides messages that come and go, as the sequence diagram tells it.
+"""The events of a step for the sequence diagram, besides the messages sent and delivered.
 
-Told by what the step did to the servers and not by the action's name, so that a variant needs
-nothing more.
+They are derived from what the step changed at the servers, not from the action's name, so that a
+new action needs nothing here.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ from kraft_spec.draw.wording import (
     vote_request_label,
     vote_response_label,
 )
-from kraft_spec.network import is_connected
-from kraft_spec.types import (
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import (
     CANDIDATE,
     DEAD_NO_STATE,
     FOLLOWER,
@@ -35,8 +35,8 @@ from kraft_spec.types import (
     VOTED,
     VOTER,
     Server,
-    has_started,
 )
+from kraft_spec.model.state import has_started
 from protocol_lab.language.node_sets import members
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec.channels import lifeline
@@ -44,11 +44,11 @@ from protocol_lab.spec.spec import Spec
 from protocol_lab.traces.events import CRASH, EVERYBODY, LOST, RESTART, Arrow, Event, Note
 
 LOSING = ("change_network_connectivity", "crash_lose_state")
-"""The actions that drop what is under way across a link."""
+"""The actions by which messages in flight across a link are lost."""
 
 
 def declare_messages(spec: Spec) -> None:
-    """Say where messages are under way, and what each kind is called."""
+    """Declare where messages are in flight, and a label for each kind."""
     for bag, label in (
         ("vote_requests", vote_request_label),
         ("vote_responses", vote_response_label),
@@ -83,8 +83,8 @@ def declare_messages(spec: Spec) -> None:
 
 
 def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | None:
-    """Messages that a link lost at once, then what became of each server; None if nothing did."""
-    found: list[Event] = list(_lost_pleas(before, after, c, step))
+    """Vote requests that were lost at once, then the changes of each server; None for none."""
+    found: list[Event] = list(_lost_requests(before, after, c, step))
     if before.net_connectivity != after.net_connectivity and step.action == LOSING[0]:
         found.append(Note(EVERYBODY, _links(after, c)))
     for server in range(1, c.max_spawned_servers + 1):
@@ -97,8 +97,8 @@ def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | 
     return found or None
 
 
-def _lost_pleas(before: Any, after: Any, c: Any, step: Step) -> Iterator[Event]:
-    """The requests for votes that a candidate could not even send."""
+def _lost_requests(before: Any, after: Any, c: Any, step: Step) -> Iterator[Event]:
+    """The vote requests that were lost as a candidate sent them."""
     if step.action != "send_request_vote":
         return
     server = step.args["server"]
@@ -119,7 +119,7 @@ def _links(after: Any, c: Any) -> str:
 
 
 def _changes(before: Any, after: Any, server: int) -> Iterator[str]:
-    """What a server is now that it was not, and what happened to its log."""
+    """What changed at a server: its state, its role, its log."""
     if not has_started(before, server) and has_started(after, server):
         yield "starts as an observer"
         return
@@ -146,7 +146,7 @@ def _belief(s: Any, server: int) -> tuple[int, int, int]:
 
 
 def _state(s: Any, server: int) -> str:
-    """Its state and epoch, shortly."""
+    """Its state and epoch in a few words."""
     named = {
         UNATTACHED: "unattached",
         CANDIDATE: "candidate",

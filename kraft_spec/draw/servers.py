@@ -24,9 +24,8 @@ from kraft_spec.draw.wording import (
     vote_response_detail,
     vote_response_label,
 )
-from kraft_spec.network import is_connected
-from kraft_spec.properties import is_current_leader
-from kraft_spec.types import (
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import (
     CANDIDATE,
     DEAD_NO_STATE,
     FOLLOWER,
@@ -38,8 +37,8 @@ from kraft_spec.types import (
     UNATTACHED,
     VOTED,
     VOTER,
-    has_started,
 )
+from kraft_spec.model.state import has_started, is_current_leader
 from protocol_lab.drawing import (
     Bar,
     Cluster,
@@ -283,7 +282,7 @@ def _is_known_to_be_committed(s: Any, servers: list[int], offset: int, entry: An
 
 
 def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Any]]:
-    """By leader and offset: the acknowledged value that it lacks, and another server has there."""
+    """By leader and offset: an acknowledged value that the leader lacks and another server has."""
     found: dict[int, dict[int, Any]] = {}
     for leader in (each for each in servers if is_current_leader(s, c, each)):
         held = {entry.value for entry in _log(s, leader)}
@@ -295,7 +294,7 @@ def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Any]]:
 
 
 def _difference(s: Any, server: int) -> list[Text]:
-    """Where a server's log departs from that of the leader it believes in."""
+    """Where a server's log diverges from that of its leader."""
     leader = s.leader[server]
     if leader in (NONE, server):
         return []
@@ -312,7 +311,7 @@ def _difference(s: Any, server: int) -> list[Text]:
 
 
 def _messages_in_flight(s: Any, c: Any) -> Messages:
-    """All that are under way; those that can't be taken any more come first, and faded."""
+    """All messages in flight; those that can no longer be handled come first, and faded."""
     under_way = s.net_messages
     kinds: list[tuple] = [
         ("vote request", under_way.vote_requests, vote_request_label, vote_request_detail, False),
@@ -360,7 +359,7 @@ def _messages_in_flight(s: Any, c: Any) -> Messages:
 
 
 def _of_administrator(asked: Any) -> list[Message]:
-    """What an administrator has asked, and is told."""
+    """An administrator's requests, and the answers to them."""
     found = []
     for position in range(asked.remove_requests.size):
         request = asked.remove_requests.items[position]
@@ -377,12 +376,12 @@ def _no_detail(message: Any) -> str:
 
 
 def _is_stale_call(s: Any, message: Any) -> bool:
-    """Is it of an earlier epoch than its receiver's, which leaves it unanswered?"""
+    """Is it of an earlier epoch than its receiver's, so that it stays in flight?"""
     return message.epoch < s.current_epoch[message.dest]
 
 
 def _is_unwanted_answer(s: Any, message: Any) -> bool:
-    """Does its receiver not wait for it (any more)?"""
+    """Does its receiver wait for another response, or for none?"""
     pending, correlation = s.fetch_state[message.dest].pending_fetch, message.correlation
     return (
         pending.dest != message.source

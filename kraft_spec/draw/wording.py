@@ -1,8 +1,8 @@
-"""Entries, configurations and messages in a few words: the same in pictures and diagrams."""
+"""Entries, configurations and messages in a few words, for pictures and sequence diagrams."""
 
 from typing import Any
 
-from kraft_spec.types import (
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     APPEND_COMMAND,
     DIVERGING,
@@ -16,7 +16,7 @@ from protocol_lab.language.node_sets import members, size
 from protocol_lab.spec.layout import NONE
 
 ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
-"""Kafka's way to write them: FencedLeaderEpoch."""
+"""The errors as Kafka writes them: FencedLeaderEpoch."""
 
 
 def set_text(servers: int) -> str:
@@ -50,28 +50,28 @@ def entry_with_epoch(entry: Any) -> str:
 
 
 def vote_request_label(message: Any) -> str:
-    """A candidate's plea."""
+    """A candidate asks for a vote."""
     return f"vote? e{message.epoch}"
 
 
 def vote_response_label(message: Any) -> str:
-    """A vote, or none."""
+    """A vote, or a refusal."""
     return f"vote {'yes' if message.vote_granted else 'no'} e{message.epoch}"
 
 
 def begin_quorum_label(message: Any) -> str:
-    """A leader's call."""
+    """A leader announces itself."""
     return f"I lead e{message.epoch}"
 
 
 def fetch_request_label(message: Any) -> str:
-    """From which offset on, and the epoch of the entry before it."""
+    """The offset from which to fetch, and the epoch of the entry before it."""
     after = f" after e{message.last_fetched_epoch}" if message.last_fetched_epoch else ""
     return f"fetch {max(0, message.fetch_offset - 1)}{after}"
 
 
 def fetch_response_label(message: Any) -> str:
-    """An entry, nothing new, where to cut, or what is wrong."""
+    """An entry, nothing new, where to truncate, or the error."""
     if message.result == DIVERGING:
         return f"cut to {cut_text(message)}"
     if message.result == OK:
@@ -128,7 +128,7 @@ def error_text(message: Any) -> str:
 
 
 def end_quorum_label(message: Any) -> str:
-    """A former leader's word."""
+    """A leader announces that it has resigned."""
     return f"I have resigned e{message.epoch}"
 
 
@@ -138,7 +138,7 @@ def join_request_label(message: Any) -> str:
 
 
 def join_response_label(message: Any) -> str:
-    """What it is told."""
+    """The answer to it."""
     return "join: " + (error_text(message) or "accepted")
 
 
@@ -148,7 +148,7 @@ def remove_request_label(message: Any) -> str:
 
 
 def remove_response_label(message: Any) -> str:
-    """What the administrator is told."""
+    """The answer to the administrator."""
     return f"remove {message.remove_server}: " + (error_text(message) or "accepted")
 
 
@@ -161,7 +161,7 @@ ADMINISTRATOR = "administrator"
 
 
 def diagram_administrator(c: Any) -> list[str]:
-    """The administrator's line in sequence diagrams, where there is one who asks."""
+    """The administrator's lifeline in sequence diagrams, where membership_requests is on."""
     return [ADMINISTRATOR] if c.membership_requests else []
 
 

@@ -3,14 +3,16 @@
 from dataclasses import replace
 
 from kraft_spec import kip_853
+from kraft_spec.actions.high_watermark import commit_up_to
+from kraft_spec.actions.logs import holds_value, is_valid_fetch_position
+from kraft_spec.actions.network import is_receivable
+from kraft_spec.actions.replication import fetch_error, is_outside_configuration, reply
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
-from kraft_spec.committing import commit_up_to
-from kraft_spec.constants import Constants
-from kraft_spec.fetching import fetch_error, is_outside_configuration, reply
-from kraft_spec.logs import is_valid_fetch_position
-from kraft_spec.network import is_connected, is_receivable
-from kraft_spec.properties import a_value_is_acknowledged, holds_value
-from kraft_spec.types import NO_ERROR, OK, State
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import NO_ERROR, OK
+from kraft_spec.model.state import State
+from kraft_spec.properties import a_value_is_acknowledged
 from protocol_lab import HOLDS, TAKEN, contains, members, size
 from protocol_lab.spec.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
@@ -81,9 +83,9 @@ def with_quorum(is_held):
         " the slowest.",
     ],
     answer=held_by_most,
-    why="A leader that is no voter holds the entry, and that is worth nothing: the next leader is"
-    " elected by voters, none of whom may have it. Kafka's `LeaderState` keeps the leader's own end"
-    " offset among those of the voters, and counts it only if it is one.",
+    why="A leader that is not a voter holds the entry, and that is worth nothing: the next leader"
+    " is elected by voters, none of whom may have it. Kafka's `LeaderState` keeps the leader's own"
+    " end offset among those of the voters, and counts it only if it is one.",
 )
 def count_the_right_servers(answer) -> Feedback:
     """Count the right servers.

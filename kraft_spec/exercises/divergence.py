@@ -4,10 +4,10 @@ from itertools import product
 from types import SimpleNamespace
 
 from kraft_spec import kip_853
+from kraft_spec.actions.logs import end_offset_for_epoch, epoch_at, highest_common_offset
 from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.logs import end_offset_for_epoch, epoch_at, highest_common_offset
+from kraft_spec.model.state import State
 from kraft_spec.properties import logs_diverge
-from kraft_spec.types import State
 from protocol_lab import HOLDS
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -2,8 +2,9 @@
 
 from kraft_spec import kip_853
 from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.types import FOLLOWER, LEADER, State
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import FOLLOWER, LEADER
+from kraft_spec.model.state import State
 from protocol_lab import members, size
 from protocol_lab.teaching.exercises import (
     Feedback,

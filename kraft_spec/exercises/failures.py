@@ -36,7 +36,7 @@ def how_many_disks(answer) -> Feedback:
 
     Write a dict: for clusters of 1, 2 and 3 servers the smallest number of servers that have to
     lose their disks, so that an acknowledged value can be lost; None if it can't be lost at all.
-    The check explores each with that number, and with one less.
+    The check explores each with that number, and with one fewer.
     """
     if not isinstance(answer, dict) or set(answer) != {1, 2, 3}:
         return wrong("Write a dict with the keys 1, 2 and 3.")
@@ -53,8 +53,8 @@ def how_many_disks(answer) -> Feedback:
         if disks is not None and not found.violated:
             return wrong(f"With {servers} servers and {disks} lost disks no value is lost.")
         if disks is not None and disks > 1 and losing(servers, disks - 1).violated:
-            return wrong(f"With {servers} servers one lost disk less is enough.")
+            return wrong(f"With {servers} servers one lost disk fewer is enough.")
         if disks is not None:
             steps[servers] = len(found.trace)
     shown = ", ".join(f"{count} with {servers}" for servers, count in steps.items())
-    return right(f"The shortest ways to lose a value: {shown} servers, in steps.")
+    return right(f"Steps of the shortest counterexample: {shown} servers.")

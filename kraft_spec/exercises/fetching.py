@@ -1,10 +1,10 @@
 """The exercises of notebooks/kraft/01_a_raft_that_pulls: two fetches and a majority."""
 
 from kraft_spec import kip_853
+from kraft_spec.actions.logs import holds_value
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.properties import holds_value
-from kraft_spec.types import State
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.state import State
 from protocol_lab import HOLDS, members
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -92,7 +92,7 @@ def a_majority_has_it(answer) -> Feedback:
     Write `promise(s, c)`: every acknowledged value is in the logs of more than half of the servers
     1 to `c.init_cluster_size`. `holds_value(s, server, value)` looks into a log. The check compares
     your function with the worked answer in every reachable state of three servers in one epoch,
-    and of two with a leader that counts itself though it is no voter.
+    and of two with a leader that counts itself though it is not a voter.
     """
     broken = {"max_remove_reconfigs": 1, "removed_leader_counts_itself": True}
     for constants in ({**TWO_SERVERS, **broken}, THREE_SERVERS):

@@ -3,19 +3,16 @@
 from dataclasses import replace
 
 from kraft_spec import kip_853
+from kraft_spec.actions.elections import is_free_to_vote, is_log_good_enough, on_vote_request
+from kraft_spec.actions.network import discard, is_receivable
+from kraft_spec.actions.server_states import apply_state, fail_pending_writes, to_voted
 from kraft_spec.challenges import TWO_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.elections import is_free_to_vote, is_log_good_enough, on_vote_request
-from kraft_spec.network import discard, is_connected, is_receivable
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.messages import RequestVoteResponse
+from kraft_spec.model.names import FENCED_LEADER_EPOCH, NO_ERROR, UNATTACHED
+from kraft_spec.model.state import State
 from kraft_spec.properties import a_later_leader
-from kraft_spec.transitions import apply_state, fail_pending_writes, to_voted
-from kraft_spec.types import (
-    FENCED_LEADER_EPOCH,
-    NO_ERROR,
-    UNATTACHED,
-    RequestVoteResponse,
-    State,
-)
 from protocol_lab import HOLDS, TAKEN, add_once, erase
 from protocol_lab.spec.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
@@ -73,7 +70,7 @@ def a_vote_is_refused(s: State, c: Constants):
     hints=[
         "`is_stale` says that the request is of an earlier epoch. What may such a request change at"
         " its receiver?",
-        "Nothing. But it must be answered, so returning a reason is no way out: the candidate has"
+        "Nothing. But it must be answered, so refusing the step does not help: the candidate has"
         " to learn the epoch.",
     ],
     answer=handle_vote_request,
@@ -84,7 +81,7 @@ def refuse_without_a_trace(answer) -> Feedback:
     """Refuse without a trace.
 
     Mend `handle_vote_request`. The check explores two servers in three epochs, with at most three
-    messages under way: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
+    messages in flight: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
     hold, somebody must still win an election, and stale requests must still be refused.
     """
     wanted = [Property(a_later_leader), Property(a_vote_is_refused)]

@@ -1,9 +1,10 @@
 """The exercises of notebooks/kraft/04_adding_and_removing_voters: join, and be refused."""
 
 from kraft_spec import kip_853
-from kraft_spec.constants import Constants
-from kraft_spec.reconfiguration import add_voter_check, remove_voter_check
-from kraft_spec.types import VOTER, Error, State
+from kraft_spec.actions.reconfiguration import add_voter_check, remove_voter_check
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.names import VOTER, Error
+from kraft_spec.model.state import State
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -1,20 +1,22 @@
-"""Reconfiguration: servers are started, and become or cease to be voters, one at a time.
+"""Reconfiguration: servers are started, and added or removed as voters, one at a time.
 
-A new server begins as an observer. A command in the leader's log makes it a voter, or removes one,
-and holds for every server from the moment when it is in that server's log, committed or not. So it
-can be taken back, if the log is cut. A leader adds a command only if the last one is committed,
+A new server begins as an observer. A command in the leader's log makes it a voter, or removes one;
+it holds for every server as soon as it is in that server's log, committed or not. So it can be
+taken back, if the log is truncated. A leader appends a command only if the last one is committed,
 and an entry of its own epoch as well: without the second rule two leaders could each commit with
 configurations that share no majority, the bug of Raft's thesis.
 
-A leader may remove itself. It goes on as a leader that is an observer, does not count itself, and
-resigns when the removal is committed.
+A leader may remove itself. It goes on leading as an observer, does not count itself, and resigns
+when the removal is committed.
 """
 
-from kraft_spec.committing import commit_if_alone
-from kraft_spec.constants import Constants
-from kraft_spec.logs import adopt_last_config, has_committed_in_own_epoch, track_members
-from kraft_spec.network import is_connected, send
-from kraft_spec.types import (
+from kraft_spec.actions.high_watermark import commit_if_alone
+from kraft_spec.actions.logs import adopt_last_config, has_committed_in_own_epoch, track_members
+from kraft_spec.actions.network import send
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.messages import BeginQuorumEpochRequest, Entry, FetchRequest
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     ALREADY_MEMBER,
     LEADER,
@@ -27,42 +29,36 @@ from kraft_spec.types import (
     UNATTACHED,
     UNKNOWN_MEMBER,
     VOTER,
-    BeginQuorumEpochRequest,
-    Entry,
-    FetchRequest,
     Host,
     Server,
-    State,
-    has_started,
-    is_member,
 )
+from kraft_spec.model.state import State, has_started, is_member
 from protocol_lab import TAKEN, append, members, nodes_up_to, size, with_node, without_node
 
 # --- New servers ---------------------------------------------------------------------------------
 
 
 def started_servers(s, c) -> int:
-    """How many servers were ever started; they have the numbers from 1 on."""
+    """How many servers were ever started: they have the numbers from 1 up to this."""
     return sum(1 for server in range(1, c.max_spawned_servers + 1) if has_started(s, server))
 
 
 def hosts_without_a_server(c) -> int:
-    """The hosts on which no server runs at the start: any of them is as good as another."""
+    """The hosts on which no server runs at the start; they are interchangeable."""
     return nodes_up_to(c.hosts) & ~nodes_up_to(c.init_cluster_size)
 
 
 def start_new_server(s: State, c: Constants, host: Host, any_leader: Server):
-    """A server with an empty disk starts as an observer, and fetches from somebody who leads.
+    """A server with an empty disk starts as an observer, and fetches from a server that leads.
 
-    It knows the configuration that this leader believes in. In the original it does not wait for
-    the answer to its first fetch, so that nobody ever takes it (see first_fetch_fixed); it finds
-    the leader by its second.
+    It begins with that leader's configuration, a shortcut. It does not wait for the response to
+    this first fetch, which nobody ever handles; it finds the leader by its second.
     """
     new = started_servers(s, c) + 1
     if new > c.max_spawned_servers:
-        return "all servers are started"
+        return "no server is left to be started (max_spawned_servers)"
     if s.state[any_leader] != LEADER:
-        return "the server that it would ask is not a leader"
+        return "the server that it would fetch from is not a leader"
     s.aux_disk_id_gen += 1
     s.server_ids[new].host = host
     s.server_ids[new].disk_id = s.aux_disk_id_gen
@@ -80,7 +76,7 @@ def start_new_server(s: State, c: Constants, host: Host, any_leader: Server):
 
 
 def reconfiguration_error(s, c, server) -> int:
-    """What forbids any reconfiguration by this leader; the membership is checked before."""
+    """The error that any reconfiguration by this leader gets; the membership is checked before."""
     if not s.config[server].committed:
         return RECONFIG_IN_PROGRESS
     if not has_committed_in_own_epoch(s, server) and not c.reconfigure_before_own_commit:
@@ -111,18 +107,18 @@ def reason(error) -> str:
     if error == NOT_LEADER:
         return "NotLeader: the server is not a leader"
     if error == ALREADY_MEMBER:
-        return "AlreadyMember: the server to be added is a voter"
+        return "AlreadyMember: the server to be added is a voter already"
     if error == UNKNOWN_MEMBER:
-        return "UnknownMember: the server to be removed is no voter"
+        return "UnknownMember: the server to be removed is not a voter"
     if error == RECONFIG_IN_PROGRESS:
-        return "ReconfigInProgress: the last command is not committed"
+        return "ReconfigInProgress: the last configuration is not committed"
     if error == LEADER_NOT_READY:
         return "LeaderNotReady: nothing of the leader's epoch is committed"
     return ""
 
 
 def keeps_majority_with(s, server, add_server) -> bool:
-    """Would the leader reach a majority of the voters, with one more?"""
+    """Would the leader be connected to a majority of the voters, with this one added?"""
     voters = s.config[server].members
     reached = 1 + sum(
         1 for peer in members(voters) if peer != server and is_connected(s, server, peer)
@@ -131,10 +127,7 @@ def keeps_majority_with(s, server, add_server) -> bool:
 
 
 def keeps_majority_without(s, c, server, remove_server) -> bool:
-    """Would the leader reach a majority of the present voters, with one less?
-
-    With two voters it never would; removal_guard_relaxed asks for half of them only.
-    """
+    """Is the leader connected to a majority of the present voters, without this one?"""
     voters = s.config[server].members
     reached = sum(
         1
@@ -148,7 +141,7 @@ def keeps_majority_without(s, c, server, remove_server) -> bool:
 
 
 def append_config_command(s, c, server, command, changed, voters) -> None:
-    """Append a command with the next configuration, and assume it at once."""
+    """Append a command with the next configuration, and assume that at once."""
     entry = Entry(
         command=command,
         epoch=s.current_epoch[server],
@@ -169,7 +162,7 @@ def append_addition(s, c, server, add_server) -> None:
 
 
 def append_removal(s, c, server, remove_server) -> None:
-    """The leader's configuration has one voter less from now on, perhaps the leader itself."""
+    """The leader's configuration has one voter fewer from now on: perhaps itself."""
     voters = without_node(s.config[server].members, remove_server)
     append_config_command(s, c, server, REMOVE_VOTER_COMMAND, remove_server, voters)
     if server == remove_server:
@@ -180,26 +173,26 @@ def append_removal(s, c, server, remove_server) -> None:
 
 
 def accept_add_voter_request(s: State, c: Constants, server: Server, add_server: Server):
-    """A leader makes a server a voter: it appends the command, and tells the server who leads.
+    """A leader makes a server a voter: it appends the command, and announces itself to the server.
 
-    The server may lag behind or be dead; Kafka waits until it has caught up. Nobody sends the
-    request here, and nobody gets an answer; for that see membership_requests.
+    The server may lag behind or be dead; Kafka waits until it has caught up. The request itself and
+    its answer are left out.
     """
     error = add_voter_check(s, c, server, add_server)
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
-        return "there were additions enough"
+        return "no addition is left (max_add_reconfigs)"
     if not has_started(s, add_server):
         return "the server to be added was never started"
     if error != NO_ERROR:
         return reason(error)
     if size(s.config[server].members) >= c.max_cluster_size:
-        return "there are voters enough"
+        return "there are as many voters as max_cluster_size allows"
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
-        return "the leader would not reach a majority of the voters"
+        return "the leader would not be connected to a majority of the voters"
     append_addition(s, c, server, add_server)
     epoch = s.current_epoch[server]
-    call = BeginQuorumEpochRequest(source=server, dest=add_server, epoch=epoch)
-    send(s, s.net_messages.begin_quorum_requests, call)
+    request = BeginQuorumEpochRequest(source=server, dest=add_server, epoch=epoch)
+    send(s, s.net_messages.begin_quorum_requests, request)
     return TAKEN
 
 
@@ -207,14 +200,14 @@ def accept_remove_voter_request(s: State, c: Constants, server: Server, remove_s
     """A leader removes a voter, perhaps itself: it appends the command."""
     error = remove_voter_check(s, c, server, remove_server)
     if s.aux_ctrs.remove_reconfig_ctr >= c.max_remove_reconfigs:
-        return "there were removals enough"
+        return "no removal is left (max_remove_reconfigs)"
     if not has_started(s, remove_server):
         return "the server to be removed was never started"
     if error != NO_ERROR:
         return reason(error)
     if size(s.config[server].members) <= c.min_cluster_size:
-        return "there would be too few voters"
+        return "there would be fewer voters than min_cluster_size"
     if c.test_liveness and not keeps_majority_without(s, c, server, remove_server):
-        return "the leader would not reach a majority of the voters"
+        return "the leader would not be connected to a majority of the voters"
     append_removal(s, c, server, remove_server)
     return TAKEN

@@ -1,31 +1,30 @@
-"""Writing and committing: what clients give to a leader, and how the high watermark moves.
+"""Client writes, and the high watermark: what clients give to a leader, and how it commits that.
 
 A leader knows how far its followers are from their fetches, and only a fetch moves its high
 watermark.
 """
 
-from kraft_spec.constants import Constants
-from kraft_spec.logs import adopt_last_config, reset_end_offsets, track_members
-from kraft_spec.network import say_that_quorum_ended
-from kraft_spec.transitions import apply_state, to_unattached
-from kraft_spec.types import (
+from kraft_spec.actions.logs import adopt_last_config, reset_end_offsets, track_members
+from kraft_spec.actions.server_states import apply_state, to_unattached
+from kraft_spec.extensions.side_effects import announce_resignation
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.messages import Entry
+from kraft_spec.model.names import (
     APPEND_COMMAND,
     LEADER,
     OBSERVER,
     REMOVE_VOTER_COMMAND,
-    Entry,
     Server,
-    State,
     Value,
-    is_member,
 )
+from kraft_spec.model.state import State, is_member
 from protocol_lab import TAKEN, append, contains, members, only, size, with_node, without_node
 
 # --- Clients -----------------------------------------------------------------------------------
 
 
 def values_in_own_epoch(s, server) -> int:
-    """How many values the server's log has of its present epoch."""
+    """How many values of its present epoch the server's log has."""
     log, epoch = s.log[server], s.current_epoch[server]
     return sum(
         1
@@ -35,17 +34,16 @@ def values_in_own_epoch(s, server) -> int:
 
 
 def client_request(s: State, c: Constants, server: Server, value: Value):
-    """A client gives a value to a leader (observers may lead), and waits until it is committed.
+    """A client sends a value to a leader, and waits until it is committed.
 
-    A leader that is the only member commits it at once; but in the original the client is not
-    told (see single_voter_commit_fixed).
+    The leader may be an observer, during a reconfiguration.
     """
     if s.state[server] != LEADER:
         return "the server is not a leader"
     if contains(s.inv_sent, value):
         return "the value was sent before"
     if values_in_own_epoch(s, server) >= c.max_values_per_epoch:
-        return "the log has values enough of this epoch"
+        return "no value of this epoch is left (max_values_per_epoch)"
     entry = Entry(command=APPEND_COMMAND, epoch=s.current_epoch[server], value=value)
     append(s.log[server], entry)
     s.pending_ack[server] = with_node(s.pending_ack[server], value)
@@ -58,7 +56,7 @@ def client_request(s: State, c: Constants, server: Server, value: Value):
 
 
 def holders(s, server, offset) -> int:
-    """The members that have the leader's log up to this offset, the leader itself if it is one."""
+    """The members that have the leader's log up to this offset, itself included if it is one."""
     found = 0
     for member in members(s.config[server].members):
         if member == server or s.flwr_end_offset[server][member] >= offset:
@@ -69,7 +67,7 @@ def holders(s, server, offset) -> int:
 def is_held_by_quorum(s, c, server, offset) -> bool:
     """Does a majority of the members have the log up to this offset?
 
-    A leader that is no member does not count, but for the variant removed_leader_counts_itself.
+    A leader that is not a member does not count itself.
     """
     voters, count = s.config[server].members, size(holders(s, server, offset))
     if c.removed_leader_counts_itself and not is_member(s, server, server):
@@ -78,7 +76,7 @@ def is_held_by_quorum(s, c, server, offset) -> bool:
 
 
 def new_high_watermark(s, c, server) -> int:
-    """How far a majority has the leader's log; the present high watermark if that is too early.
+    """How far a majority has the leader's log, or the present high watermark if that is too early.
 
     Too early is an entry of an earlier epoch: another leader may still overwrite it, though a
     majority has it. The result may be below the present high watermark, as after an addition.
@@ -95,7 +93,7 @@ def new_high_watermark(s, c, server) -> int:
 
 
 def is_removed_by(s, server, new_hwm) -> bool:
-    """Does a removal of the server itself become committed?"""
+    """Does this high watermark commit a removal of the server itself?"""
     log = s.log[server]
     for offset in range(s.hwm[server] + 1, new_hwm + 1):
         entry = log.items[offset - 1]
@@ -105,7 +103,7 @@ def is_removed_by(s, server, new_hwm) -> bool:
 
 
 def acknowledge(s, server, new_hwm) -> None:
-    """Tell the clients whose values become committed."""
+    """Tell the clients whose values this high watermark commits."""
     for offset in range(s.hwm[server] + 1, new_hwm + 1):
         value = s.log[server].items[offset - 1].value
         if contains(s.pending_ack[server], value):
@@ -114,13 +112,12 @@ def acknowledge(s, server, new_hwm) -> None:
 
 
 def commit_up_to(s, c, server, new_hwm) -> None:
-    """Raise the high watermark. A leader whose own removal is committed by that resigns."""
+    """Raise the high watermark. A leader that commits its own removal thereby resigns."""
     leaves = is_removed_by(s, server, new_hwm)
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:
-        if c.end_quorum_epoch:
-            say_that_quorum_ended(s, server)
+        announce_resignation(s, c, server)
         epoch = s.current_epoch[server]
         apply_state(s, c, server, to_unattached(s, c, server, epoch, OBSERVER))
         s.role[server] = OBSERVER
@@ -132,13 +129,12 @@ def commit_up_to(s, c, server, new_hwm) -> None:
 
 
 def commit_if_alone(s, c, server) -> None:
-    """In a configuration of one no fetch can move the high watermark: it goes to the log's end.
+    """In a configuration of one no fetch moves the high watermark: it goes to the log's end.
 
-    In the original nobody is told, nor is a configuration regarded as committed by that.
+    No client is told, and no configuration counts as committed by it.
     """
     voters, end = s.config[server].members, s.log[server].length
-    if c.single_voter_commit_fixed:
-        if voters == only(server) and s.hwm[server] < end:
-            commit_up_to(s, c, server, end)
-    elif size(voters) == 1:
+    if size(voters) == 1 and not c.single_voter_commit_fixed:
         s.hwm[server] = end
+    elif voters == only(server) and s.hwm[server] < end:  # with the fix
+        commit_up_to(s, c, server, end)

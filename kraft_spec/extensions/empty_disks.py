@@ -1,33 +1,28 @@
 """An addition: a server that lost its disk comes back on its host, with an empty one.
 
-A server's identity is its host and the id of its disk. Who starts without a disk's content makes
-a new disk id, so that it is not who it was: it is an observer, no configuration has it, and it
+A server's identity is its host and the id of its disk. A server that starts with an empty disk
+makes a new disk id, so it is another server: an observer that is in no configuration, and that
 becomes a voter only by being added. The old identity never comes back, and has to be removed. So
-nobody counts on what the lost disk had promised: its votes, and the entries that it had.
+nobody counts on what the lost disk held: its vote, and its entries.
 
-In the original a new server takes a new number, and is started wherever the model likes; here it
-is the lost server's own host that comes back. The number is the identity: with a new one, requests
-to the old are requests to nobody, and peers count the new one among the observers.
+In the original a new server is started on whatever host the model chooses; here the lost server's
+own host comes back. The server's number is its identity: with a new number, requests to the old
+one reach nobody, and the other servers take the new one for an observer.
 
-With identity_ignored, which is what Kafka was before KIP-853, the host alone is the identity: a
-server comes back under its old number, and all take it for the voter that it was. It has
-forgotten whom it voted for and what it held; so an acknowledged value can be lost.
+With identity_ignored the host alone is the identity, as in Kafka before KIP-853: a server comes
+back under its old number, and all take it for the voter that it was. It has forgotten its vote and
+its entries, so an acknowledged value can be lost.
 
-Source: the prose of kraft_kip_853, "Server identity"; KIP-853, "Disk Failure Recovery".
+Source: Jack Vanlightly's README of kip_853, "Server identity"
+(https://github.com/Vanlightly/kafka-tlaplus, kraft/kip_853/README.md); KIP-853, "Disk Failure
+Recovery".
 """
 
-from kraft_spec.constants import Constants
-from kraft_spec.network import pairs_of, pairs_of_the_dead
-from kraft_spec.reconfiguration import started_servers
-from kraft_spec.types import (
-    DEAD_NO_STATE,
-    OBSERVER,
-    UNATTACHED,
-    Server,
-    State,
-    has_started,
-    is_alive,
-)
+from kraft_spec.actions.reconfiguration import started_servers
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import pairs_of, pairs_of_the_dead
+from kraft_spec.model.names import DEAD_NO_STATE, OBSERVER, UNATTACHED, Server
+from kraft_spec.model.state import State, has_started, is_alive, is_member
 from protocol_lab import HOLDS, TAKEN, Spec
 
 
@@ -41,12 +36,12 @@ def runs_on_host_of(s, c, server) -> bool:
 
 
 def restart_without_state(s: State, c: Constants, server: Server):
-    """A server whose disk was lost comes back as an observer with an empty one, and its links.
+    """A server whose disk was lost comes back, with its links, as an observer with an empty disk.
 
-    It is another server by that, with the next number. With identity_ignored it is who it was.
+    It is another server, with the next number; with identity_ignored it keeps its number.
     """
     if s.aux_ctrs.empty_restart_ctr >= c.max_empty_restarts:
-        return "there were restarts without a disk enough"
+        return "no restart with an empty disk is left (max_empty_restarts)"
     if not has_started(s, server):
         return "the server was never started"
     if s.state[server] != DEAD_NO_STATE:
@@ -55,7 +50,7 @@ def restart_without_state(s: State, c: Constants, server: Server):
         return "another server runs on its host"
     back = server if c.identity_ignored else started_servers(s, c) + 1
     if back > c.max_spawned_servers:
-        return "all servers are started"
+        return "no server is left to be started (max_spawned_servers)"
     s.aux_disk_id_gen += 1
     s.server_ids[back].host = s.server_ids[server].host
     s.server_ids[back].disk_id = s.aux_disk_id_gen
@@ -66,7 +61,7 @@ def restart_without_state(s: State, c: Constants, server: Server):
     return TAKEN
 
 
-# --- What is claimed -----------------------------------------------------------------------------
+# --- Properties ----------------------------------------------------------------------------------
 
 
 def identities_differ(s: State, c: Constants):
@@ -79,10 +74,10 @@ def identities_differ(s: State, c: Constants):
 
 
 def a_lost_server_stays_lost(before: State, after: State, c: Constants):
-    """Who has lost its disk never takes part again: its host may, as another server."""
+    """A server that has lost its disk never takes part again; its host may, as another server."""
     for server in range(1, c.max_spawned_servers + 1):
         if before.state[server] == DEAD_NO_STATE != after.state[server]:
-            return "a server that lost its disk is taken for who it was"
+            return "a server that lost its disk is taken for the one that it was"
     return HOLDS
 
 
@@ -98,10 +93,25 @@ def a_host_is_back(s: State, c: Constants):
     return "no server that came back without its disk has fetched anything"
 
 
-def declare_identity(spec: Spec) -> None:
-    """Register the action and the claims, to be there with max_empty_restarts."""
+def a_host_has_two_identities(s: State, c: Constants) -> bool:
+    """A lost server's host runs as another server, and some server still counts the lost one."""
+    return any(
+        s.state[lost] == DEAD_NO_STATE
+        and is_alive(s, back)
+        and s.server_ids[back].host == s.server_ids[lost].host
+        and has_started(s, server)
+        and is_member(s, lost, server)
+        for lost in range(1, c.max_spawned_servers + 1)
+        for back in range(1, c.max_spawned_servers + 1)
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def declare_empty_disks(spec: Spec) -> None:
+    """Register the action and the properties that exist with max_empty_restarts."""
     where = "max_empty_restarts"
     spec.action(restart_without_state, where=where)
     spec.invariant(identities_differ, where=where)
     spec.step_invariant(a_lost_server_stays_lost, by_default=False, where=where)
     spec.sometimes(a_host_is_back, where=where)
+    spec.situation(a_host_has_two_identities, where=where)

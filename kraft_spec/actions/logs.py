@@ -3,11 +3,7 @@
 Offsets count from 1: the entry at offset k is `log.items[k - 1]`.
 """
 
-from kraft_spec.types import (
-    ADD_VOTER_COMMAND,
-    INIT_CLUSTER_COMMAND,
-    REMOVE_VOTER_COMMAND,
-)
+from kraft_spec.model.names import ADD_VOTER_COMMAND, INIT_CLUSTER_COMMAND, REMOVE_VOTER_COMMAND
 from protocol_lab import contains, erase, size
 
 # --- Logs ------------------------------------------------------------------------------------
@@ -52,7 +48,7 @@ def epoch_at(log, offset) -> int:
 
 
 def is_where_logs_agree(log, message) -> bool:
-    """Has the leader an entry of the fetching server's last epoch, where that server's log ends?"""
+    """Does the leader's log, as far as the request tells, have the fetcher's last entry?"""
     end_offset = end_offset_for_epoch(log, message.last_fetched_epoch)
     return (
         message.fetch_offset <= end_offset + 1
@@ -61,8 +57,14 @@ def is_where_logs_agree(log, message) -> bool:
 
 
 def is_valid_fetch_position(log, message) -> bool:
-    """Does the fetching server's log agree with the leader's, as far as the request tells?"""
+    """Is the fetcher's log consistent with the leader's? An empty log always is."""
     return message.fetch_offset == 1 or is_where_logs_agree(log, message)
+
+
+def holds_value(s, server, value) -> bool:
+    """Is the value anywhere in the server's log?"""
+    log = s.log[server]
+    return any(log.items[position].value == value for position in range(log.length))
 
 
 # --- Configurations ----------------------------------------------------------------------------
@@ -83,7 +85,7 @@ def is_config_command(entry) -> bool:
 
 
 def last_config_offset(log) -> int:
-    """Where the last configuration command stands; 0 if there is none."""
+    """The offset of the last configuration command; 0 if there is none."""
     found = 0
     for offset in range(1, log.length + 1):
         if is_config_command(log.items[offset - 1]):
@@ -92,9 +94,9 @@ def last_config_offset(log) -> int:
 
 
 def adopt_last_config(s, server, hwm) -> None:
-    """Assume the last configuration of the own log, committed if the high watermark is there.
+    """Assume the last configuration of the own log; it is committed if this high watermark says so.
 
-    A log without one, which the original can't evaluate, gives no configuration.
+    A log without one, for which the original is not defined, gives no configuration.
     """
     offset = last_config_offset(s.log[server])
     if offset == 0:
@@ -107,7 +109,7 @@ def adopt_last_config(s, server, hwm) -> None:
 
 
 def track_members(s, c, server) -> None:
-    """Keep end offsets of exactly the present members; a new one has got nothing yet."""
+    """Keep end offsets of exactly the present members; that of a new member is 0."""
     wanted = s.config[server].members
     for member in range(1, c.max_spawned_servers + 1):
         if not contains(wanted & s.tracked[server], member):
@@ -116,14 +118,14 @@ def track_members(s, c, server) -> None:
 
 
 def reset_end_offsets(s, c, server, tracked) -> None:
-    """Keep end offsets of these servers, and know of none that it has got anything."""
+    """Keep end offsets of these servers, all 0."""
     for member in range(1, c.max_spawned_servers + 1):
         s.flwr_end_offset[server][member] = 0
     s.tracked[server] = tracked
 
 
 def has_committed_in_own_epoch(s, server) -> bool:
-    """Has the server an entry of its present epoch that it knows to be committed?"""
+    """Does the server know an entry of its present epoch to be committed?"""
     log = s.log[server]
     for offset in range(1, min(log.length, s.hwm[server]) + 1):
         if log.items[offset - 1].epoch == s.current_epoch[server]:

@@ -1,19 +1,13 @@
-"""Elections: a voter asks for votes in the next epoch, and who has a majority leads.
+"""Elections: a voter asks for votes in the next epoch, and whoever has a majority leads.
 
-The winner appends an entry of its epoch at once, and tells the others that it leads.
+The winner appends an entry of its epoch at once, and announces itself to the other members.
 """
 
-from kraft_spec.committing import commit_if_alone
-from kraft_spec.constants import Constants
-from kraft_spec.failures import can_fetch_timeout, fetch_timeout_witnesses
-from kraft_spec.logs import (
-    is_at_or_before,
-    is_majority,
-    last_epoch,
-    reset_end_offsets,
-)
-from kraft_spec.network import discard, is_connected, is_receivable, send
-from kraft_spec.transitions import (
+from kraft_spec.actions.failures import can_fetch_timeout
+from kraft_spec.actions.high_watermark import commit_if_alone
+from kraft_spec.actions.logs import is_at_or_before, is_majority, last_epoch, reset_end_offsets
+from kraft_spec.actions.network import discard, is_receivable, send
+from kraft_spec.actions.server_states import (
     apply_state,
     by_common_rules,
     fail_pending_writes,
@@ -25,7 +19,15 @@ from kraft_spec.transitions import (
     to_unattached,
     to_voted,
 )
-from kraft_spec.types import (
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.messages import (
+    BeginQuorumEpochRequest,
+    Entry,
+    RequestVoteRequest,
+    RequestVoteResponse,
+)
+from kraft_spec.model.names import (
     CANDIDATE,
     FENCED_LEADER_EPOCH,
     FOLLOWER,
@@ -37,14 +39,9 @@ from kraft_spec.types import (
     UNATTACHED,
     VOTED,
     VOTER,
-    BeginQuorumEpochRequest,
-    Entry,
-    RequestVoteRequest,
-    RequestVoteResponse,
     Server,
-    State,
-    is_member,
 )
+from kraft_spec.model.state import State, is_member
 from protocol_lab import (
     TAKEN,
     Member,
@@ -67,20 +64,18 @@ BeginQuorum = Member("net_messages.begin_quorum_requests")
 
 
 def has_too_few_votes(s, server) -> bool:
-    """Has the server lost its election: no votes are under way, and it has no majority?"""
+    """Has the server lost its election: no vote is in flight, and it has no majority?"""
     requests, responses = s.net_messages.vote_requests, s.net_messages.vote_responses
-    for position in range(requests.size):
-        if requests.items[position].source == server:
-            return False
-    for position in range(responses.size):
-        if responses.items[position].dest == server:
-            return False
+    if any(requests.items[k].source == server for k in range(requests.size)):
+        return False
+    if any(responses.items[k].dest == server for k in range(responses.size)):
+        return False
     needed = size(s.config[server].members) // 2 + 1
     return size(s.votes_recv[server]) < needed and s.state[server] != LEADER
 
 
 def has_reason_for_election(s, c, server) -> bool:
-    """Is nobody left who leads, or may soon lead, for all that can be seen from outside?"""
+    """Does the server have a cause for a fetch or election timeout, seen from outside?"""
     state = s.state[server]
     if state == FOLLOWER:
         return can_fetch_timeout(s, c, server)
@@ -107,10 +102,13 @@ def stand_for_election(s, c, server) -> None:
 
 
 def send_request_vote(s: State, c: Constants, server: Server):
-    """A voter's fetch or election timeout: it becomes a candidate and asks the others to vote."""
+    """A voter's fetch timeout or election timeout: it becomes a candidate and asks for votes.
+
+    Without test_liveness this can happen at any time, up to max_epoch.
+    """
     state = s.state[server]
     if s.role[server] != VOTER:
-        return "the server is no voter"
+        return "the server is not a voter"
     if state == LEADER:
         return "the server leads"
     if state == ILLEGAL_STATE:
@@ -120,21 +118,16 @@ def send_request_vote(s: State, c: Constants, server: Server):
     if c.test_liveness and not has_reason_for_election(s, c, server):
         return "the server has no reason to hold an election"
     if not c.test_liveness and s.current_epoch[server] >= c.max_epoch:
-        return "the last epoch is reached"
+        return "no later epoch is left (max_epoch)"
     stand_for_election(s, c, server)
     return TAKEN
-
-
-def election_witnesses(s, c, server) -> int:
-    """A follower may have two reasons, which TLC counts as two steps."""
-    return fetch_timeout_witnesses(s, c, server) if s.state[server] == FOLLOWER else 1
 
 
 # --- Votes -------------------------------------------------------------------------------------
 
 
 def is_log_good_enough(s, c, server, message) -> bool:
-    """Is the candidate's log at least as far on as the voter's own?"""
+    """Does the candidate's log end at least as far on as the voter's own?"""
     log = s.log[server]
     return c.vote_without_log_check or is_at_or_before(
         log.length, last_epoch(log), message.last_log_offset, message.last_log_epoch
@@ -142,25 +135,25 @@ def is_log_good_enough(s, c, server, message) -> bool:
 
 
 def on_vote_request(s, c, server, message):
-    """What the request's epoch alone makes of the server: unattached, if it is a later one."""
+    """What the request's epoch alone makes of the server: unattached, if the epoch is later."""
     if message.epoch > s.current_epoch[server]:
         return to_unattached(s, c, server, message.epoch, s.role[server])
     return no_transition(s, server)
 
 
 def is_free_to_vote(s, before, server, candidate) -> bool:
-    """Has a server that is `before` by now not voted for anybody else in the epoch?"""
+    """Can the server, which is `before` by now, still vote for this candidate in the epoch?"""
     if before.state == UNATTACHED:
         return before.voted_for == 0 or before.voted_for == candidate
     return before.state == VOTED and s.voted_for[server] == candidate
 
 
 def handle_vote_request(s: State, c: Constants, message: VoteRequest):
-    """A server votes, or not: for the first who asks in an epoch and whose log is far enough on.
+    """A server votes for the first candidate of an epoch whose log is far enough on, or refuses.
 
-    Observers vote as well: the candidate may know of a configuration in which they do. A request
-    of an earlier epoch is refused; but in the original an unattached server goes back to that
-    epoch all the same, as if it had voted (see stale_vote_request_fixed).
+    Observers vote, too: the candidate may have a configuration in which they are voters, and that
+    they have not fetched yet; without their votes the cluster could get stuck. A request of an
+    earlier epoch is refused, and yet the new state is applied.
     """
     server, peer = message.dest, message.source
     if not is_receivable(s, message):
@@ -193,12 +186,12 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
 
 
 def handle_vote_response(s: State, c: Constants, message: VoteResponse):
-    """A candidate counts a vote; whoever gets a later epoch or a leader by it adopts that."""
+    """A candidate counts a vote. A later epoch, or a leader, that the response names is adopted."""
     server, peer = message.dest, message.source
     if not is_receivable(s, message):
         return "the server has lost its disk"
     if s.role[server] != VOTER:
-        return "the server is no voter (any more)"
+        return "the server is not a voter"
     is_vote = (
         s.state[server] == CANDIDATE
         and message.vote_granted
@@ -214,61 +207,55 @@ def handle_vote_response(s: State, c: Constants, message: VoteResponse):
 # --- Leaders -----------------------------------------------------------------------------------
 
 
-def was_sent(s, messages, processed, message) -> bool:
-    """Was the message sent before, delivered or not?"""
-    return is_in(messages, message) or is_in(processed, message)
-
-
 def has_begun_quorum(s, server) -> bool:
-    """Has the server told a member already that it leads in its present epoch?"""
+    """Has the server already announced to a member that it leads in its present epoch?"""
+    requests = s.net_messages.begin_quorum_requests
+    processed = s.net_messages_processed.begin_quorum_requests
     for peer in members(without_node(s.config[server].members, server)):
-        call = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
-        messages, processed = s.net_messages, s.net_messages_processed
-        if was_sent(s, messages.begin_quorum_requests, processed.begin_quorum_requests, call):
+        request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
+        if is_in(requests, request) or is_in(processed, request):
             return True
     return False
 
 
 def become_leader(s: State, c: Constants, server: Server):
-    """A candidate with a majority leads: it appends an entry of its epoch, and tells the others.
+    """A candidate with a majority leads: it appends an entry of its epoch, and announces itself.
 
-    In the original the only member of a configuration wins its election and can't lead: the high
-    watermark is to go to the end of the log, and to stay (see single_voter_election_fixed).
+    The only member of a configuration wins its election and can't lead: the original demands that
+    the high watermark goes to the end of the log, and that it stays.
     """
     voters = s.config[server].members
     if s.state[server] != CANDIDATE:
-        return "the server is no candidate"
+        return "the server is not a candidate"
     if not is_majority(s.votes_recv[server], voters):
-        return "the votes are no majority of the configuration"
-    contradicts = size(voters) == 1 and s.hwm[server] != s.log[server].length + 1
-    if contradicts and not c.single_voter_election_fixed:
-        return "a high watermark would have to move and to stay"
+        return "the votes are not a majority of the configuration"
+    would_move = size(voters) == 1 and s.hwm[server] != s.log[server].length + 1
+    if would_move and not c.single_voter_election_fixed:
+        return "the original demands that the high watermark moves, and that it stays"
     if has_begun_quorum(s, server):
-        return "the server has told a member already that it leads in this epoch"
+        return "the server has already told a member that it leads in this epoch"
     apply_state(s, c, server, to_leader(s, server))
     append(s.log[server], Entry(command=LEADER_CHANGE_RECORD, epoch=s.current_epoch[server]))
     commit_if_alone(s, c, server)
     reset_end_offsets(s, c, server, voters)
     erase(s.fetch_state, server)
     for peer in members(without_node(voters, server)):
-        call = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
-        send(s, s.net_messages.begin_quorum_requests, call)
+        request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
+        send(s, s.net_messages.begin_quorum_requests, request)
     return TAKEN
 
 
-def has_been_called(s, server, peer) -> bool:
-    """Has the server ever told the peer that it leads, in whatever epoch?"""
-    calls = s.net_messages.begin_quorum_requests
+def was_told(s, server, peer) -> bool:
+    """Has the server ever announced to the peer that it leads, in whatever epoch?"""
+    requests = s.net_messages.begin_quorum_requests
     processed = s.net_messages_processed.begin_quorum_requests
-    for position in range(calls.size):
-        call = calls.items[position]
-        if call.source == server and call.dest == peer:
-            return True
-    for position in range(processed.size):
-        call = processed.items[position]
-        if call.source == server and call.dest == peer:
-            return True
-    return False
+    return any(
+        requests.items[k].source == server and requests.items[k].dest == peer
+        for k in range(requests.size)
+    ) or any(
+        processed.items[k].source == server and processed.items[k].dest == peer
+        for k in range(processed.size)
+    )
 
 
 def does_not_follow(s, server, peer) -> bool:
@@ -278,39 +265,40 @@ def does_not_follow(s, server, peer) -> bool:
 
 
 def resend_begin_quorum_epoch_request(s: State, c: Constants, server: Server, peer: Server):
-    """A leader repeats that it leads, to a member that it could not tell before."""
+    """A leader announces itself to a member that was out of reach when it was elected."""
     if not c.test_liveness:
-        return "only needed where what must happen at last is checked"
+        return "only possible with test_liveness"
     if s.state[server] != LEADER:
         return "the server is not a leader"
     if server == peer:
         return "the server need not tell itself"
     if not is_member(s, peer, server):
         return "the peer is not in the leader's configuration"
-    if has_been_called(s, server, peer):
-        return "the peer was told"
+    if was_told(s, server, peer):
+        return "the peer was told before"
     if not is_connected(s, server, peer):
         return "the link is down"
     if not does_not_follow(s, server, peer):
         return "the peer follows, or is in a later epoch"
-    call = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
-    send(s, s.net_messages.begin_quorum_requests, call)
+    request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
+    send(s, s.net_messages.begin_quorum_requests, request)
     return TAKEN
 
 
 def accept_begin_quorum_request(s: State, c: Constants, message: BeginQuorum):
-    """A server learns who leads. Observers do as well: they may be about to become voters.
+    """A server learns who leads, and follows.
 
-    A call of an earlier epoch is never answered, and stays under way.
+    An observer does so, too: it may have been added as a voter, and has to know the leader to fetch
+    the command that says so. A request of an earlier epoch is ignored, and stays in flight.
     """
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
     if message.epoch < s.current_epoch[server]:
-        return "the call is of an earlier epoch"
+        return "the request is of an earlier epoch"
     apply_state(s, c, server, maybe_transition(s, c, server, message.source, message.epoch))
     erase(s.fetch_state, server)
     fail_pending_writes(s, server)
-    calls, processed = s.net_messages, s.net_messages_processed
-    discard(calls.begin_quorum_requests, processed.begin_quorum_requests, message)
+    in_flight, processed = s.net_messages, s.net_messages_processed
+    discard(in_flight.begin_quorum_requests, processed.begin_quorum_requests, message)
     return TAKEN

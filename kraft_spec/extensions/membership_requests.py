@@ -1,35 +1,35 @@
 """An addition: voters are added and removed on request, by messages that are answered.
 
-With membership_requests a leader acts on what it was asked and on nothing else:
+With membership_requests a leader acts on what it was asked, and on nothing else:
 
 - A new server fetches as an observer until it has caught up, and then asks its leader to be made
   a voter. It goes on fetching, until the command that adds it is in its own log.
 - An administrator asks any server to have a voter removed.
 
-Whoever is asked answers at once, and does not wait until the command is committed. It accepts, or
-says why not; the first of these decides:
+The server that is asked answers at once, and does not wait until the command is committed. It
+accepts, or says why not; the first of these that applies decides:
 
     NotLeader            it does not lead; the answer names the leader, if it knows one
-    AlreadyMember        (to join) the server is a voter
-    UnknownMember        (to remove) the server is none; the original's prose says NotMember
-    ReconfigInProgress   the last command is not committed
+    AlreadyMember        (to join) the server is a voter already
+    UnknownMember        (to remove) the server is not a voter; the original's prose says NotMember
+    ReconfigInProgress   the last configuration is not committed
     LeaderNotReady       nothing of the leader's epoch is committed
 
-A server that was rejected by somebody who does not lead turns to the leader, or, if the answer
-names none, looks for one as an observer does. AlreadyMember is as good as accepted; after the two
-last errors, and where request or answer was lost, it asks again. An acceptance is no promise: the
-leader may lose its office before the command is committed.
+On NotLeader a joining server turns to the leader that the answer names; if it names none, it looks
+for one as an observer does. AlreadyMember is as good as accepted. After the last two errors, and
+where the request or the answer was lost, it asks again. An acceptance is no promise: the leader may
+be replaced before the command is committed.
 
 A join request and its answer are lost with the link between the two; the administrator reaches
 every server that has its disk, and asks for one thing at a time.
 
-Source: the prose of kraft_kip_853, "Reconfiguration". Kafka's AddRaftVoter and RemoveRaftVoter
-(KIP-853) wait until the command is committed; see in_real_kraft.md.
+Source: Jack Vanlightly's README of kip_853, "Reconfiguration"
+(https://github.com/Vanlightly/kafka-tlaplus, kraft/kip_853/README.md). Kafka's AddRaftVoter and
+RemoveRaftVoter (KIP-853) wait until the command is committed; see in_real_kraft.md.
 """
 
-from kraft_spec.constants import Constants
-from kraft_spec.network import is_connected, is_receivable, send
-from kraft_spec.reconfiguration import (
+from kraft_spec.actions.network import is_receivable, send
+from kraft_spec.actions.reconfiguration import (
     add_voter_check,
     append_addition,
     append_removal,
@@ -38,26 +38,28 @@ from kraft_spec.reconfiguration import (
     reason,
     remove_voter_check,
 )
-from kraft_spec.transitions import apply_state, maybe_transition, to_unattached
-from kraft_spec.types import (
+from kraft_spec.actions.server_states import apply_state, maybe_transition, to_unattached
+from kraft_spec.extensions.added_messages import (
+    JoinRequest,
+    JoinResponse,
+    RemoveRequest,
+    RemoveResponse,
+)
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     DEAD_NO_STATE,
     FOLLOWER,
+    LEADER,
     NO_ERROR,
     NOT_LEADER,
     OBSERVER,
     REMOVE_VOTER_COMMAND,
     VOTER,
-    JoinRequest,
-    JoinResponse,
-    RemoveRequest,
-    RemoveResponse,
     Server,
-    State,
-    has_started,
-    is_alive,
-    is_member,
 )
+from kraft_spec.model.state import State, has_started, is_alive, is_member
 from protocol_lab import (
     HOLDS,
     NONE,
@@ -82,7 +84,7 @@ RemoveAnswer = Member("membership.remove_responses")
 
 
 def waits_for_join_answer(s, server) -> bool:
-    """Is a request of the server to join under way, or the answer to one?"""
+    """Is a request of the server to join in flight, or the answer to one?"""
     requests, responses = s.membership.join_requests, s.membership.join_responses
     return any(requests.items[k].source == server for k in range(requests.size)) or any(
         responses.items[k].dest == server for k in range(responses.size)
@@ -90,21 +92,21 @@ def waits_for_join_answer(s, server) -> bool:
 
 
 def send_join_request(s: State, c: Constants, server: Server, peer: Server):
-    """An observer that has what its leader has committed asks that leader to be made a voter.
+    """An observer that has fetched what its leader has committed asks it to be made a voter.
 
-    It asks again if the request or the answer was lost, or if it was accepted and the command has
-    not come.
+    It asks again if the request or the answer was lost, or if it was accepted and the command did
+    not arrive.
     """
     if not has_started(s, server):
         return "the server was never started"
     if s.role[server] != OBSERVER:
-        return "the server is no observer"
+        return "the server is not an observer"
     if s.state[server] != FOLLOWER or s.leader[server] != peer:
         return "the server does not follow the peer"
     if s.log[server].length < s.hwm[peer]:
         return "the server lacks what is committed"
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
-        return "there were additions enough"
+        return "no addition is left (max_add_reconfigs)"
     if waits_for_join_answer(s, server):
         return "the server waits for an answer"
     send(s, s.membership.join_requests, JoinRequest(source=server, dest=peer))
@@ -127,7 +129,7 @@ def answer_join(s, message, error) -> None:
 
 
 def accept_join_request(s: State, c: Constants, message: Join):
-    """A leader makes the server that asks a voter: it appends the command, and says so."""
+    """A leader makes the server that asks a voter: it appends the command, and accepts."""
     server, add_server = message.dest, message.source
     error = add_voter_check(s, c, server, add_server)
     if not is_receivable(s, message):
@@ -137,18 +139,18 @@ def accept_join_request(s: State, c: Constants, message: Join):
     if not is_connected(s, server, add_server):
         return "the answer can't be sent: the link is down"
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
-        return "there were additions enough"
+        return "no addition is left (max_add_reconfigs)"
     if size(s.config[server].members) >= c.max_cluster_size:
-        return "there are voters enough"
+        return "there are as many voters as max_cluster_size allows"
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
-        return "the leader would not reach a majority of the voters"
+        return "the leader would not be connected to a majority of the voters"
     append_addition(s, c, server, add_server)
     answer_join(s, message, NO_ERROR)
     return TAKEN
 
 
 def reject_join_request(s: State, c: Constants, message: Join):
-    """Who does not lead, or can't add a voter now or any more, says why."""
+    """A server that does not lead, or can't add the voter, says why."""
     server = message.dest
     error = add_voter_check(s, c, server, message.source)
     if not is_receivable(s, message):
@@ -162,7 +164,7 @@ def reject_join_request(s: State, c: Constants, message: Join):
 
 
 def turn_to_leader(s, c, server, message) -> None:
-    """An observer that has asked the wrong server follows the leader, or looks for one."""
+    """An observer that asked a server that does not lead follows the leader, or looks for one."""
     epoch = message.epoch
     if s.role[server] != OBSERVER or epoch < s.current_epoch[server]:
         return
@@ -174,7 +176,7 @@ def turn_to_leader(s, c, server, message) -> None:
 
 
 def handle_join_response(s: State, c: Constants, message: JoinAnswer):
-    """A joining server learns what came of its request; an answer to an old one changes nothing."""
+    """A joining server learns what became of its request; an answer to an old one is ignored."""
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
@@ -192,11 +194,11 @@ def handle_join_response(s: State, c: Constants, message: JoinAnswer):
 def send_remove_request(s: State, c: Constants, peer: Server, remove_server: Server):
     """An administrator asks a server, whether it leads or not, to have a voter removed."""
     if not is_alive(s, peer):
-        return "nobody is there to be asked"
+        return "the server that would be asked does not run"
     if not has_started(s, remove_server):
         return "the server to be removed was never started"
     if s.aux_ctrs.remove_reconfig_ctr >= c.max_remove_reconfigs:
-        return "there were removals enough"
+        return "no removal is left (max_remove_reconfigs)"
     if s.membership.remove_requests.size + s.membership.remove_responses.size > 0:
         return "the administrator waits for an answer"
     request = RemoveRequest(dest=peer, remove_server=remove_server)
@@ -218,7 +220,7 @@ def answer_removal(s, message, error) -> None:
 
 
 def accept_remove_request(s: State, c: Constants, message: Remove):
-    """A leader removes a voter, perhaps itself: it appends the command, and says so."""
+    """A leader removes a voter, perhaps itself: it appends the command, and accepts."""
     server, remove_server = message.dest, message.remove_server
     error = remove_voter_check(s, c, server, remove_server)
     if not is_receivable(s, message):
@@ -226,18 +228,18 @@ def accept_remove_request(s: State, c: Constants, message: Remove):
     if error != NO_ERROR:
         return reason(error)
     if s.aux_ctrs.remove_reconfig_ctr >= c.max_remove_reconfigs:
-        return "there were removals enough"
+        return "no removal is left (max_remove_reconfigs)"
     if size(s.config[server].members) <= c.min_cluster_size:
-        return "there would be too few voters"
+        return "there would be fewer voters than min_cluster_size"
     if c.test_liveness and not keeps_majority_without(s, c, server, remove_server):
-        return "the leader would not reach a majority of the voters"
+        return "the leader would not be connected to a majority of the voters"
     append_removal(s, c, server, remove_server)
     answer_removal(s, message, NO_ERROR)
     return TAKEN
 
 
 def reject_remove_request(s: State, c: Constants, message: Remove):
-    """Who does not lead, or can't remove the voter now or any more, says why."""
+    """A server that does not lead, or can't remove the voter, says why."""
     error = remove_voter_check(s, c, message.dest, message.remove_server)
     if not is_receivable(s, message):
         return "the server has lost its disk"
@@ -253,7 +255,7 @@ def handle_remove_response(s: State, c: Constants, message: RemoveAnswer):
     return TAKEN
 
 
-# --- What is claimed -----------------------------------------------------------------------------
+# --- Properties ----------------------------------------------------------------------------------
 
 
 def is_last_command(s, server, command, changed) -> bool:
@@ -264,7 +266,7 @@ def is_last_command(s, server, command, changed) -> bool:
 
 
 def an_acceptance_is_in_the_log(before: State, after: State, c: Constants):
-    """Who accepts a request has its command in the log in the same step."""
+    """A server that accepts a request appends its command in the same step."""
     joins, old_joins = after.membership.join_responses, before.membership.join_responses
     for k in range(joins.size):
         answer = joins.items[k]
@@ -287,18 +289,18 @@ def an_acceptance_is_in_the_log(before: State, after: State, c: Constants):
 
 
 def nobody_waits_in_vain(s: State, c: Constants):
-    """Whoever has asked to join waits for an answer of somebody who is started, and no other."""
+    """A server that has asked to join waits for the answer of another server that was started."""
     for server in range(1, c.max_spawned_servers + 1):
         asked = s.membership.asked[server]
         if asked != NONE and (asked == server or not has_started(s, asked)):
-            return "a server waits for an answer of nobody"
+            return "a server waits for the answer of a server that was never started"
         if asked != NONE and s.state[server] == DEAD_NO_STATE:
             return "a server that has lost its disk waits for an answer"
     return HOLDS
 
 
 def a_server_has_joined(s: State, c: Constants):
-    """A server that asked to join is a voter, and knows that this is committed."""
+    """A server that asked to join is a voter, and knows that its configuration is committed."""
     for server in range(c.init_cluster_size + 1, c.max_spawned_servers + 1):
         if (
             s.role[server] == VOTER
@@ -320,23 +322,42 @@ def a_request_is_rejected(s: State, c: Constants):
     return "no request is rejected"
 
 
+# --- Situations and liveness -------------------------------------------------------------------
+
+
+def a_request_is_accepted(s: State, c: Constants) -> bool:
+    """A request to join or to remove is accepted, and the sender does not know yet."""
+    joins, removals = s.membership.join_responses, s.membership.remove_responses
+    return any(joins.items[k].error == NO_ERROR for k in range(joins.size)) or any(
+        removals.items[k].error == NO_ERROR for k in range(removals.size)
+    )
+
+
+def a_server_waits_for_a_former_leader(s: State, c: Constants) -> bool:
+    """A server has asked to join a server that no longer leads."""
+    return any(
+        s.membership.asked[server] != NONE and s.state[s.membership.asked[server]] != LEADER
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
 def waits_for_answer(s: State, c: Constants, server) -> bool:
-    """Has the server asked to join, and not been told?"""
+    """Does the server wait for the answer to its request to join?"""
     return s.membership.asked[server] != NONE
 
 
 def waits_for_no_answer(s: State, c: Constants, server) -> bool:
-    """Has it been told, or never asked?"""
+    """Was its request answered, or did it never ask?"""
     return s.membership.asked[server] == NONE
 
 
 def join_requests_answered(server: Server):
-    """Who has asked to join is told in the end whether it may."""
+    """A server that has asked to join is eventually told whether it may."""
     return leads_to(waits_for_answer, waits_for_no_answer)
 
 
 def declare_membership_requests(spec: Spec) -> None:
-    """Register the actions and claims, to be there with membership_requests."""
+    """Register the actions and properties that exist with membership_requests."""
     where = "membership_requests"
     spec.action(send_join_request, where=where)
     spec.action(accept_join_request, where=where)
@@ -359,3 +380,5 @@ def declare_membership_requests(spec: Spec) -> None:
     spec.weakly_fair(accept_remove_request, reject_remove_request, each="message.dest")
     spec.weakly_fair(handle_remove_response, each="message.source")
     spec.property(join_requests_answered, where=where)
+    spec.situation(a_request_is_accepted, where=where)
+    spec.situation(a_server_waits_for_a_former_leader, where=where)

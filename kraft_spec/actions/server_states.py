@@ -1,20 +1,26 @@
 """What a server becomes when it learns something: the transitions between the server states.
 
 Each gives a `NewState`, which `apply_state` writes; so an action can look at what a server would
-become before it decides. A transition that Kafka forbids gives the illegal state, and the
-invariant no_illegal_state shows how it came about.
+become before it decides. A transition that Kafka forbids gives the illegal state, which the
+invariant no_illegal_state reports.
 
-    unattached   -> voted, candidate, follower
-    voted        -> unattached, candidate, follower
-    candidate    -> unattached, candidate, follower, leader
-    leader       -> unattached, follower, resigned
+What one action can make of a server:
+
+    unattached   -> unattached, voted, candidate, follower
+    voted        -> unattached, voted, candidate, follower
+    candidate    -> unattached, voted, candidate, leader, follower
+    leader       -> unattached, voted, resigned, follower
     resigned     -> unattached, voted, candidate, follower
-    follower     -> unattached, candidate, follower
+    follower     -> unattached, voted, candidate, follower
+
+Also, any voter may lose its disk (dead_no_state). The original's README lists the single
+transitions of Kafka's QuorumState; one action may do several of them, as the README says: on a vote
+request of a later epoch a server of any state becomes unattached, and then voted.
 """
 
 from typing import NamedTuple
 
-from kraft_spec.types import (
+from kraft_spec.model.names import (
     CANDIDATE,
     FENCED_LEADER_EPOCH,
     FOLLOWER,
@@ -41,11 +47,7 @@ class NewState(NamedTuple):
 
 
 def apply_state(s, c, server, new) -> None:
-    """Make the server what a transition says.
-
-    A leader that steps down leaves its clients without an answer: the defect that
-    resigned_writes_fixed mends.
-    """
+    """Make the server what a transition says."""
     if c.resigned_writes_fixed and s.state[server] == LEADER and new.state != LEADER:
         fail_pending_writes(s, server)
     s.state[server] = new.state
@@ -56,7 +58,7 @@ def apply_state(s, c, server, new) -> None:
 
 
 def fail_pending_writes(s, server) -> None:
-    """Whoever waits for a write to be committed is told that it has failed."""
+    """The clients that wait for a write of this server to be committed are told that it failed."""
     s.inv_neg_acked = s.inv_neg_acked | s.pending_ack[server]
     s.pending_ack[server] = 0
 
@@ -88,21 +90,18 @@ def to_voted(before, epoch, candidate):
 
 
 def to_unattached(s, c, server, epoch, role):
-    """A voter learns of a later epoch and not who leads in it; or an observer loses its leader.
+    """A voter learns of a later epoch but not of its leader, or an observer loses its leader.
 
-    In its own epoch, too, an observer forgets whom it voted for, and may vote again: the defect
-    that observer_vote_fixed mends.
+    It forgets its vote; an observer even in its own epoch.
     """
     if role == VOTER and epoch <= s.current_epoch[server]:
         return illegal()
-    kept = s.voted_for[server]
-    if not c.observer_vote_fixed or epoch != s.current_epoch[server]:
-        kept = NONE
-    return NewState(UNATTACHED, epoch, NONE, 0, kept)
+    remembers = c.observer_vote_fixed and epoch == s.current_epoch[server]
+    return NewState(UNATTACHED, epoch, NONE, 0, s.voted_for[server] if remembers else NONE)
 
 
 def to_follower(s, server, leader, epoch):
-    """The server has learned who leads in this epoch; a vote is forgotten if the epoch is new."""
+    """The server has learned who leads in this epoch; it forgets its vote if the epoch is new."""
     present = s.current_epoch[server]
     if leader == server or epoch < present:
         return illegal()
@@ -120,7 +119,7 @@ def to_leader(s, server):
 
 
 def to_resigned(s, server):
-    """A leader abdicates; it keeps its vote."""
+    """A leader gives up; it keeps its vote."""
     if s.state[server] != LEADER:
         return illegal()
     return NewState(RESIGNED, s.current_epoch[server], NONE, 0, s.voted_for[server])
@@ -135,9 +134,9 @@ def to_candidate(s, server):
 
 
 def has_consistent_leader(s, server, leader, epoch) -> bool:
-    """May somebody else believe in this leader of this epoch, for all that the server knows?
+    """Can this be the leader of this epoch, for all that the server knows?
 
-    A server that has resigned, or that was removed, may be taken for the leader still.
+    No conflict: others may still take a server for the leader that has resigned or was removed.
     """
     present = s.current_epoch[server]
     if leader == server:
@@ -149,7 +148,7 @@ def has_consistent_leader(s, server, leader, epoch) -> bool:
 
 
 def is_news_of_leader(s, server, leader) -> bool:
-    """Does a message name a leader, to a server that knows none?"""
+    """Does a message name another server as the leader, to a server that knows none?"""
     return leader != NONE and s.leader[server] == NONE and leader != server
 
 
@@ -167,10 +166,10 @@ def maybe_transition(s, c, server, leader, epoch):
 
 
 def is_handled_by_common_rules(s, server, message) -> bool:
-    """Is a response dealt with by what holds for all responses, so that nothing else is done?
+    """Do the rules that all responses share deal with this one, so that nothing else is done?
 
-    It is, if it is stale, or of a later epoch, or says that its sender does not lead, or tells of
-    a leader.
+    They do if it is of an earlier or later epoch, says that its sender does not lead, or names a
+    leader to a server that knows none.
     """
     return (
         message.epoch != s.current_epoch[server]
@@ -181,7 +180,7 @@ def is_handled_by_common_rules(s, server, message) -> bool:
 
 
 def by_common_rules(s, c, server, message):
-    """What a server becomes on a response, as far as that holds for all responses."""
+    """What a server becomes on a response by the rules that all responses share."""
     epoch, present = message.epoch, s.current_epoch[server]
     if epoch < present:
         return no_transition(s, server)

@@ -1,26 +1,32 @@
-"""Fetching: followers and observers ask their leader for the next entry, one at a time.
+"""Replication: followers and observers fetch from their leader, one entry at a time.
 
 The request says where the follower's log ends. So the leader learns how far the follower is, and
-can commit; and where the two logs part, the answer says at which entry the follower has to cut.
+can commit; and where the two logs diverge, the response says how much the follower must truncate.
 """
 
-from kraft_spec.committing import commit_up_to, new_high_watermark
-from kraft_spec.constants import ACCEPTED, REJECTED, Constants
-from kraft_spec.failures import is_answer_to
-from kraft_spec.logs import (
+from kraft_spec.actions.failures import is_answer_to
+from kraft_spec.actions.high_watermark import commit_up_to, new_high_watermark
+from kraft_spec.actions.logs import (
     adopt_last_config,
     end_offset_for_epoch,
     entry_at,
     epoch_at,
     highest_common_offset,
     is_valid_fetch_position,
-    is_where_logs_agree,
     last_epoch,
     track_members,
 )
-from kraft_spec.network import discard, is_connected, is_receivable, send
-from kraft_spec.transitions import apply_state, by_common_rules, is_handled_by_common_rules
-from kraft_spec.types import (
+from kraft_spec.actions.network import discard, is_receivable, send
+from kraft_spec.actions.server_states import (
+    apply_state,
+    by_common_rules,
+    is_handled_by_common_rules,
+)
+from kraft_spec.extensions.broken_rules import ACCEPTED, REJECTED
+from kraft_spec.model.constants import Constants
+from kraft_spec.model.links import is_connected
+from kraft_spec.model.messages import Correlation, FetchRequest, FetchResponse
+from kraft_spec.model.names import (
     DIVERGING,
     FENCED_LEADER_EPOCH,
     FOLLOWER,
@@ -35,22 +41,16 @@ from kraft_spec.types import (
     UNKNOWN_MEMBER,
     VOTED,
     VOTER,
-    Correlation,
-    FetchRequest,
-    FetchResponse,
-    FetchResult,
     Server,
-    State,
-    has_started,
-    is_member,
 )
+from kraft_spec.model.state import FetchResult, State, has_started, is_member
 from protocol_lab import NONE, TAKEN, Member, add_once, append, contains, truncate
 
 Fetch = Member("net_messages.fetch_requests")
 FetchAnswer = Member("net_messages.fetch_responses")
 
 
-# --- Asking ------------------------------------------------------------------------------------
+# --- The request -------------------------------------------------------------------------------
 
 
 def is_looking_for_leader(s, server) -> bool:
@@ -61,27 +61,27 @@ def is_looking_for_leader(s, server) -> bool:
 
 
 def can_tell_leader(s, server, peer) -> bool:
-    """Is the peer a voter within reach that knows a leader? A short cut: others are not asked."""
+    """Is the peer a connected voter that knows a leader? A shortcut: no others are asked."""
     return is_connected(s, server, peer) and s.role[peer] == VOTER and s.leader[peer] != NONE
 
 
 def send_fetch_request(s: State, c: Constants, server: Server, peer: Server):
-    """A follower asks its leader for the next entry; an observer may ask who leads.
+    """A follower asks its leader for the next entry; an observer without a leader asks any voter.
 
-    A follower goes on asking a leader that its own configuration does not have any more: only so
-    can that leader commit its own removal.
+    A follower goes on fetching from a leader that is no longer in its configuration: that leader
+    needs it to commit its own removal.
     """
     if not has_started(s, server) or not has_started(s, peer):
-        return "one of the two was never started"
+        return "the server or the peer was never started"
     if server == peer:
         return "a server does not fetch from itself"
     if s.fetch_state[server].pending_fetch.source != NONE:
-        return "the server waits for the answer to its last fetch"
+        return "the server waits for the response to its last fetch"
     follows = s.state[server] == FOLLOWER and s.leader[server] == peer
     if not follows and not is_looking_for_leader(s, server):
         return "the server does not follow the peer"
     if not follows and not can_tell_leader(s, server, peer):
-        return "the peer is no voter within reach that knows a leader"
+        return "the peer is not a connected voter that knows a leader"
     request = FetchRequest(
         source=server,
         dest=peer,
@@ -95,11 +95,11 @@ def send_fetch_request(s: State, c: Constants, server: Server, peer: Server):
     return TAKEN
 
 
-# --- Answering ---------------------------------------------------------------------------------
+# --- The leader's response ---------------------------------------------------------------------
 
 
 def fetch_error(s, c, message) -> int:
-    """What is wrong with a fetch request, apart from its position."""
+    """The error that a fetch request gets, whatever its position."""
     server = message.dest
     if s.state[server] != LEADER:
         return NOT_LEADER
@@ -113,17 +113,17 @@ def fetch_error(s, c, message) -> int:
 
 
 def is_outside_configuration(s, message) -> bool:
-    """Is it from a server that calls itself a voter, and that the receiver does not count as one?
+    """Is the sender a voter for itself, but not for the receiver?
 
-    It may not have reached the entry yet that removes it.
+    It may not yet have fetched the entry that removes it.
     """
     return not message.observer and not is_member(s, message.source, message.dest)
 
 
 def reply(s, message, leader, result, error, hwm, offset, diverging_end) -> None:
-    """Answer a fetch request: with the entry at an offset, and where the logs part (0: neither).
+    """Answer a fetch request with the entry at `offset`, and where the logs diverge (0: neither).
 
-    `diverging_end` is the last offset at which the two logs may agree, plus 1.
+    `diverging_end` is the last offset up to which the two logs may agree, plus 1.
     """
     server = message.dest
     log = s.log[server]
@@ -152,7 +152,7 @@ def reply(s, message, leader, result, error, hwm, offset, diverging_end) -> None
 
 
 def reject_fetch_request(s: State, c: Constants, message: Fetch):
-    """A server that does not lead, or not in the epoch of the request, says so."""
+    """A server that does not lead, or not in the epoch of the request, answers with the error."""
     server = message.dest
     error = fetch_error(s, c, message)
     if not is_receivable(s, message):
@@ -166,7 +166,7 @@ def reject_fetch_request(s: State, c: Constants, message: Fetch):
 
 
 def diverging_fetch_request(s: State, c: Constants, message: Fetch):
-    """The follower's log does not agree with the leader's: the leader says where they part."""
+    """The follower's log is not consistent with the leader's: the leader says where to truncate."""
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
@@ -184,8 +184,7 @@ def diverging_fetch_request(s: State, c: Constants, message: Fetch):
 def accept_fetch_request_from_voter(s: State, c: Constants, message: Fetch):
     """A leader learns how far a voter is, commits what it can, and sends the next entry.
 
-    A voter that is not in the leader's configuration gets no answer in the original, though the
-    original's prose says that it does (see fetch_outside_configuration).
+    A voter that is not in the leader's configuration gets no response.
     """
     server, peer = message.dest, message.source
     if not is_receivable(s, message):
@@ -193,7 +192,7 @@ def accept_fetch_request_from_voter(s: State, c: Constants, message: Fetch):
     if fetch_error(s, c, message) != NO_ERROR:
         return "the server rejects the request"
     if message.observer:
-        return "the request is an observer's"
+        return "the request is from an observer"
     if is_outside_configuration(s, message) and c.fetch_outside_configuration != ACCEPTED:
         return "the sender is not in the leader's configuration"
     if not is_valid_fetch_position(s.log[server], message):
@@ -205,40 +204,34 @@ def accept_fetch_request_from_voter(s: State, c: Constants, message: Fetch):
     new_hwm = new_high_watermark(s, c, server)
     if new_hwm > s.hwm[server]:
         commit_up_to(s, c, server, new_hwm)
-    told, offset = min(new_hwm, message.fetch_offset), message.fetch_offset
-    reply(s, message, s.leader[server], OK, NO_ERROR, told, offset, 0)
+    offset = message.fetch_offset
+    reply(s, message, s.leader[server], OK, NO_ERROR, min(new_hwm, offset), offset, 0)
     return TAKEN
 
 
-def position_witnesses(s, c, message) -> int:
-    """The original says "at the start, or where the logs agree", and both may be true."""
-    log = s.log[message.dest]
-    return 1 + (message.fetch_offset == 1 and is_where_logs_agree(log, message))
-
-
 def accept_fetch_request_from_observer(s: State, c: Constants, message: Fetch):
-    """A leader sends the next entry to an observer; it takes no note of how far that is."""
+    """A leader sends the next entry to an observer; it does not keep how far the observer is."""
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
     if fetch_error(s, c, message) != NO_ERROR:
         return "the server rejects the request"
     if not message.observer:
-        return "the request is a voter's"
+        return "the request is from a voter"
     if not is_valid_fetch_position(s.log[server], message):
         return "the logs do not agree"
     if not is_connected(s, server, message.source):
         return "the answer can't be sent: the link is down"
-    told, offset = min(s.hwm[server], message.fetch_offset), message.fetch_offset
-    reply(s, message, s.leader[server], OK, NO_ERROR, told, offset, 0)
+    offset = message.fetch_offset
+    reply(s, message, s.leader[server], OK, NO_ERROR, min(s.hwm[server], offset), offset, 0)
     return TAKEN
 
 
-# --- Taking the answer -------------------------------------------------------------------------
+# --- Handling the response ---------------------------------------------------------------------
 
 
-def extend_or_cut(s, server, message) -> None:
-    """Append what the answer brings, or cut the log where it says that the logs part."""
+def extend_or_truncate(s, server, message) -> None:
+    """Append the entry of the response, or truncate the log to where the logs diverge."""
     log = s.log[server]
     if message.result == OK and message.entry.command != NONE:
         append(log, message.entry)
@@ -248,9 +241,9 @@ def extend_or_cut(s, server, message) -> None:
 
 
 def switch_configuration(s, c, server, hwm) -> None:
-    """Assume the last configuration in the log: a new one, or, after a cut, an earlier one.
+    """Assume the last configuration of the log: a new one, or, after a truncation, an earlier one.
 
-    A server that is in it is a voter from now on, one that is not an observer.
+    From now on the server is a voter if it is a member, and an observer if not.
     """
     adopt_last_config(s, server, hwm)
     role = VOTER if is_member(s, server, server) else OBSERVER
@@ -262,31 +255,28 @@ def switch_configuration(s, c, server, hwm) -> None:
 
 
 def learn_high_watermark(s, c, server, message) -> None:
-    """A follower's high watermark is what the answer says, so it may go down.
-
-    Nor is it cut with the log; follower_hwm_fixed mends both.
-    """
-    if not c.follower_hwm_fixed:
-        if message.result == OK:
-            s.hwm[server] = message.hwm
-        return
-    if message.result == OK:
-        s.hwm[server] = max(s.hwm[server], message.hwm)
-    s.hwm[server] = min(s.hwm[server], s.log[server].length)
+    """A follower's high watermark becomes what the leader says, even if that is lower."""
+    learned = message.hwm if message.result == OK else s.hwm[server]
+    if c.follower_hwm_fixed:
+        learned = min(max(learned, s.hwm[server]), s.log[server].length)
+    s.hwm[server] = learned
 
 
 def handle_fetch_response(s: State, c: Constants, message: FetchAnswer):
-    """A follower takes the answer that it waits for: an entry, where to cut, or an error."""
+    """A follower handles the response that it waits for: an entry, a divergence, or an error.
+
+    A configuration command that it appends or truncates takes effect at once.
+    """
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
     pending = s.fetch_state[server].pending_fetch
     if not is_answer_to(message, pending):
-        return "the server does not wait for this answer"
+        return "the server does not wait for this response"
     if is_handled_by_common_rules(s, server, message) or s.state[server] != FOLLOWER:
         apply_state(s, c, server, by_common_rules(s, c, server, message))
     else:
-        extend_or_cut(s, server, message)
+        extend_or_truncate(s, server, message)
         switch_configuration(s, c, server, message.hwm)
         learn_high_watermark(s, c, server, message)
     s.fetch_state[server] = 0

@@ -1,13 +1,13 @@
-"""The variables of the original that have another shape here, as TLC prints them.
+"""How TLC prints the variables that have another shape here.
 
-There, all messages are one set of records, a link is a set of two servers, and the value of a log's
-entry is a client's value, a configuration or Nil.
+In the original all messages are one set of records, a link is a set of two servers, and the value
+of a log's entry is a client's value, a configuration or Nil.
 """
 
 from typing import Any
 
-from kraft_spec.network import pair
-from kraft_spec.types import (
+from kraft_spec.model.links import pair
+from kraft_spec.model.names import (
     ADD_VOTER_COMMAND,
     APPEND_COMMAND,
     DIVERGING,
@@ -17,8 +17,8 @@ from kraft_spec.types import (
     Command,
     Error,
     Result,
-    has_started,
 )
+from kraft_spec.model.state import has_started
 from protocol_lab.language.node_sets import contains, members
 
 Record = dict[str, Any]
@@ -152,12 +152,12 @@ def _messages(kinds: Any) -> list[Record]:
 
 
 def net_messages(s: Any, c: Any) -> list[Record]:
-    """What is under way."""
+    """The messages in flight."""
     return _messages(s.net_messages)
 
 
 def net_messages_processed(s: Any, c: Any) -> list[Record]:
-    """What was delivered or lost."""
+    """The messages that were delivered or lost."""
     return _messages(s.net_messages_processed)
 
 
@@ -171,7 +171,7 @@ def net_connectivity(s: Any, c: Any) -> list:
 
 
 def fetch_state(s: Any, c: Any) -> list:
-    """For every server the fetch request under way, and the last answer."""
+    """For every server the pending fetch request, and the last response."""
     return [(server, _fetch_state(s.fetch_state[server])) for server in _started(s, c)]
 
 
