@@ -108,3 +108,12 @@ def test_module_names_are_unique():
     """One name, one meaning: no two modules of the kit share a base name."""
     names = [path.stem for path in KIT.rglob("*.py") if path.stem not in ("__init__", "__main__")]
     assert sorted({each for each in names if names.count(each) > 1}) == []
+
+
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*_spec/*.md")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_to_files_lead_somewhere(document):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+    assert [each for each in links if not (document.parent / each).exists()] == []
