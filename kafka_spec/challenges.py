@@ -1,7 +1,7 @@
 """The challenges of Kafka, the easiest first: what an adversary can do to it."""
 
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.replication_core import Constants, State, presumes_leadership
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.model import Constants, State, presumes_leadership
 from protocol_lab.catalog import package_folder
 from protocol_lab.teaching.challenges import Challenge, told_until
 from protocol_lab.traces.scenarios import read_scenario

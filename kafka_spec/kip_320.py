@@ -9,40 +9,34 @@ What breaks: weak_isr and strong_isr hold in every configuration that was explor
 replicas, two records and three leader epochs included. The original also claims leader_in_isr,
 which is false in the first state; read there.
 
-Left out: see `replication_core`.
+Left out: see `replication.model`.
 
-Source: Kip320 in the Kafka replication specs.
+Source: Kip320.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.kip_279 import first_non_matching_offset_from_tail
-from kafka_spec.replication_core import (
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.actions import controller, leaders
+from kafka_spec.replication.actions.followers import (
+    become_follower_and_truncate_to,
+    copy_next_record,
+    first_non_matching_offset_from_tail,
+)
+from kafka_spec.replication.actions.leaders import update_isr
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import (
     Constants,
     Replica,
     Request,
     State,
-    become_follower_and_truncate_to,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    copy_next_record,
     has_high_watermark_reached_current_epoch,
-    init,
     is_following,
-    is_for_another,
     is_in_isr,
-    is_news,
     is_true_leader,
-    leader_write,
     presumes_leadership,
-    update_isr,
 )
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec, members, with_node, without_node
+from protocol_lab import TAKEN, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -163,29 +157,16 @@ def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Rep
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_320",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip320",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
+spec = replication_spec("kip_320", __doc__, original="Kip320")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
 spec.action(fenced_leader_expand_isr)
 spec.action(fenced_leader_shrink_isr, witnesses=shrink_witnesses)
-spec.action(leader_write)
+spec.action(leaders.leader_write)
 spec.action(fenced_leader_inc_high_watermark)
 spec.action(fenced_become_follower_and_truncate)
 spec.action(fenced_follower_fetch)
-spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leader_write)
-spec.weakly_fair(fenced_become_follower_and_truncate, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leaders.leader_write)
+spec.weakly_fair(fenced_become_follower_and_truncate, leaders.become_leader)
+declare_rest(spec)

@@ -9,41 +9,34 @@ commit a record because of a follower that is in an older epoch, and which then 
 else and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
 fail. `kip_320` compares the leader epochs instead.
 
-Left out: see `replication_core`.
+Left out: see `replication.model`.
 
-Source: Kip320FirstTry in the Kafka replication specs.
+Source: Kip320FirstTry.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import cut_off, has_offset
-from kafka_spec.kip_279 import first_non_matching_offset_from_tail
-from kafka_spec.replication_core import (
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.actions import controller, leaders, unfenced
+from kafka_spec.replication.actions.followers import (
+    copy_next_record,
+    first_non_matching_offset_from_tail,
+    truncate_to,
+)
+from kafka_spec.replication.actions.leaders import update_isr
+from kafka_spec.replication.actions.requests import adopt, is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import (
     Constants,
     Replica,
     Request,
     State,
-    adopt,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    copy_next_record,
     has_high_watermark_reached_current_epoch,
-    init,
     is_following,
-    is_for_another,
     is_in_isr,
-    is_news,
     is_true_leader,
-    leader_expand_isr,
-    leader_write,
     presumes_leadership,
-    update_isr,
 )
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec, members, with_node, without_node
+from protocol_lab import TAKEN, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -159,38 +152,26 @@ def follower_truncate(s: State, c: Constants, follower: Replica, leader: Replica
     if not needs_truncation(s, follower, leader):
         return "the follower's last record agrees with the leader's log"
     end_offset = first_non_matching_offset_from_tail(s, leader, follower)
-    cut_off(s.replica_log[follower], end_offset)
-    s.replica_state[follower].hw = min(s.replica_state[follower].hw, end_offset)
+    truncate_to(s, follower, end_offset)
     return TAKEN
 
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_320_first_try",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip320FirstTry",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
+spec = replication_spec("kip_320_first_try", __doc__, original="Kip320FirstTry")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
 spec.action(leader_expand_isr_better_fencing)
 spec.action(leader_shrink_isr_better_fencing)
-spec.action(leader_write)
+spec.action(leaders.leader_write)
 spec.action(improved_leader_inc_high_watermark)
 spec.action(become_follower)
 spec.action(follower_fetch)
 spec.action(follower_truncate)
 # The original asks for the old leader_expand_isr, which this protocol no longer has.
-spec.strongly_fair(improved_leader_inc_high_watermark, leader_expand_isr, leader_write)
-spec.weakly_fair(become_follower, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.strongly_fair(
+    improved_leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+)
+spec.weakly_fair(become_follower, leaders.become_leader)
+declare_rest(spec)

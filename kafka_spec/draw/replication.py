@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka_spec.bounded_log import has_offset, has_same_record
 from kafka_spec.draw.shared import (
     LEGEND,
     Log,
@@ -15,8 +16,7 @@ from kafka_spec.draw.shared import (
     set_text,
     widest_isr_change,
 )
-from kafka_spec.finite_replicated_log import has_offset, has_same_record
-from kafka_spec.replication_core import NO_EPOCH, is_true_leader, presumes_leadership
+from kafka_spec.replication.model import NO_EPOCH, is_true_leader, presumes_leadership
 from protocol_lab.drawing import Bar, Entry, Flag, Lane, Message, Messages, Text
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.node_sets import members

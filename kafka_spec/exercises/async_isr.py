@@ -1,7 +1,8 @@
 """The exercises of notebooks/kafka/04_async_isr."""
 
 from kafka_spec import async_isr
-from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
+from kafka_spec.isr_changes.actions import ask_for, write_isr
+from kafka_spec.isr_changes.model import Constants, Replica, Request, State
 from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
 from protocol_lab.spec.spec import Spec
 from protocol_lab.teaching.exercises import (

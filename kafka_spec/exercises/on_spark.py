@@ -2,7 +2,7 @@
 the truncation to the high watermark."""
 
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
-from kafka_spec.replication_core import Constants, State, presumes_leadership
+from kafka_spec.replication.model import Constants, State, presumes_leadership
 from protocol_lab import HOLDS, only
 from protocol_lab.semantics.transitions import evaluate, successors
 from protocol_lab.spec.spec import Model

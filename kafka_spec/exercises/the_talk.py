@@ -1,16 +1,16 @@
 """The exercises of notebooks/kafka/03_the_talk: unclean leader election."""
 
-from kafka_spec.unclean_leader_election import (
+from kafka_spec.leader_election.actions.unclean_elections import lead_alone
+from kafka_spec.leader_election.model import (
     Constants,
     Replica,
     State,
     common_prefix,
     has_no_leader,
     is_alive,
-    lead_alone,
     log_of,
-    spec,
 )
+from kafka_spec.unclean_leader_election import spec
 from protocol_lab import HOLDS, TAKEN, contains
 from protocol_lab.notebook import scenario
 from protocol_lab.teaching.exercises import (

@@ -1,22 +1,21 @@
-"""What is claimed of the five truncation variants, and what must be reachable in each of them.
+"""What the originals claim of the truncation variants, and what must be reachable in each of them.
 
-Checked by default are the two ISR properties, weak and strong, and the types; the rest only when
-named. `leader_in_isr` is the original's and false; `leader_in_isr_or_none`, `hw_within_log`,
-`presumed_leader_in_own_isr` and `isr_non_empty` are not in the original.
+By default weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is false, is checked
+only when named, as the invariants in `extra_claims` are.
 
-Source: KafkaReplication in the Kafka replication specs.
+Source: KafkaReplication.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.finite_replicated_log import has_offset, has_same_record
-from kafka_spec.replication_core import (
+from kafka_spec.bounded_log import has_offset, has_same_record
+from kafka_spec.replication.model import (
     NO_EPOCH,
     Constants,
     Record,
     State,
-    is_in_isr,
     presumes_leadership,
 )
-from protocol_lab import HOLDS, NONE, Spec, contains, is_subset, members, nodes_up_to
+from protocol_lab import HOLDS, NONE, contains, is_subset, members, nodes_up_to
 
 # --- Invariants ------------------------------------------------------------------------------
 
@@ -30,9 +29,9 @@ def holds_committed(s, replica, leader) -> bool:
 
 
 def weak_isr(s: State, c: Constants):
-    """Whoever a presumed leader counts as in sync has all that the leader calls committed.
+    """Every replica in a presumed leader's own ISR has all that this leader calls committed.
 
-    Weak, because the next leader is not taken from the presumed leader's own ISR.
+    Weak, because the next leader is elected from the ISR of the quorum state, not from this one.
     """
     for leader in range(1, c.replicas + 1):
         if presumes_leadership(s, leader):
@@ -43,7 +42,7 @@ def weak_isr(s: State, c: Constants):
 
 
 def strong_isr(s: State, c: Constants):
-    """Whoever the controller may elect has all that any presumed leader calls committed.
+    """Every replica that may be elected has all that any presumed leader calls committed.
 
     If it fails, a clean election can lose a record that consumers have seen.
     """
@@ -58,7 +57,7 @@ def strong_isr(s: State, c: Constants):
 def type_ok(s: State, c: Constants):
     """Every variable has a value of its type: epochs, offsets, nodes and ids are in range.
 
-    TLC can't evaluate the original's version, which compares an empty slot (-1) with a record.
+    TLC can't evaluate the original's TypeOk, which compares an empty slot (-1) with a record.
     """
     if not 0 <= s.next_record_id <= c.max_records:
         return "the next record id is out of range"
@@ -66,25 +65,25 @@ def type_ok(s: State, c: Constants):
         return "the next leader epoch is out of range"
     for replica in range(1, c.replicas + 1):
         if not is_log_well_formed(s.replica_log[replica], c):
-            return "a replica's log is no log"
+            return "a replica's log is malformed"
         if not 0 <= s.replica_state[replica].hw <= c.log_size:
             return "a replica's high watermark is out of range"
-        if not is_decision(s.replica_state[replica], c):
-            return "a replica believes in an epoch, leader or ISR that can't be"
-    if not is_decision(s.quorum_state, c):
-        return "the controller has an epoch, leader or ISR that can't be"
+        if not is_in_range(s.replica_state[replica], c):
+            return "a replica's epoch, leader or ISR is out of range"
+    if not is_in_range(s.quorum_state, c):
+        return "the quorum state's epoch, leader or ISR is out of range"
     for k in range(s.leader_and_isr_requests.length):
-        if not is_decision(s.leader_and_isr_requests.items[k], c):
-            return "a request has an epoch, leader or ISR that can't be"
+        if not is_in_range(s.leader_and_isr_requests.items[k], c):
+            return "a request's epoch, leader or ISR is out of range"
     return HOLDS
 
 
-def is_decision(decision, c) -> bool:
-    """Are epoch, leader and ISR in range?"""
+def is_in_range(names, c) -> bool:
+    """Are the epoch, leader and ISR that it names in range?"""
     return (
-        NO_EPOCH <= decision.leader_epoch <= c.max_leader_epoch
-        and NONE <= decision.leader <= c.replicas
-        and is_subset(decision.isr, nodes_up_to(c.replicas))
+        NO_EPOCH <= names.leader_epoch <= c.max_leader_epoch
+        and NONE <= names.leader <= c.replicas
+        and is_subset(names.isr, nodes_up_to(c.replicas))
     )
 
 
@@ -104,50 +103,17 @@ def is_record(record, c) -> bool:
 
 
 def leader_in_isr(s: State, c: Constants):
-    """The controller's leader is in the controller's ISR: as the original has it, and false.
+    """The leader is in the ISR, both as the quorum state has them: the original's, and false.
 
-    The original claims it as a theorem. But at the start nobody leads, and nobody is not a member
-    of the ISR, so the very first state breaks it. Whoever runs the model checker once finds out;
-    an invariant that was never checked is only an opinion. See leader_in_isr_or_none.
+    The original claims it as a theorem. But in the initial state there is no leader, and NONE is
+    not a member of the ISR: the model checker finds that at once. See leader_in_isr_or_none.
     """
     if not contains(s.quorum_state.isr, s.quorum_state.leader):
         return "the controller's leader, if there is one, is not in its ISR"
     return HOLDS
 
 
-def leader_in_isr_or_none(s: State, c: Constants):
-    """What leader_in_isr must have meant: if there is a leader, it is in the ISR."""
-    if s.quorum_state.leader == NONE:
-        return HOLDS
-    return leader_in_isr(s, c)
-
-
-def hw_within_log(s: State, c: Constants):
-    """No replica's high watermark is beyond the end of its log."""
-    for replica in range(1, c.replicas + 1):
-        if s.replica_state[replica].hw > s.replica_log[replica].end_offset:
-            return "a replica's high watermark is beyond the end of its log"
-    return HOLDS
-
-
-def presumed_leader_in_own_isr(s: State, c: Constants):
-    """Whoever believes to lead counts itself as in sync."""
-    for replica in range(1, c.replicas + 1):
-        if presumes_leadership(s, replica) and not is_in_isr(s, replica, replica):
-            return "a presumed leader is not in its own ISR"
-    return HOLDS
-
-
-def isr_non_empty(s: State, c: Constants):
-    """Somebody is in the controller's ISR. False: without a leader it can be emptied.
-
-    Then nobody can be elected and the partition is lost to the model. Kafka keeps the last member
-    (or, since KIP-966, remembers it elsewhere).
-    """
-    return "nobody is in the controller's ISR" if s.quorum_state.isr == 0 else HOLDS
-
-
-# --- What must be reachable, lest a model forbid everything and its invariants hold for nothing ---
+# --- Sometimes: states that must be reachable ------------------------------------------------
 
 
 def a_record_is_committed(s: State, c: Constants):
@@ -197,20 +163,3 @@ def logs_diverge(s: State, c: Constants):
                 if not has_same_record(s.replica_log[replica], s.replica_log[other], offset):
                     return HOLDS
     return "wherever two replicas have an offset, they hold the same record there"
-
-
-def declare_properties(spec: Spec) -> None:
-    """What is claimed of every variant, and, after it, what is checked only when named."""
-    spec.invariant(weak_isr)
-    spec.invariant(strong_isr)
-    spec.invariant(type_ok)
-    spec.invariant(leader_in_isr, by_default=False)
-    spec.invariant(leader_in_isr_or_none, by_default=False)
-    spec.invariant(hw_within_log, by_default=False)
-    spec.invariant(presumed_leader_in_own_isr, by_default=False)
-    spec.invariant(isr_non_empty, by_default=False)
-    spec.sometimes(a_record_is_committed)
-    spec.sometimes(the_isr_has_shrunk)
-    spec.sometimes(the_isr_has_grown)
-    spec.sometimes(a_zombie_leads)
-    spec.sometimes(logs_diverge)
