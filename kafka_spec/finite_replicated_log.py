@@ -1,14 +1,14 @@
 """A log of bounded size on every replica, and the three things that can happen to it.
 
 A replica's log has `end_offset` records at the offsets 0, 1, ..., end_offset - 1; the slots from
-end_offset on are empty. Somebody appends a record, a log is cut off at some offset, or the next
-record is copied from one replica to another.
+end_offset on are empty. A record is appended, a log is cut off at some offset, or the next record
+is copied from one replica to another.
 
-Nobody leads here and nobody compares logs, so logs soon differ and every combination of contents
+There is no leader and logs are not compared, so they soon differ and every combination of contents
 is reachable: 2 replicas, 2 records and log_size=2 give (1 + 2 + 4)² = 49 states. The truncation
 variants have such logs too (`bounded_log`), and add the rules that keep them alike.
 
-Left out: who may write, and when a log must be cut off. Nothing breaks: only the type is claimed.
+Left out: who may write, and when a log must be cut off. Nothing breaks: type_ok is the only claim.
 
 Source: FiniteReplicatedLog.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification

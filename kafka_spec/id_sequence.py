@@ -43,7 +43,7 @@ def init(s: State, c: Constants):
 
 @spec.action
 def next_id(s: State, c: Constants, id: Range(0, "max_id")):
-    """Somebody takes the next id."""
+    """The next id is taken."""
     if id != s.next_id:
         return "it is not this id's turn"
     s.next_id += 1

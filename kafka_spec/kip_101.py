@@ -1,14 +1,18 @@
 """KIP-101: a new follower asks the leader where the follower's last epoch ends.
 
-What it models: Kafka 0.11. Records carry the epoch of the leader that wrote them, and a replica
-that meets a leader in a new leader epoch asks it: where in your log does the epoch of my last
-record end? There it cuts its log off, instead of at its high watermark.
+What it models: Kafka 0.11. Records carry the epoch of the leader that wrote them. A replica that
+becomes a follower in a new leader epoch asks the leader: where in your log does the epoch of my
+last record end? There it cuts its log off, instead of at its high watermark.
 
-What breaks: the leader may never have heard of that epoch. Then the follower falls back to its
+What breaks: the leader may have no record of that epoch. Then the follower falls back to its
 high watermark, and loses committed records as before: after two quick elections, with two
 replicas and three leader epochs (weak_isr and strong_isr). KIP-279 replaces the question
 (`kip_279`). Also, the end that the leader names may be beyond the follower's own end; the model
-then refuses for good, where Kafka keeps the whole log (truncation_never_blocked, only when named).
+then never lets it become a follower, where Kafka keeps the whole log (truncation_never_blocked,
+which is checked when named).
+
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
 Left out: see `replication.model`.
 
@@ -30,7 +34,7 @@ from protocol_lab import HOLDS, TAKEN
 def become_follower_truncate_kip_101(s: State, c: Constants, follower: Replica, request: Request):
     """A replica picks a request that makes another the leader, and asks where its epoch ends.
 
-    It is answered from the leader's log as it is now; whether the leader leads yet is not asked.
+    The answer comes from the leader's log as it is now, even if that replica does not lead yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -89,9 +93,10 @@ declare_rest(spec)
 
 @spec.invariant(by_default=False)
 def truncation_never_blocked(s: State, c: Constants):
-    """Whoever may become a follower can. False, and not in the original.
+    """A request never finds a follower that can't truncate. False, and not in the original.
 
-    A follower that is shorter than its leader, in the same last epoch, is told the leader's end.
+    If a follower's log is shorter than the leader's and has the same last epoch, the answer is the
+    leader's end.
     """
     for k in range(s.leader_and_isr_requests.length):
         request = s.leader_and_isr_requests.items[k]

@@ -1,13 +1,16 @@
 """KIP-279: a new follower looks for the last record that it has in common with the leader.
 
-What it models: Kafka 2.0. A replica that meets a leader in a new leader epoch compares epochs with
-it, backwards from the end of its log, until they agree. The model compares the records themselves,
-in one step.
+What it models: Kafka 2.0. A replica that becomes a follower in a new leader epoch compares epochs
+with the leader, backwards from the end of its log, until they agree. The model compares the records
+themselves, in one step.
 
-What breaks: the meeting is not fenced. A replica may act on an old request and compare with
-a leader that is in another epoch by now, or is none yet; and a leader counts followers that are in
-another epoch when it commits. With three replicas both weak_isr and strong_isr fail, with two they
-hold in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
+What breaks: the comparison is not fenced. A replica may act on an old request and compare with a
+leader that is in another epoch by now, or does not lead yet; and a leader that commits counts
+followers of other epochs. With three replicas both weak_isr and strong_isr fail, with two they hold
+in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
+
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
 Left out: see `replication.model`.
 
@@ -30,9 +33,9 @@ from protocol_lab import TAKEN
 
 
 def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, request: Request):
-    """A replica picks a request that makes another the leader, and looks for what they share.
+    """A replica picks a request that makes another the leader; it keeps what their logs share.
 
-    It compares with the leader's log as it is now; whether the leader leads yet is not asked.
+    It compares with the leader's log as it is now, even if that replica does not lead yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -44,7 +47,7 @@ def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, 
 
 
 def become_follower_witnesses(s, c, follower, request) -> int:
-    """The original says "the log is empty, or ...", and both are true of an empty log."""
+    """The multiplicity: the original says "the log is empty, or ...": both hold if it is empty."""
     return 2 if is_empty(s.replica_log[follower]) else 1
 
 

@@ -1,13 +1,16 @@
 """KIP-320: every fetch, ISR change and truncation is fenced by the leader epoch.
 
-What it models: Kafka 2.1. Leader and follower deal with each other only while both are in the same
-leader epoch. So a follower compares logs with a leader that leads, in the epoch of the request
-that made it a follower; and a leader counts only followers of its own epoch. In addition a leader
-admits nobody to the ISR before everything from earlier epochs is committed.
+What it models: Kafka 2.1. A leader and a follower interact only while both are in the same leader
+epoch. So a new follower compares its log only with a leader that already leads in the epoch of the
+request, and a leader counts only followers of its own epoch. In addition a leader adds nobody to
+the ISR before all records of earlier epochs are committed.
 
-What breaks: weak_isr and strong_isr hold in every configuration that was explored, three
-replicas, two records and three leader epochs included. The original also claims leader_in_isr,
-which is false in the first state; read there.
+What breaks: nothing. weak_isr and strong_isr hold in every configuration that was explored, three
+replicas, two records and three leader epochs included. (leader_in_isr, which the original claims as
+well, is false in the initial state.)
+
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
 Left out: see `replication.model`.
 
@@ -57,7 +60,7 @@ def has_follower_reached_high_watermark(s, leader, follower) -> bool:
 
 
 def leads_in_epoch(s, leader, epoch) -> bool:
-    """Does the replica believe that it leads, in this very epoch?"""
+    """Does the replica believe that it leads, in exactly this epoch?"""
     return presumes_leadership(s, leader) and s.replica_state[leader].leader_epoch == epoch
 
 
@@ -72,7 +75,7 @@ def is_shorter(s, follower, leader) -> bool:
 def fenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
     """The true leader adds a follower of its epoch whose log reaches the high watermark.
 
-    Not before everything from earlier epochs is committed: until then the leader can't tell how
+    Not before all records of earlier epochs are committed: until then the leader does not know how
     far its predecessor had committed.
     """
     if not is_true_leader(s, leader):
@@ -104,7 +107,7 @@ def fenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: 
 
 
 def shrink_witnesses(s, c, leader, follower) -> int:
-    """The original says "in another epoch, or lagging", and both may be true."""
+    """The multiplicity: the original says "in another epoch, or lagging", and both may be true."""
     return (
         1 if is_following_leader_epoch(s, leader, follower) else 1 + is_shorter(s, follower, leader)
     )
@@ -130,9 +133,9 @@ def fenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
 def fenced_become_follower_and_truncate(
     s: State, c: Constants, follower: Replica, request: Request
 ):
-    """A replica picks a request that makes another the leader, and looks for what they share.
+    """A replica picks a request that makes another the leader; it keeps what their logs share.
 
-    Only if that leader leads, in the epoch of this request: else its log may still change.
+    Only if that leader already leads in the request's epoch: before that its log may still change.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"

@@ -1,13 +1,16 @@
 """KIP-320, rejected first try: fetch at once, truncate when the record epochs disagree.
 
-What it models: an idea that was never released. A new follower keeps its log and just starts to
-fetch; each fetch tells the epoch of the follower's last record, and the leader compares it with
-its own record there. If they differ the follower truncates, at any time, as KIP-279 does.
+What it models: an idea that was never released. A new follower keeps its log and starts to fetch at
+once; each fetch carries the epoch of the follower's last record, and the leader compares it with
+its own record there. If they differ the follower truncates, at any time, as in KIP-279.
 
-What breaks: *records'* epochs are compared, the *replicas'* leader epochs are not. A leader may
-commit a record because of a follower that is in an older epoch, and which then follows somebody
-else and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
+What breaks: the epochs of *records* are compared, the leader epochs of *replicas* are not. A leader
+may commit a record because of a follower that is in an older epoch, which then follows another
+leader and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
 fail. `kip_320` compares the leader epochs instead.
+
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
 Left out: see `replication.model`.
 
@@ -74,7 +77,7 @@ def needs_truncation(s, follower, leader) -> bool:
 def leader_expand_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
     """The true leader adds a follower that agrees with it just below the high watermark.
 
-    Not before everything from earlier epochs is committed: until then the leader can't tell how
+    Not before all records of earlier epochs are committed: until then the leader does not know how
     far its predecessor had committed.
     """
     if not is_true_leader(s, leader):

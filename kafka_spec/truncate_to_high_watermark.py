@@ -1,12 +1,15 @@
 """Before KIP-101: a new follower cuts its log off at its own high watermark.
 
-What it models: Kafka before 0.11. Records carry no usable epoch. A replica that meets a leader in
-a new leader epoch keeps what it knows to be committed, and fetches the rest again.
+What it models: Kafka before 0.11. Records carry no usable epoch. A replica that becomes a follower
+in a new leader epoch keeps what it knows to be committed, and fetches the rest again.
 
 What breaks: a follower learns of the high watermark one fetch late. So it may cut off a record
 that the leader has committed *because this very follower holds it*. If it is made the leader
 before it has fetched the record again, the record is lost. Both weak_isr and strong_isr fail, with
 two replicas and two leader epochs already. KIP-101 replaces the truncation offset (`kip_101`).
+
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
 Left out: see `replication.model`.
 
@@ -27,9 +30,9 @@ from protocol_lab import TAKEN
 def become_follower_truncate_to_high_watermark(
     s: State, c: Constants, follower: Replica, request: Request
 ):
-    """A replica picks a request that makes another the leader, and trusts its high watermark.
+    """A replica picks a request that makes another the leader, and cuts off at its high watermark.
 
-    What the leader holds, and whether it leads yet, is not asked.
+    Neither the leader's log is looked at, nor whether that replica leads yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"

@@ -32,7 +32,7 @@ Slides and pictures count from 0.
 The third rule loses nothing within the default bounds, with min_isr=1, 2 or 3. Nor does it cost
 anything while min_isr is 2 or more: as only one replica dies, an eligible one is always alive. With
 min_isr=1 the only eligible replica may be the dead one: 4,938 of 134,220 states are offline where
-latest_offset would elect somebody (elects_where_latest_offset_would). The rule is simplified:
+latest_offset would elect a replica (elects_where_latest_offset_would). The rule is simplified:
 every replica keeps its log, so nobody stops being eligible because of an unclean restart, and
 Kafka's last resort after that, the last known leader, is not needed.
 

@@ -52,7 +52,7 @@ from protocol_lab.teaching.exercises import (
         " follower must be in the *controller's* ISR as well.",
         "So nobody may be dropped from the ISR on the way. Which other decision of the controller"
         " makes a follower truncate?",
-        "Let the controller decide three times that somebody leads, the first and the last time"
+        "Let the controller elect a leader three times, the first and the last time"
         " the same replica. The follower picks the first decision, and later the last one.",
     ],
     answer="""
@@ -98,10 +98,10 @@ def _checked_isr(model: Model) -> Result:
 
 @exercise(
     hints=[
-        "Explore! A configuration is as small as it can be if it breaks an invariant and every"
+        "Explore. A configuration is as small as it can be if it breaks an invariant, and every"
         " configuration with one constant lowered by one breaks none.",
         "Two replicas need room for a second record: the one of the epoch that the leader does not"
-        " know. With three replicas there is a way with a single record.",
+        " know. With three replicas a single record is enough for a counterexample.",
     ],
     answer={"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 2},
     why="With two replicas the follower must lead in between and write a record of its own epoch,"

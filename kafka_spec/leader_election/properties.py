@@ -46,7 +46,7 @@ def committed_messages_never_lost(s: State, c: Constants):
 
 
 def elects_where_latest_offset_would(s: State, c: Constants):
-    """Where latest_offset would elect somebody, eligible_leader_replicas does as well.
+    """Where latest_offset would elect a replica, eligible_leader_replicas does as well.
 
     This is what the third rule may cost: the partition stays offline rather than elect a replica
     that was out of sync while messages were committed.

@@ -2,7 +2,7 @@
 
 from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
-from kafka_spec.replication import extra_claims, liveness, properties, situations
+from kafka_spec.replication import additional_properties, liveness, properties, situations
 from kafka_spec.replication.model import Constants, Replica, State, init
 from protocol_lab import Spec
 
@@ -30,15 +30,15 @@ def declare_rest(spec: Spec) -> None:
     spec.invariant(properties.strong_isr)
     spec.invariant(properties.type_ok)
     spec.invariant(properties.leader_in_isr, by_default=False)
-    spec.invariant(extra_claims.leader_in_isr_or_none, by_default=False)
-    spec.invariant(extra_claims.hw_within_log, by_default=False)
-    spec.invariant(extra_claims.presumed_leader_in_own_isr, by_default=False)
-    spec.invariant(extra_claims.isr_non_empty, by_default=False)
-    spec.sometimes(properties.a_record_is_committed)
-    spec.sometimes(properties.the_isr_has_shrunk)
-    spec.sometimes(properties.the_isr_has_grown)
-    spec.sometimes(properties.a_zombie_leads)
-    spec.sometimes(properties.logs_diverge)
+    spec.invariant(additional_properties.leader_in_isr_or_none, by_default=False)
+    spec.invariant(additional_properties.hw_within_log, by_default=False)
+    spec.invariant(additional_properties.presumed_leader_in_own_isr, by_default=False)
+    spec.invariant(additional_properties.isr_non_empty, by_default=False)
+    spec.sometimes(additional_properties.a_record_is_committed)
+    spec.sometimes(additional_properties.the_isr_has_shrunk)
+    spec.sometimes(additional_properties.the_isr_has_grown)
+    spec.sometimes(additional_properties.a_zombie_leads)
+    spec.sometimes(additional_properties.logs_diverge)
     spec.property(liveness.leaders_learn_of_their_election)
     spec.property(liveness.everybody_learns_who_leads)
     spec.property(liveness.records_are_committed_or_truncated)

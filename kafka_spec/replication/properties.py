@@ -1,7 +1,7 @@
-"""What the originals claim of the truncation variants, and what must be reachable in each of them.
+"""What the originals claim of the truncation variants.
 
 By default weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is false, is checked
-only when named, as the invariants in `extra_claims` are.
+only when named, as are the invariants in `additional_properties`.
 
 Source: KafkaReplication.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification
@@ -16,8 +16,6 @@ from kafka_spec.replication.model import (
     presumes_leadership,
 )
 from protocol_lab import HOLDS, NONE, contains, is_subset, members, nodes_up_to
-
-# --- Invariants ------------------------------------------------------------------------------
 
 
 def holds_committed(s, replica, leader) -> bool:
@@ -103,7 +101,7 @@ def is_record(record, c) -> bool:
 
 
 def leader_in_isr(s: State, c: Constants):
-    """The leader is in the ISR, both as the quorum state has them: the original's, and false.
+    """The quorum state's leader is in its ISR: as the original states it, and false.
 
     The original claims it as a theorem. But in the initial state there is no leader, and NONE is
     not a member of the ISR: the model checker finds that at once. See leader_in_isr_or_none.
@@ -111,55 +109,3 @@ def leader_in_isr(s: State, c: Constants):
     if not contains(s.quorum_state.isr, s.quorum_state.leader):
         return "the controller's leader, if there is one, is not in its ISR"
     return HOLDS
-
-
-# --- Sometimes: states that must be reachable ------------------------------------------------
-
-
-def a_record_is_committed(s: State, c: Constants):
-    """A leader commits a record that another replica holds as well."""
-    for leader in range(1, c.replicas + 1):
-        if presumes_leadership(s, leader) and s.replica_state[leader].hw > 0:
-            for other in range(1, c.replicas + 1):
-                if other != leader and holds_committed(s, other, leader):
-                    return HOLDS
-    return "no leader has a committed record that another replica holds as well"
-
-
-def the_isr_has_shrunk(s: State, c: Constants):
-    """The leader removes a member from the ISR that the latest request names."""
-    count = s.leader_and_isr_requests.length
-    if count == 0:
-        return "there is no request yet"
-    if is_subset(s.leader_and_isr_requests.items[count - 1].isr, s.quorum_state.isr):
-        return "all members that the latest request names are in the ISR"
-    return HOLDS
-
-
-def the_isr_has_grown(s: State, c: Constants):
-    """The leader adds a member to the ISR that the latest request names."""
-    count = s.leader_and_isr_requests.length
-    if count == 0:
-        return "there is no request yet"
-    if is_subset(s.quorum_state.isr, s.leader_and_isr_requests.items[count - 1].isr):
-        return "the latest request names all members of the ISR"
-    return HOLDS
-
-
-def a_zombie_leads(s: State, c: Constants):
-    """Two replicas believe that they lead."""
-    if sum(1 for replica in range(1, c.replicas + 1) if presumes_leadership(s, replica)) < 2:
-        return "at most one replica believes that it leads"
-    return HOLDS
-
-
-def logs_diverge(s: State, c: Constants):
-    """Two replicas hold different records at the same offset."""
-    for replica in range(1, c.replicas + 1):
-        for other in range(1, replica):
-            for offset in range(
-                min(s.replica_log[replica].end_offset, s.replica_log[other].end_offset)
-            ):
-                if not has_same_record(s.replica_log[replica], s.replica_log[other], offset):
-                    return HOLDS
-    return "wherever two replicas have an offset, they hold the same record there"

@@ -4,7 +4,7 @@ from protocol_lab import NONE
 
 
 def is_for_another(request, replica) -> bool:
-    """Does the request make somebody else the leader?"""
+    """Does the request make another replica the leader?"""
     return request.leader != NONE and request.leader != replica
 
 

@@ -28,7 +28,7 @@ def leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica
 
 
 def leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: Replica):
-    """The true leader drops a follower that lags, or that follows somebody else."""
+    """The true leader drops a follower that lags, or that follows another replica."""
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
     if leader == follower:
