@@ -2,9 +2,9 @@
 
 `quorum_state` is the partition's shared record (ZooKeeper's, or a metadata log's): who leads, in
 which leader epoch, and who is in the ISR. The controller writes it, with a new leader epoch each
-time, and so does the leader when it changes the ISR; reading and writing it is instantaneous. The
-controller has no state of its own: where reasons and pictures speak of the controller's leader or
-ISR, they mean this record.
+time; so does the leader, which changes the ISR in its own epoch. Both read and write it at once,
+and the controller has no state besides: where reasons and pictures speak of the controller's leader
+or ISR, they mean this record.
 
 Each change that the controller makes is also sent as a request. Requests stay in the state, and a
 replica may pick any of them at any time, if its leader epoch is later than what the replica knows.
