@@ -1,8 +1,4 @@
-"""The model of the ISR's two writers: the leader's state, the controller's, and their messages.
-
-Source: AsyncIsr.tla by Jason Gustafson and Guozhang Wang,
-https://github.com/hachikuji/kafka-specification
-"""
+"""The model of the ISR's two writers: the leader's state, the controller's, and their messages."""
 
 from typing import Annotated, NamedTuple
 

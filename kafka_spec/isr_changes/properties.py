@@ -1,7 +1,6 @@
-"""The bounds of the search, what the original claims, and what must be reachable.
+"""The bounds of the search, what is claimed, and what must be reachable.
 
-Source of valid_high_watermark and type_ok: AsyncIsr.tla by Jason Gustafson and Guozhang Wang,
-https://github.com/hachikuji/kafka-specification
+valid_high_watermark and type_ok are the original's.
 """
 
 from kafka_spec.isr_changes.model import (

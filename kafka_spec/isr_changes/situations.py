@@ -1,4 +1,4 @@
-"""States of the two writers of the ISR that are worth finding, for a learner to pick."""
+"""States of the ISR's two writers that are worth finding, for a learner to pick."""
 
 from kafka_spec.isr_changes.model import Constants, State, high_watermark
 from protocol_lab import is_subset, members, size

@@ -4,9 +4,6 @@ Leaders change at once, for all who look into `zk_state`; only followers lag, as
 follower of the new leader before it fetches. The replica list has the replicas in the order of
 their numbers, and keeps it: as in the original, `preferred_leader` is a field of its own (in Kafka
 it is the first of the list), so that moving the preference does not reorder the list.
-
-Source: UncleanLeaderElectionSafety.tla by Haruki Okada (LINE),
-https://github.com/ocadaruma/kafka-spec
 """
 
 from typing import Annotated, NamedTuple

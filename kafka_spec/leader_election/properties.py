@@ -1,7 +1,6 @@
-"""The bounds of the search, what the original claims, and what must be reachable.
+"""The bounds of the search, what is claimed, and what must be reachable.
 
-Source of committed_messages_never_lost: UncleanLeaderElectionSafety.tla by Haruki Okada (LINE),
-https://github.com/ocadaruma/kafka-spec
+committed_messages_never_lost is the original's.
 """
 
 from kafka_spec.leader_election.model import (

@@ -2,19 +2,10 @@
 
 By default weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is false, is checked
 only when named, as are the invariants in `additional_properties`.
-
-Source: KafkaReplication.tla by Jason Gustafson and Guozhang Wang,
-https://github.com/hachikuji/kafka-specification
 """
 
 from kafka_spec.bounded_log import has_offset, has_same_record
-from kafka_spec.replication.model import (
-    NO_EPOCH,
-    Constants,
-    Record,
-    State,
-    presumes_leadership,
-)
+from kafka_spec.replication.model import NO_EPOCH, Constants, Record, State, presumes_leadership
 from protocol_lab import HOLDS, NONE, contains, is_subset, members, nodes_up_to
 
 
