@@ -1,7 +1,7 @@
 """The challenges of Kafka, the easiest first: what an adversary can do to it."""
 
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.replication_core import Constants, State, presumes_leadership
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.model import Constants, State, presumes_leadership
 from protocol_lab.catalog import package_folder
 from protocol_lab.teaching.challenges import Challenge, told_until
 from protocol_lab.traces.scenarios import read_scenario
@@ -66,7 +66,7 @@ CHALLENGES = [
             50,
         ),
         hints=[
-            "Which of the two messages at that offset is of the later epoch? Would you rather have"
+            "Which of both messages at that offset is of the later epoch? Would you rather have"
             " the other one committed?",
             "The message of epoch 1 is committed as soon as all of the ISR hold it. Who has to"
             " lead for that, and who has to copy it?",
@@ -95,7 +95,7 @@ CHALLENGES = [
         "nobody_fails",
         "Lose a record although no broker fails",
         "Before KIP-101 a new follower truncates to its high watermark. The controller may move the"
-        " leadership, but never finds a broker gone. Make somebody in the controller's ISR lack a"
+        " leadership, but never finds a broker gone. Make a member of the controller's ISR lack a"
         " committed record: the next clean election may lose it.",
         spec="kafka.truncate_to_high_watermark",
         constants={"replicas": 2},
@@ -113,8 +113,8 @@ CHALLENGES = [
     Challenge(
         "outwit_the_first_try",
         "Outwit the first try at KIP-320",
-        "The first try compares the epochs of records instead of those of replicas. Make somebody"
-        " in the controller's ISR lack a record that a leader calls committed.",
+        "The first try compares the epochs of records instead of those of replicas. Make a"
+        " member of the controller's ISR lack a record that a leader calls committed.",
         spec="kafka.kip_320_first_try",
         constants={"log_size": 1, "max_records": 1},
         breaks="strong_isr",
@@ -142,7 +142,7 @@ CHALLENGES = [
             " before all of the ISR had it. Who leads next must not have it.",
             "swap_preferred_leader and preferred_leader_election move the leadership while"
             " everybody is alive: to another replica, which writes, and back again.",
-            "The replica that is elected in the end is out of the ISR from the beginning. In"
+            "The replica that is finally elected is out of the ISR from the beginning. In"
             " between it copies the message of the later epoch, and is then too slow to drop it.",
         ],
     ),

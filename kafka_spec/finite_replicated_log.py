@@ -1,22 +1,24 @@
 """A log of bounded size on every replica, and the three things that can happen to it.
 
 A replica's log has `end_offset` records at the offsets 0, 1, ..., end_offset - 1; the slots from
-end_offset on are empty. Somebody appends a record, a log is cut off at some offset, or the next
-record is copied from one replica to another.
+end_offset on are empty. A record is appended, a log is cut off at some offset, or the next record
+is copied from one replica to another.
 
-Nobody leads here and nobody compares logs, so logs soon differ and every combination of contents
-is reachable: 2 replicas, 2 records and log_size=2 give (1 + 2 + 4)² = 49 states. The five Kafka
-variants use these helpers on logs of their own and add the rules that keep logs alike.
+There is no leader and logs are not compared, so they soon differ and every combination of contents
+is reachable: 2 replicas, 2 records and log_size=2 give (1 + 2 + 4)² = 49 states. The truncation
+variants have such logs too (`bounded_log`), and add the rules that keep them alike.
 
-Left out: who may write, and when a log must be cut off. Nothing breaks: only the type is claimed.
+Left out: who may write, and when a log must be cut off. Nothing breaks: type_ok is the only claim.
 
-Source: FiniteReplicatedLog in the Kafka replication specs.
+Source: FiniteReplicatedLog.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.bounded_log import cut_off, has_offset, has_same_record, is_full, write_next
 from kafka_spec.draw.logs import draw_logs
-from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Node, Per, Range, Spec, Struct, erase
+from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Node, Per, Range, Spec, Struct
 
 
 class Constants(NamedTuple):
@@ -58,46 +60,6 @@ spec.symmetric(Replica)
 def init(s: State, c: Constants):
     """All logs are empty."""
     return TAKEN
-
-
-# --- Logs: what this spec and the five variants ask of them and do to them ---------------------
-
-
-def is_empty(log) -> bool:
-    """Is there no record in the log?"""
-    return log.end_offset == 0
-
-
-def is_full(log, log_size) -> bool:
-    """Is there no room left in the log?"""
-    return log.end_offset == log_size
-
-
-def has_offset(log, offset) -> bool:
-    """Is there a record at this offset?"""
-    return offset < log.end_offset
-
-
-def has_same_record(log, other, offset) -> bool:
-    """Do both logs hold the same record at this offset?"""
-    return (
-        has_offset(log, offset)
-        and has_offset(other, offset)
-        and log.records[offset] == other.records[offset]
-    )
-
-
-def write_next(log, record) -> None:
-    """Write a record at the end; whoever calls has checked that the log is not full."""
-    log.records[log.end_offset] = record
-    log.end_offset += 1
-
-
-def cut_off(log, end_offset) -> None:
-    """Drop every record from this offset on; nothing happens if there is none."""
-    while log.end_offset > end_offset:
-        log.end_offset -= 1
-        erase(log.records, log.end_offset)
 
 
 # --- Actions ---------------------------------------------------------------------------------

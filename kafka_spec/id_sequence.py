@@ -1,11 +1,12 @@
 """Ids are handed out one by one: 0, 1, ..., max_id, and then no more.
 
-Two counters of the Kafka models work like this: record ids, so that every record is unlike all
-others, and leader epochs, so that of two decisions about the leader the later one can be told.
+Two counters of the Kafka models work like this: record ids, so that no two records are the same,
+and leader epochs, so that of two requests that name a leader it is known which one is later.
 
 Left out: who takes the ids. Nothing breaks here; it is the smallest spec of the kit.
 
-Source: IdSequence in the Kafka replication specs.
+Source: IdSequence.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
 from typing import Annotated, NamedTuple
@@ -42,7 +43,7 @@ def init(s: State, c: Constants):
 
 @spec.action
 def next_id(s: State, c: Constants, id: Range(0, "max_id")):
-    """Somebody takes the next id."""
+    """The next id is taken."""
     if id != s.next_id:
         return "it is not this id's turn"
     s.next_id += 1

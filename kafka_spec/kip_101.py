@@ -1,45 +1,32 @@
 """KIP-101: a new follower asks the leader where the follower's last epoch ends.
 
-What it models: Kafka 0.11. Records carry the epoch of the leader that wrote them, and a replica
-that meets a leader in a new leader epoch asks it: where in your log does the epoch of my last
-record end? There it cuts its log off, instead of at its high watermark.
+What it models: Kafka 0.11. Records carry the epoch of the leader that wrote them. A replica that
+becomes a follower in a new leader epoch asks the leader: where in your log does the epoch of my
+last record end? There it cuts its log off, instead of at its high watermark.
 
-What breaks: the leader may never have heard of that epoch. Then the follower falls back to its
+What breaks: the leader may have no record of that epoch. Then the follower falls back to its
 high watermark, and loses committed records as before: after two quick elections, with two
 replicas and three leader epochs (weak_isr and strong_isr). KIP-279 replaces the question
 (`kip_279`). Also, the end that the leader names may be beyond the follower's own end; the model
-then refuses for good, where Kafka keeps the whole log (truncation_never_blocked, only when named).
+then never lets it become a follower, where Kafka keeps the whole log (truncation_never_blocked,
+which is checked when named).
 
-Left out: see `replication_core`.
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
-Source: Kip101 in the Kafka replication specs.
+Left out: see `replication.model`.
+
+Source: Kip101.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import is_empty
-from kafka_spec.replication_core import (
-    Constants,
-    Replica,
-    Request,
-    State,
-    become_follower_and_truncate_to,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    follower_replicate,
-    init,
-    is_for_another,
-    is_news,
-    leader_expand_isr,
-    leader_inc_high_watermark,
-    leader_shrink_isr,
-    leader_write,
-)
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import HOLDS, TAKEN, Spec
+from kafka_spec.bounded_log import is_empty
+from kafka_spec.replication.actions import controller, leaders, unfenced
+from kafka_spec.replication.actions.followers import become_follower_and_truncate_to
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import Constants, Replica, Request, State
+from protocol_lab import HOLDS, TAKEN
 
 # --- Becoming a follower ---------------------------------------------------------------------
 
@@ -47,7 +34,7 @@ from protocol_lab import HOLDS, TAKEN, Spec
 def become_follower_truncate_kip_101(s: State, c: Constants, follower: Replica, request: Request):
     """A replica picks a request that makes another the leader, and asks where its epoch ends.
 
-    It is answered from the leader's log as it is now; whether the leader leads yet is not asked.
+    The answer comes from the leader's log as it is now, even if that replica does not lead yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -87,39 +74,29 @@ def is_answer_beyond_end(s, leader, follower) -> bool:
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_101",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip101",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
-spec.action(leader_expand_isr)
-spec.action(leader_shrink_isr)
-spec.action(leader_write)
-spec.action(leader_inc_high_watermark)
+spec = replication_spec("kip_101", __doc__, original="Kip101")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
+spec.action(unfenced.leader_expand_isr)
+spec.action(unfenced.leader_shrink_isr)
+spec.action(leaders.leader_write)
+spec.action(unfenced.leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_101)
-spec.action(follower_replicate)
-spec.strongly_fair(leader_inc_high_watermark, leader_expand_isr, leader_write)
-spec.weakly_fair(become_follower_truncate_kip_101, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.action(unfenced.follower_replicate)
+spec.strongly_fair(
+    unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+)
+spec.weakly_fair(become_follower_truncate_kip_101, leaders.become_leader)
+declare_rest(spec)
 
 
 @spec.invariant(by_default=False)
 def truncation_never_blocked(s: State, c: Constants):
-    """Whoever may become a follower can. False, and not in the original.
+    """A request never finds a follower that can't truncate. False, and not in the original.
 
-    A follower that is shorter than its leader, in the same last epoch, is told the leader's end.
+    If a follower's log is shorter than the leader's and has the same last epoch, the answer is the
+    leader's end.
     """
     for k in range(s.leader_and_isr_requests.length):
         request = s.leader_and_isr_requests.items[k]

@@ -1,52 +1,41 @@
 """KIP-279: a new follower looks for the last record that it has in common with the leader.
 
-What it models: Kafka 2.0. A replica that meets a leader in a new leader epoch compares epochs with
-it, backwards from the end of its log, until they agree. The model compares the records themselves,
-in one step.
+What it models: Kafka 2.0. A replica that becomes a follower in a new leader epoch compares epochs
+with the leader, backwards from the end of its log, until they agree. The model compares the records
+themselves, in one step.
 
-What breaks: the meeting is not fenced. A replica may act on an old request and compare with
-a leader that is in another epoch by now, or is none yet; and a leader counts followers that are in
-another epoch when it commits. With three replicas both weak_isr and strong_isr fail, with two they
-hold in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
+What breaks: the comparison is not fenced. A replica may act on an old request and compare with a
+leader that is in another epoch by now, or does not lead yet; and a leader that commits counts
+followers of other epochs. With three replicas both weak_isr and strong_isr fail, with two they hold
+in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
 
-Left out: see `replication_core`.
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
-Source: Kip279 in the Kafka replication specs.
+Left out: see `replication.model`.
+
+Source: Kip279.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import has_same_record, is_empty
-from kafka_spec.replication_core import (
-    Constants,
-    Replica,
-    Request,
-    State,
+from kafka_spec.bounded_log import is_empty
+from kafka_spec.replication.actions import controller, leaders, unfenced
+from kafka_spec.replication.actions.followers import (
     become_follower_and_truncate_to,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    follower_replicate,
-    init,
-    is_for_another,
-    is_news,
-    leader_expand_isr,
-    leader_inc_high_watermark,
-    leader_shrink_isr,
-    leader_write,
+    first_non_matching_offset_from_tail,
 )
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import Constants, Replica, Request, State
+from protocol_lab import TAKEN
 
 # --- Becoming a follower ---------------------------------------------------------------------
 
 
 def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, request: Request):
-    """A replica picks a request that makes another the leader, and looks for what they share.
+    """A replica picks a request that makes another the leader; it keeps what their logs share.
 
-    It compares with the leader's log as it is now; whether the leader leads yet is not asked.
+    It compares with the leader's log as it is now, even if that replica does not lead yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -57,45 +46,25 @@ def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, 
     return TAKEN
 
 
-def first_non_matching_offset_from_tail(s, leader, follower) -> int:
-    """One past the last offset at which both logs hold the same record; 0 if there is none."""
-    mine, theirs = s.replica_log[follower], s.replica_log[leader]
-    offset = min(mine.end_offset, theirs.end_offset)
-    while offset > 0 and not has_same_record(mine, theirs, offset - 1):
-        offset -= 1
-    return offset
-
-
 def become_follower_witnesses(s, c, follower, request) -> int:
-    """The original says "the log is empty, or ...", and both are true of an empty log."""
+    """The multiplicity: the original says "the log is empty, or ...": both hold if it is empty."""
     return 2 if is_empty(s.replica_log[follower]) else 1
 
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_279",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip279",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
-spec.action(leader_expand_isr)
-spec.action(leader_shrink_isr)
-spec.action(leader_write)
-spec.action(leader_inc_high_watermark)
+spec = replication_spec("kip_279", __doc__, original="Kip279")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
+spec.action(unfenced.leader_expand_isr)
+spec.action(unfenced.leader_shrink_isr)
+spec.action(leaders.leader_write)
+spec.action(unfenced.leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_279, witnesses=become_follower_witnesses)
-spec.action(follower_replicate)
-spec.strongly_fair(leader_inc_high_watermark, leader_expand_isr, leader_write)
-spec.weakly_fair(become_follower_truncate_kip_279, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.action(unfenced.follower_replicate)
+spec.strongly_fair(
+    unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+)
+spec.weakly_fair(become_follower_truncate_kip_279, leaders.become_leader)
+declare_rest(spec)

@@ -1,48 +1,45 @@
 """KIP-320: every fetch, ISR change and truncation is fenced by the leader epoch.
 
-What it models: Kafka 2.1. Leader and follower deal with each other only while both are in the same
-leader epoch. So a follower compares logs with a leader that leads, in the epoch of the request
-that made it a follower; and a leader counts only followers of its own epoch. In addition a leader
-admits nobody to the ISR before everything from earlier epochs is committed.
+What it models: Kafka 2.1. A leader and a follower interact only while both are in the same leader
+epoch. So a new follower compares its log only with a leader that already leads in the epoch of the
+request, and a leader counts only followers of its own epoch. In addition a leader adds nobody to
+the ISR before all records of earlier epochs are committed.
 
-What breaks: weak_isr and strong_isr hold in every configuration that was explored, three
-replicas, two records and three leader epochs included. The original also claims leader_in_isr,
-which is false in the first state; read there.
+What breaks: nothing. weak_isr and strong_isr hold in every configuration that was explored, three
+replicas, two records and three leader epochs included. (leader_in_isr, which the original claims as
+well, is false in the initial state.)
 
-Left out: see `replication_core`.
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
-Source: Kip320 in the Kafka replication specs.
+Left out: see `replication.model`.
+
+Source: Kip320.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.kip_279 import first_non_matching_offset_from_tail
-from kafka_spec.replication_core import (
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.actions import controller, leaders
+from kafka_spec.replication.actions.followers import (
+    become_follower_and_truncate_to,
+    copy_next_record,
+    first_non_matching_offset_from_tail,
+)
+from kafka_spec.replication.actions.leaders import update_isr
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import (
     Constants,
     Replica,
     Request,
     State,
-    become_follower_and_truncate_to,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    copy_next_record,
     has_high_watermark_reached_current_epoch,
-    init,
     is_following,
-    is_for_another,
     is_in_isr,
-    is_news,
     is_true_leader,
-    leader_write,
     presumes_leadership,
-    update_isr,
 )
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec, members, with_node, without_node
+from protocol_lab import TAKEN, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -63,7 +60,7 @@ def has_follower_reached_high_watermark(s, leader, follower) -> bool:
 
 
 def leads_in_epoch(s, leader, epoch) -> bool:
-    """Does the replica believe that it leads, in this very epoch?"""
+    """Does the replica believe that it leads, in exactly this epoch?"""
     return presumes_leadership(s, leader) and s.replica_state[leader].leader_epoch == epoch
 
 
@@ -78,7 +75,7 @@ def is_shorter(s, follower, leader) -> bool:
 def fenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
     """The true leader adds a follower of its epoch whose log reaches the high watermark.
 
-    Not before everything from earlier epochs is committed: until then the leader can't tell how
+    Not before all records of earlier epochs are committed: until then the leader does not know how
     far its predecessor had committed.
     """
     if not is_true_leader(s, leader):
@@ -110,7 +107,7 @@ def fenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: 
 
 
 def shrink_witnesses(s, c, leader, follower) -> int:
-    """The original says "in another epoch, or lagging", and both may be true."""
+    """The multiplicity: the original says "in another epoch, or lagging", and both may be true."""
     return (
         1 if is_following_leader_epoch(s, leader, follower) else 1 + is_shorter(s, follower, leader)
     )
@@ -136,9 +133,9 @@ def fenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
 def fenced_become_follower_and_truncate(
     s: State, c: Constants, follower: Replica, request: Request
 ):
-    """A replica picks a request that makes another the leader, and looks for what they share.
+    """A replica picks a request that makes another the leader; it keeps what their logs share.
 
-    Only if that leader leads, in the epoch of this request: else its log may still change.
+    Only if that leader already leads in the request's epoch: before that its log may still change.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -163,29 +160,16 @@ def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Rep
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_320",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip320",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
+spec = replication_spec("kip_320", __doc__, original="Kip320")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
 spec.action(fenced_leader_expand_isr)
 spec.action(fenced_leader_shrink_isr, witnesses=shrink_witnesses)
-spec.action(leader_write)
+spec.action(leaders.leader_write)
 spec.action(fenced_leader_inc_high_watermark)
 spec.action(fenced_become_follower_and_truncate)
 spec.action(fenced_follower_fetch)
-spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leader_write)
-spec.weakly_fair(fenced_become_follower_and_truncate, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leaders.leader_write)
+spec.weakly_fair(fenced_become_follower_and_truncate, leaders.become_leader)
+declare_rest(spec)

@@ -1,49 +1,45 @@
 """KIP-320, rejected first try: fetch at once, truncate when the record epochs disagree.
 
-What it models: an idea that was never released. A new follower keeps its log and just starts to
-fetch; each fetch tells the epoch of the follower's last record, and the leader compares it with
-its own record there. If they differ the follower truncates, at any time, as KIP-279 does.
+What it models: an idea that was never released. A new follower keeps its log and starts to fetch at
+once; each fetch carries the epoch of the follower's last record, and the leader compares it with
+its own record there. If they differ the follower truncates, at any time, as in KIP-279.
 
-What breaks: *records'* epochs are compared, the *replicas'* leader epochs are not. A leader may
-commit a record because of a follower that is in an older epoch, and which then follows somebody
-else and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
+What breaks: the epochs of *records* are compared, the leader epochs of *replicas* are not. A leader
+may commit a record because of a follower that is in an older epoch, which then follows another
+leader and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
 fail. `kip_320` compares the leader epochs instead.
 
-Left out: see `replication_core`.
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
-Source: Kip320FirstTry in the Kafka replication specs.
+Left out: see `replication.model`.
+
+Source: Kip320FirstTry.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.finite_replicated_log import cut_off, has_offset
-from kafka_spec.kip_279 import first_non_matching_offset_from_tail
-from kafka_spec.replication_core import (
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.actions import controller, leaders, unfenced
+from kafka_spec.replication.actions.followers import (
+    copy_next_record,
+    first_non_matching_offset_from_tail,
+    truncate_to,
+)
+from kafka_spec.replication.actions.leaders import update_isr
+from kafka_spec.replication.actions.requests import adopt, is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import (
     Constants,
     Replica,
     Request,
     State,
-    adopt,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    copy_next_record,
     has_high_watermark_reached_current_epoch,
-    init,
     is_following,
-    is_for_another,
     is_in_isr,
-    is_news,
     is_true_leader,
-    leader_expand_isr,
-    leader_write,
     presumes_leadership,
-    update_isr,
 )
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec, members, with_node, without_node
+from protocol_lab import TAKEN, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -81,7 +77,7 @@ def needs_truncation(s, follower, leader) -> bool:
 def leader_expand_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
     """The true leader adds a follower that agrees with it just below the high watermark.
 
-    Not before everything from earlier epochs is committed: until then the leader can't tell how
+    Not before all records of earlier epochs are committed: until then the leader does not know how
     far its predecessor had committed.
     """
     if not is_true_leader(s, leader):
@@ -159,38 +155,26 @@ def follower_truncate(s: State, c: Constants, follower: Replica, leader: Replica
     if not needs_truncation(s, follower, leader):
         return "the follower's last record agrees with the leader's log"
     end_offset = first_non_matching_offset_from_tail(s, leader, follower)
-    cut_off(s.replica_log[follower], end_offset)
-    s.replica_state[follower].hw = min(s.replica_state[follower].hw, end_offset)
+    truncate_to(s, follower, end_offset)
     return TAKEN
 
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.kip_320_first_try",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="Kip320FirstTry",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
-)
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
+spec = replication_spec("kip_320_first_try", __doc__, original="Kip320FirstTry")
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
 spec.action(leader_expand_isr_better_fencing)
 spec.action(leader_shrink_isr_better_fencing)
-spec.action(leader_write)
+spec.action(leaders.leader_write)
 spec.action(improved_leader_inc_high_watermark)
 spec.action(become_follower)
 spec.action(follower_fetch)
 spec.action(follower_truncate)
 # The original asks for the old leader_expand_isr, which this protocol no longer has.
-spec.strongly_fair(improved_leader_inc_high_watermark, leader_expand_isr, leader_write)
-spec.weakly_fair(become_follower, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.strongly_fair(
+    improved_leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+)
+spec.weakly_fair(become_follower, leaders.become_leader)
+declare_rest(spec)

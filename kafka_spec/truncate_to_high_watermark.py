@@ -1,42 +1,28 @@
 """Before KIP-101: a new follower cuts its log off at its own high watermark.
 
-What it models: Kafka before 0.11. Records carry no usable epoch. A replica that meets a leader in
-a new leader epoch keeps what it knows to be committed, and fetches the rest again.
+What it models: Kafka before 0.11. Records carry no usable epoch. A replica that becomes a follower
+in a new leader epoch keeps what it knows to be committed, and fetches the rest again.
 
 What breaks: a follower learns of the high watermark one fetch late. So it may cut off a record
 that the leader has committed *because this very follower holds it*. If it is made the leader
 before it has fetched the record again, the record is lost. Both weak_isr and strong_isr fail, with
 two replicas and two leader epochs already. KIP-101 replaces the truncation offset (`kip_101`).
 
-Left out: see `replication_core`.
+Read `replication.model` first, then the actions in the order of the list at the end of this module,
+then `replication.properties`.
 
-Source: KafkaTruncateToHighWatermark in the Kafka replication specs.
+Left out: see `replication.model`.
+
+Source: KafkaTruncateToHighWatermark.tla by Jason Gustafson and Guozhang Wang,
+https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.draw.events import CONTROLLER, replication_events
-from kafka_spec.draw.replication import draw_replication
-from kafka_spec.replication_core import (
-    Constants,
-    Replica,
-    Request,
-    State,
-    become_follower_and_truncate_to,
-    become_leader,
-    controller_elect_leader,
-    controller_shrink_isr,
-    follower_replicate,
-    init,
-    is_for_another,
-    is_news,
-    leader_expand_isr,
-    leader_inc_high_watermark,
-    leader_shrink_isr,
-    leader_write,
-)
-from kafka_spec.replication_liveness import declare_liveness
-from kafka_spec.replication_properties import declare_properties
-from kafka_spec.replication_situations import declare_situations
-from protocol_lab import TAKEN, Spec
+from kafka_spec.replication.actions import controller, leaders, unfenced
+from kafka_spec.replication.actions.followers import become_follower_and_truncate_to
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.declarations import declare_rest, replication_spec
+from kafka_spec.replication.model import Constants, Replica, Request, State
+from protocol_lab import TAKEN
 
 # --- Becoming a follower ---------------------------------------------------------------------
 
@@ -44,9 +30,9 @@ from protocol_lab import TAKEN, Spec
 def become_follower_truncate_to_high_watermark(
     s: State, c: Constants, follower: Replica, request: Request
 ):
-    """A replica picks a request that makes another the leader, and trusts its high watermark.
+    """A replica picks a request that makes another the leader, and cuts off at its high watermark.
 
-    What the leader holds, and whether it leads yet, is not asked.
+    Neither the leader's log is looked at, nor whether that replica leads yet.
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -61,29 +47,20 @@ def become_follower_truncate_to_high_watermark(
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = Spec(
-    "kafka.truncate_to_high_watermark",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_replication,
-    original="KafkaTruncateToHighWatermark",
-    lifelines=(CONTROLLER, Replica),
-    events=replication_events,
+spec = replication_spec(
+    "truncate_to_high_watermark", __doc__, original="KafkaTruncateToHighWatermark"
 )
-spec.init(init)
-spec.symmetric(Replica)
-spec.action(controller_elect_leader)
-spec.action(controller_shrink_isr)
-spec.action(become_leader)
-spec.action(leader_expand_isr)
-spec.action(leader_shrink_isr)
-spec.action(leader_write)
-spec.action(leader_inc_high_watermark)
+spec.action(controller.controller_elect_leader)
+spec.action(controller.controller_shrink_isr)
+spec.action(leaders.become_leader)
+spec.action(unfenced.leader_expand_isr)
+spec.action(unfenced.leader_shrink_isr)
+spec.action(leaders.leader_write)
+spec.action(unfenced.leader_inc_high_watermark)
 spec.action(become_follower_truncate_to_high_watermark)
-spec.action(follower_replicate)
-spec.strongly_fair(leader_inc_high_watermark, leader_expand_isr, leader_write)
-spec.weakly_fair(become_follower_truncate_to_high_watermark, become_leader)
-declare_properties(spec)
-declare_liveness(spec)
-declare_situations(spec)
+spec.action(unfenced.follower_replicate)
+spec.strongly_fair(
+    unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+)
+spec.weakly_fair(become_follower_truncate_to_high_watermark, leaders.become_leader)
+declare_rest(spec)

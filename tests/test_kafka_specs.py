@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
+from kafka_spec.leader_election.properties import elects_where_latest_offset_would
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_spec.async_isr import Replica
+from kafka_spec.isr_changes.model import Replica
 from protocol_lab import (
     TAKEN,
     Array,

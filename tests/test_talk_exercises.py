@@ -4,13 +4,8 @@ don't."""
 import pytest
 
 from kafka_spec.exercises import async_isr, on_spark, the_talk
-from kafka_spec.unclean_leader_election import (
-    has_no_leader,
-    is_alive,
-    is_isr_dead,
-    lead_alone,
-    leo,
-)
+from kafka_spec.leader_election.actions.unclean_elections import lead_alone
+from kafka_spec.leader_election.model import has_no_leader, is_alive, is_isr_dead, leo
 from protocol_lab import HOLDS, TAKEN, members, size, smallest
 from protocol_lab.explore import explore
 from protocol_lab.spark.distances import steps_to

@@ -12,6 +12,7 @@ from kafka_spec.draw.shared import (
     or_none,
     set_text,
 )
+from kafka_spec.isr_changes.model import high_watermark
 from protocol_lab.drawing import Bar, Flag, Lane, Message, Messages, Text
 from protocol_lab.language.node_sets import members
 from protocol_lab.spec.spec import Model
@@ -21,8 +22,6 @@ def draw_async_isr(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
     """The controller's ISR and the leader's, the offsets, and what is on its way between them."""
-    from kafka_spec.async_isr import high_watermark  # which itself imports this module
-
     states = States(model, row, previous)
     s, old, c = states.s, states.old, states.c
     hw, before = high_watermark(s), states.before(high_watermark)

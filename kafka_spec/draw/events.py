@@ -1,7 +1,7 @@
-"""What happens in a step of the Kafka specs, as their sequence diagrams tell it.
+"""The events of a step of the Kafka specs, for sequence diagrams.
 
-Told by what the step did to the state and not by the action's name, so that five variants and a
-learner's own need nothing more.
+They are derived from how the step changed the state, not from the action's name, so they also work
+for a learner's own variant.
 """
 
 from typing import Any

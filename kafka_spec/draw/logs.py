@@ -1,4 +1,4 @@
-"""The pictures of the two helper specs: logs without a protocol, and a counter."""
+"""The pictures of both helper specs: logs without a protocol, and a counter."""
 
 from kafka_spec.draw.shared import Log, Shown, States, entries_of
 from protocol_lab.drawing import Entry, Lane, Text
@@ -52,7 +52,7 @@ def _log(s, r: int) -> Log:
 def draw_id_sequence(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
-    """The ids that are taken, the latest of them where there are many, and the next one."""
+    """The ids that are taken (of many only the latest), and the next one."""
     states = States(model, row, previous)
     upcoming, last = states.s.next_id, states.c.max_id
     first = max(0, min(upcoming, last + 1) - MOST_IDS + 1)

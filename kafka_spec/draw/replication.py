@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka_spec.bounded_log import has_offset, has_same_record
 from kafka_spec.draw.shared import (
     LEGEND,
     Log,
@@ -15,8 +16,7 @@ from kafka_spec.draw.shared import (
     set_text,
     widest_isr_change,
 )
-from kafka_spec.finite_replicated_log import has_offset, has_same_record
-from kafka_spec.replication_core import NO_EPOCH, is_true_leader, presumes_leadership
+from kafka_spec.replication.model import NO_EPOCH, is_true_leader, presumes_leadership
 from protocol_lab.drawing import Bar, Entry, Flag, Lane, Message, Messages, Text
 from protocol_lab.language.node_sets import members
 from protocol_lab.spec.layout import NONE
@@ -32,7 +32,7 @@ WIDEST_CHANGE = max(
 def draw_replication(
     model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
 ) -> str:
-    """The controller, the replicas with logs and beliefs, and the decisions on their way.
+    """The controller, the replicas with logs and beliefs, and the requests on their way.
 
     A record is marked as committed if any replica that believes it leads regards it so. It is
     marked as lost at a replica of that leader's ISR, or of the controller's, that lacks it.
@@ -146,7 +146,7 @@ def _record(record) -> Shown:
 
 
 def _committed(s, replicas: Iterable[int]) -> set[tuple[int, Shown]]:
-    """The (offset, record) below the high watermark of anyone who believes to lead."""
+    """The (offset, record) below the high watermark of any replica that believes it leads."""
     return {
         (offset, record)
         for leader in replicas
@@ -189,7 +189,7 @@ def _requests(s, old, replicas: Iterable[int]) -> Messages:
 
 
 def _fate(s, request, replicas: Iterable[int]) -> str:
-    """Who is at this request now, or whether anybody may still pick it."""
+    """Which replicas are in this request's epoch, or whether any may still pick it."""
     if request.leader == NONE:
         return UNUSED
     epochs = {r: s.replica_state[r].leader_epoch for r in replicas}

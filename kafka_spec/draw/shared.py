@@ -127,7 +127,7 @@ def _entry(offset: int, shown: Shown, committed: bool = False, mark: str = "", g
 
 
 def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> list[Text]:
-    """Where a follower's log departs from its leader's, if it does."""
+    """The first offset at which a follower's log differs from its leader's, if there is one."""
     if leader in (NONE, r):
         return []
     name = name or f"replica {leader}"

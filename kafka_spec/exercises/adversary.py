@@ -1,19 +1,19 @@
 """The exercises of notebooks/kafka/05_be_the_adversary: mend a guard, and break nothing else."""
 
 from kafka_spec import async_isr, kip_320, unclean_leader_election
-from kafka_spec.async_isr import write_isr
+from kafka_spec.bounded_log import has_offset
 from kafka_spec.exercises.truncation import BOTH
-from kafka_spec.finite_replicated_log import has_offset
+from kafka_spec.isr_changes.actions import write_isr
 from kafka_spec.kip_320 import is_following_leader_epoch
-from kafka_spec.replication_core import presumes_leadership
-from kafka_spec.unclean_leader_election import (
+from kafka_spec.leader_election.actions.clean_elections import lead
+from kafka_spec.leader_election.model import (
     has_no_leader,
     is_alive,
     is_in_isr,
     is_leader,
     is_ready_to_fetch,
-    lead,
 )
+from kafka_spec.replication.model import presumes_leadership
 from protocol_lab import HOLDS, TAKEN, members
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 

@@ -1,7 +1,8 @@
 """The exercises of notebooks/kafka/04_async_isr."""
 
 from kafka_spec import async_isr
-from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
+from kafka_spec.isr_changes.actions import ask_for, write_isr
+from kafka_spec.isr_changes.model import Constants, Replica, Request, State
 from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
 from protocol_lab.spec.spec import Spec
 from protocol_lab.teaching.exercises import (
@@ -57,7 +58,7 @@ def with_high_watermark(mine) -> Spec:
     ],
     answer=high_watermark,
     why="Whatever the controller answers, the ISR is part of this union: it is one that the leader"
-    " knows or has asked for, or it is smaller because the controller removed somebody. Kafka calls"
+    " knows or has asked for, or it is smaller because the controller removed a member. Kafka calls"
     " it the maximal ISR (`Partition.maximalIsr`).",
 )
 def write_the_high_watermark(answer) -> Feedback:
@@ -72,7 +73,7 @@ def write_the_high_watermark(answer) -> Feedback:
     found = run(changed.bind())
     if found.violated:
         return wrong(
-            f"After these {len(found.trace)} steps the controller may elect somebody who lacks a"
+            f"After these {len(found.trace)} steps the controller may elect a replica that lacks a"
             " record that you call committed:",
             found,
         )
@@ -110,7 +111,7 @@ careless = with_action(spec, "controller_handle_request", controller_handle_requ
     hints=[
         "The leader must have forgotten a request, because it has heard of a later version, while"
         " the request is still on its way.",
-        "Let the controller remove both followers, so that the leader believes to be alone. Then"
+        "Let the controller remove both followers, so that the leader believes it is alone. Then"
         " an old request brings one of them back.",
     ],
     answer="""

@@ -2,7 +2,7 @@
 the truncation to the high watermark."""
 
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
-from kafka_spec.replication_core import Constants, State, presumes_leadership
+from kafka_spec.replication.model import Constants, State, presumes_leadership
 from protocol_lab import HOLDS, only
 from protocol_lab.semantics.transitions import evaluate, successors
 from protocol_lab.spec.spec import Model
@@ -85,7 +85,7 @@ def two_hold_what_is_committed(s: State, c: Constants):
 def count_lonely_promises(answer) -> Feedback:
     """Count the states in which a promise rests on a single log.
 
-    In how many states is there a replica that believes to lead, has a high watermark above 0, and
+    In how many states is there a replica that believes it leads, has a high watermark above 0, and
     is alone in its own ISR? Give the number; the check counts with the native explorer.
     """
     return compared(answer, count(two_hold_what_is_committed))

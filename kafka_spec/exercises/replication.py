@@ -1,15 +1,9 @@
 """The exercises of notebooks/kafka/01_replication: ISR and high watermark."""
 
 from kafka_spec import kip_320
-from kafka_spec.replication_core import (
-    Constants,
-    Replica,
-    State,
-    are_epochs_used_up,
-    presumes_leadership,
-    publish,
-)
-from kafka_spec.replication_properties import hw_within_log, leader_in_isr_or_none
+from kafka_spec.replication.actions.controller import are_epochs_used_up, publish
+from kafka_spec.replication.additional_properties import hw_within_log, leader_in_isr_or_none
+from kafka_spec.replication.model import Constants, Replica, State, presumes_leadership
 from protocol_lab import TAKEN, contains, only, size, without_node
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -40,7 +34,7 @@ def is_committed_by_two(s: State, c: Constants) -> bool:
 
 @exercise(
     hints=[
-        "Somebody has to lead before anybody can write: the controller decides, and the replica"
+        "Only a leader can write: the controller decides, and the replica"
         " learns of it. These are two steps.",
         "A follower copies only from a leader whose request it has picked.",
         "The high watermark does not move by itself: the leader raises it with a step of its own.",

@@ -1,7 +1,8 @@
 """The exercises of notebooks/00_start_here: a log on every replica, and nothing else."""
 
 from kafka_spec import finite_replicated_log
-from kafka_spec.finite_replicated_log import Constants, State, has_same_record
+from kafka_spec.bounded_log import has_same_record
+from kafka_spec.finite_replicated_log import Constants, State
 from protocol_lab import HOLDS
 from protocol_lab.teaching.exercises import (
     Feedback,

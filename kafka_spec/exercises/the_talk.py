@@ -1,16 +1,16 @@
 """The exercises of notebooks/kafka/03_the_talk: unclean leader election."""
 
-from kafka_spec.unclean_leader_election import (
+from kafka_spec.leader_election.actions.unclean_elections import lead_alone
+from kafka_spec.leader_election.model import (
     Constants,
     Replica,
     State,
     common_prefix,
     has_no_leader,
     is_alive,
-    lead_alone,
     log_of,
-    spec,
 )
+from kafka_spec.unclean_leader_election import spec
 from protocol_lab import HOLDS, TAKEN, contains
 from protocol_lab.notebook import scenario
 from protocol_lab.teaching.exercises import (
@@ -96,7 +96,7 @@ def enough_replicas_hold_it(s: State, c: Constants):
     ],
     answer=enough_replicas_hold_it,
     why="The claim holds with latest_offset, even in the states after the loss of slide 56: the"
-    " message is still in the log of replica 3. It is lost because somebody else was elected, and"
+    " message is still in the log of replica 3. It is lost because another replica was elected, and"
     " replica 3 will truncate it. So slide 32 is right, and what fails is the way to recognise the"
     " replica. With first_alive the claim itself fails: one step after the loss, once replica 3 has"
     " truncated too.",
@@ -253,6 +253,6 @@ def elect_safely(answer) -> Feedback:
     if not elected:
         return wrong("It loses nothing, and never elects anybody: the partition stays offline.")
     return right(
-        f"It elected somebody in {elected:,} transitions and nothing was lost in any of"
+        f"It elected a replica in {elected:,} transitions and nothing was lost in any of"
         f" {found.distinct:,} states."
     )

@@ -3,29 +3,30 @@
 from collections.abc import Callable
 
 from kafka_spec import kip_101, kip_320, truncate_to_high_watermark
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.kip_279 import first_non_matching_offset_from_tail
+from kafka_spec.bounded_log import has_offset
 from kafka_spec.kip_320 import (
     has_follower_reached_high_watermark,
     is_shorter,
 )
-from kafka_spec.replication_core import (
+from kafka_spec.replication.actions.followers import (
+    become_follower_and_truncate_to,
+    copy_next_record,
+    first_non_matching_offset_from_tail,
+)
+from kafka_spec.replication.actions.leaders import update_isr
+from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.model import (
     Constants,
     Replica,
     Request,
     State,
-    become_follower_and_truncate_to,
-    copy_next_record,
     has_high_watermark_reached_current_epoch,
     is_following,
-    is_for_another,
     is_in_isr,
-    is_news,
     is_true_leader,
     presumes_leadership,
-    update_isr,
 )
-from kafka_spec.replication_properties import strong_isr
+from kafka_spec.replication.properties import strong_isr
 from protocol_lab import TAKEN, members, with_node, without_node
 from protocol_lab.checker.result import Result
 from protocol_lab.spec.spec import Model
@@ -51,7 +52,7 @@ from protocol_lab.teaching.exercises import (
         " follower must be in the *controller's* ISR as well.",
         "So nobody may be dropped from the ISR on the way. Which other decision of the controller"
         " makes a follower truncate?",
-        "Let the controller decide three times that somebody leads, the first and the last time"
+        "Let the controller elect a leader three times, the first and the last time"
         " the same replica. The follower picks the first decision, and later the last one.",
     ],
     answer="""
@@ -97,10 +98,10 @@ def _checked_isr(model: Model) -> Result:
 
 @exercise(
     hints=[
-        "Explore! A configuration is as small as it can be if it breaks an invariant and every"
+        "Explore. A configuration is as small as it can be if it breaks an invariant, and every"
         " configuration with one constant lowered by one breaks none.",
         "Two replicas need room for a second record: the one of the epoch that the leader does not"
-        " know. With three replicas there is a way with a single record.",
+        " know. With three replicas a single record is enough for a counterexample.",
     ],
     answer={"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 2},
     why="With two replicas the follower must lead in between and write a record of its own epoch,"

@@ -3,21 +3,21 @@
 Of the wrong ones of each, one lets the harm happen and one forbids too much.
 """
 
-from kafka_spec.async_isr import write_isr
-from kafka_spec.finite_replicated_log import has_offset
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.isr_changes.actions import write_isr
 from kafka_spec.kip_320 import is_following_leader_epoch
-from kafka_spec.replication_core import is_following, presumes_leadership
-from kafka_spec.unclean_leader_election import (
+from kafka_spec.leader_election.actions.clean_elections import lead
+from kafka_spec.leader_election.actions.isr_membership import has_reached_high_watermark
+from kafka_spec.leader_election.model import (
     common_prefix,
     has_no_leader,
-    has_reached_high_watermark,
     is_alive,
     is_in_isr,
     is_leader,
-    lead,
     leo,
     log_of,
 )
+from kafka_spec.replication.model import is_following, presumes_leadership
 from protocol_lab import TAKEN, is_subset, members
 
 # --- refuse_an_old_request -------------------------------------------------------------------

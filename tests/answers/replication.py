@@ -30,7 +30,7 @@ def looks_at_the_replicas(s, c):
     for replica in range(1, c.replicas + 1):
         believed = s.replica_state[replica]
         if believed.leader == replica and not contains(s.quorum_state.isr, replica):
-            return "somebody who believes to lead is not in the ISR"
+            return "a replica that believes it leads is not in the ISR"
     if s.quorum_state.leader == NONE:
         return HOLDS
     return HOLDS
@@ -62,6 +62,6 @@ WRONG = {
     ],
     "repair_leader_in_isr": [
         (nothing_is_claimed, "It holds after these steps, but should say: the controller's leader"),
-        (looks_at_the_replicas, 'but says "somebody who believes to lead is not in the ISR"'),
+        (looks_at_the_replicas, 'but says "a replica that believes it leads is not in the ISR"'),
     ],
 }

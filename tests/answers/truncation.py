@@ -1,7 +1,7 @@
 """Plausible wrong answers to the exercises of notebooks/kafka/02_truncation."""
 
 from kafka_spec.kip_320 import is_following_leader_epoch
-from kafka_spec.replication_core import presumes_leadership
+from kafka_spec.replication.model import presumes_leadership
 
 # --- where_to_truncate -----------------------------------------------------------------------
 

@@ -1,19 +1,14 @@
-"""Situations of the five truncation variants that are worth finding, for a learner to pick.
+"""States of the truncation variants that are worth finding, for a learner to pick.
 
 They claim nothing: some can be reached in every variant, some only where the variant is broken,
 and two leaders in one epoch in none. The docstrings say what was found with three replicas, two
 records and three leader epochs; a test finds it again.
 """
 
-from kafka_spec.finite_replicated_log import has_same_record
-from kafka_spec.replication_core import (
-    Constants,
-    State,
-    is_following,
-    presumes_leadership,
-)
-from kafka_spec.replication_properties import holds_committed
-from protocol_lab import NONE, Spec, size
+from kafka_spec.bounded_log import has_same_record
+from kafka_spec.replication.model import Constants, State, is_following, presumes_leadership
+from kafka_spec.replication.properties import holds_committed
+from protocol_lab import NONE, size
 
 # --- Who leads, and who is in sync -------------------------------------------------------------
 
@@ -31,7 +26,7 @@ def two_replicas_lead(s: State, c: Constants) -> bool:
 def two_replicas_lead_in_one_epoch(s: State, c: Constants) -> bool:
     """Two replicas believe that they lead, in the same leader epoch.
 
-    Found in none of the five: the controller makes every decision in an epoch of its own.
+    Found in none of the five: the controller takes a new epoch each time.
     """
     return any(
         presumes_leadership(s, replica)
@@ -119,16 +114,3 @@ def a_record_is_left_over(s: State, c: Constants) -> bool:
         for replica in range(1, c.replicas + 1)
         for offset in range(s.replica_log[replica].end_offset)
     )
-
-
-def declare_situations(spec: Spec) -> None:
-    """What a learner may pick in each of the five variants."""
-    spec.situation(the_isr_has_one_member)
-    spec.situation(two_replicas_lead)
-    spec.situation(two_replicas_lead_in_one_epoch)
-    spec.situation(a_follower_is_ahead_of_its_leader)
-    spec.situation(two_logs_disagree)
-    spec.situation(a_follower_does_not_know_what_is_committed)
-    spec.situation(a_committed_record_is_on_one_replica)
-    spec.situation(the_elected_leader_lacks_a_committed_record)
-    spec.situation(a_record_is_left_over)

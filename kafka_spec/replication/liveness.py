@@ -1,25 +1,25 @@
-"""What the five truncation variants ought to do in the end, under the fairness of the originals.
+"""What should eventually happen in the truncation variants, under the originals' fairness.
 
 The originals declare fairness, strong for raising the high watermark, admitting to the ISR and
-writing, weak for becoming leader and follower, and then claim nothing of it: all their theorems are
-about single states. Here are three claims. None of them is in the original.
+writing, weak for becoming leader and follower, but all their theorems are invariants. None of
+these three properties is in the original.
 
-Nothing makes the controller elect anybody, a follower fetch, or a leader give up a laggard. So a
-record that was written need not be committed, ever.
+Nothing makes the controller elect anybody, a follower fetch, or a leader drop a follower that lags.
+So a record may be written and never committed.
 """
 
-from kafka_spec.finite_replicated_log import has_offset
-from kafka_spec.replication_core import Constants, State, is_true_leader, presumes_leadership
-from protocol_lab import NONE, Range, Spec, eventually_always, leads_to
+from kafka_spec.bounded_log import has_offset
+from kafka_spec.replication.model import Constants, State, is_true_leader, presumes_leadership
+from protocol_lab import NONE, Range, eventually_always, leads_to
 
 
 def is_leader_informed(s: State, c: Constants) -> bool:
-    """Does whoever the controller has made leader know it, if it has made anybody?"""
+    """Does the leader that the quorum state names, if any, know that it leads?"""
     return s.quorum_state.leader == NONE or is_true_leader(s, s.quorum_state.leader)
 
 
 def are_all_informed(s: State, c: Constants) -> bool:
-    """Has every replica heard of the controller's leader, and of the epoch in which it leads?"""
+    """Does every replica follow that leader, in the epoch in which it leads?"""
     leader = s.quorum_state.leader
     return leader == NONE or all(
         s.replica_state[replica].leader == leader
@@ -51,7 +51,7 @@ def is_committed_or_gone(s: State, c: Constants, record) -> bool:
 def leaders_learn_of_their_election():
     """From some moment on, the controller's leader knows that it leads.
 
-    Epochs are bounded, so elections come to an end; the last leader must not wait for ever.
+    Epochs are bounded, so there is a last election; its leader must not wait forever.
     """
     return eventually_always(is_leader_informed)
 
@@ -62,12 +62,5 @@ def everybody_learns_who_leads():
 
 
 def records_are_committed_or_truncated(record: Range(0, "max_records - 1")):
-    """A record that was written is committed in the end, or no log has it any more."""
+    """A record that was written is eventually committed, or in no log any more."""
     return leads_to(is_in_a_log, is_committed_or_gone)
-
-
-def declare_liveness(spec: Spec) -> None:
-    """Register the claims. What is fair, each variant says itself: its actions have other names."""
-    spec.property(leaders_learn_of_their_election)
-    spec.property(everybody_learns_who_leads)
-    spec.property(records_are_committed_or_truncated)
