@@ -26,7 +26,8 @@ from bookkeeper_spec.draw.traffic import (
     set_name,
     value_name,
 )
-from bookkeeper_spec.ledger import (
+from bookkeeper_spec.model.clients import needs_resend
+from bookkeeper_spec.model.ledger import (
     ABORTED,
     CLOSED,
     IN_RECOVERY,
@@ -37,7 +38,6 @@ from bookkeeper_spec.ledger import (
     fragment_of_entry,
     has_entry,
 )
-from bookkeeper_spec.writing import needs_resend
 from protocol_lab.drawing import (
     Bar,
     Card,

@@ -1,6 +1,7 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
-from bookkeeper_spec.chain import (
+from bookkeeper_spec.ledger_chaining import Constants, spec
+from bookkeeper_spec.ledger_chaining.model import (
     CLOSE_LAST_LEDGER,
     HAS_OPEN_LEDGER,
     PENDING_APPEND_LEDGER,
@@ -9,7 +10,7 @@ from bookkeeper_spec.chain import (
     State,
     is_not_at,
 )
-from bookkeeper_spec.ledger_chaining import Constants, spec, two_clients_have_a_ledger
+from bookkeeper_spec.ledger_chaining.situations import two_clients_have_a_ledger
 from protocol_lab import HOLDS, TAKEN, append
 from protocol_lab.teaching.exercises import (
     Feedback,

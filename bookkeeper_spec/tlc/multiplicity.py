@@ -1,0 +1,67 @@
+"""How often TLC generates the same step, where the original's action has several ways to it."""
+
+from bookkeeper_spec.actions.replacing import failed_bookies
+from bookkeeper_spec.model.clients import position_of_op, recovers
+from bookkeeper_spec.model.constants import SMALLEST
+from bookkeeper_spec.model.ledger import is_in_use
+from protocol_lab import contains, nodes_up_to, size
+from protocol_lab.spec.node_sets import submasks
+
+
+def of_add(s, c, bookie, client, entry, lac, lost) -> int:
+    """The original says "not fenced, or of a recovery", and both may be true."""
+    return 2 if recovers(s, client) and not contains(s.b_fenced, bookie) else 1
+
+
+def resend_count(writer, entry) -> int:
+    """The original says "another fragment, or another ensemble", and both may be true."""
+    op = writer.pending_add_ops.items[position_of_op(writer, entry)]
+    same_ensemble = op.ensemble == writer.curr_fragment.ensemble
+    return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
+
+
+def of_resend(s, c, client, entry, lost) -> int:
+    """Twice if both fragment and ensemble are others."""
+    return resend_count(s.clients[client], entry)
+
+
+def count_lost_adds(c, messages, bookie) -> int:
+    """How many add messages between the client and this bookie are lost now."""
+    return sum(
+        contains(messages.of[k].confirmed.lost, bookie)
+        + contains(messages.of[k].refused.lost, bookie)
+        + sum(
+            contains(messages.of[k].requests[stamp].lost, bookie)
+            for stamp in range(len(messages.of[k].requests))
+        )
+        for k in range(c.send_limit)
+    )
+
+
+def count_ensembles(s, c, include, exclude) -> int:
+    """How many valid ensembles there are."""
+    return sum(
+        1
+        for others in submasks(nodes_up_to(c.bookies) & ~include & ~exclude)
+        if size(include | others) == c.write_quorum and not is_in_use(s, include | others)
+    )
+
+
+def change_count(s, c, writer, messages, failed) -> int:
+    """The original says that some message to or from each failed bookie is lost, and that there
+    is some ensemble: as often as there are such messages and ensembles.
+    """
+    count = 1
+    for bookie in range(1, c.bookies + 1):
+        if contains(failed, bookie):
+            count *= count_lost_adds(c, messages, bookie)
+    if c.ensemble_choice == SMALLEST:
+        good = writer.curr_fragment.ensemble & ~failed
+        count *= count_ensembles(s, c, good, failed)
+    return count
+
+
+def of_ensemble_change(s, c, client, ensemble) -> int:
+    """As often as there are time-outs of all the failed bookies, and ensembles."""
+    mine, adds = s.clients[client], s.messages[client].adds
+    return change_count(s, c, mine, adds, failed_bookies(s, c, client))
