@@ -1,4 +1,4 @@
-"""Invariants of a ledger, what must be reachable, and the bound on lost messages.
+"""Invariants of a ledger, and what must be reachable.
 
 The names are the original's. What only one other variant claims is in its own `properties`.
 """
@@ -18,7 +18,7 @@ from bookkeeper_spec.model.ledger import (
     fragment_of_entry,
 )
 from bookkeeper_spec.model.state import State
-from protocol_lab import HOLDS, NO_LIMIT, is_subset, nodes_up_to, size
+from protocol_lab import HOLDS, is_subset, nodes_up_to
 
 # --- Types ---------------------------------------------------------------------------------------
 
@@ -151,53 +151,3 @@ def recovery_closes_the_ledger(s: Ledger, c: NamedTuple):
         if s.clients[client].status == CLOSED and recovers(s, client):
             return HOLDS
     return "no recovery has closed the ledger"
-
-
-# --- Bounds --------------------------------------------------------------------------------------
-
-
-def count_lost_of(c, messages) -> int:
-    """How many add messages of the client are lost now."""
-    return sum(
-        size(messages.of[k].confirmed.lost)
-        + size(messages.of[k].refused.lost)
-        + sum(
-            size(messages.of[k].requests[stamp].lost)
-            for stamp in range(len(messages.of[k].requests))
-        )
-        for k in range(c.send_limit)
-    )
-
-
-def count_lost_of_fencing(messages) -> int:
-    """How many fence requests of a client, and answers to them, are lost now."""
-    return size(messages.fence_requests.lost) + sum(
-        size(messages.fence_responses[k].lost) for k in range(len(messages.fence_responses))
-    )
-
-
-def count_lost_reads(c, messages) -> int:
-    """How many reads of the client, and answers to them, are lost now."""
-    return sum(
-        size(messages.reads[k].requests.lost)
-        + size(messages.reads[k].no_such_entry.lost)
-        + sum(size(messages.reads[k].responses[data].lost) for data in range(c.send_limit))
-        for k in range(c.send_limit + 1)
-    )
-
-
-def within_lost_messages(c, lost) -> str:
-    """Are no more messages lost now than max_lost_messages?"""
-    return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
-
-
-def max_lost_messages(s: Ledger, c: NamedTuple):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
-    if c.max_lost_messages == NO_LIMIT:
-        return HOLDS
-    lost = 0
-    for client in range(1, c.clients + 1):
-        messages = s.messages[client]
-        lost += count_lost_of(c, messages.adds) + count_lost_of_fencing(messages)
-        lost += count_lost_reads(c, messages)
-    return within_lost_messages(c, lost)

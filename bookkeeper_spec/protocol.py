@@ -25,7 +25,7 @@ Left out: bookies that lose data (see `with_limbo`), write quorums smaller than 
 Source: BookKeeperProtocol.tla by Jack Vanlightly, https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
-from bookkeeper_spec import liveness, properties, situations
+from bookkeeper_spec import bounds, liveness, properties, situations
 from bookkeeper_spec.actions import adding, bookies, recovery, recovery_reads, replacing
 from bookkeeper_spec.declarations import ledger_spec
 from bookkeeper_spec.draw.ledger import draw_protocol
@@ -64,7 +64,7 @@ spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(properties.all_acked_entries_are_readable)
 spec.invariant(properties.all_committed_entries_reach_ack_quorum)
 spec.invariant(properties.no_out_of_order_entries)
-spec.constraint(properties.max_lost_messages)
+spec.constraint(bounds.max_lost_messages)
 spec.sometimes(properties.recovery_closes_the_ledger)
 spec.property(liveness.liveness)
 spec.weakly_fair(NEXT)

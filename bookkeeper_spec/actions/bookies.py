@@ -30,15 +30,6 @@ def accept_add(s, bookie, client, entry, stamp, lost) -> str:
     return reply_to(adds.requests[stamp], adds.confirmed, bookie, lost)
 
 
-def confirm_add(s, bookie, client, entry, lac, lost) -> str:
-    """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
-    reason = accept_add(s, bookie, client, entry, lac, lost)
-    if len(reason) != 0:
-        return reason
-    store(s, bookie, entry, s.messages[client].adds.of[entry - 1].data, lac)
-    return TAKEN
-
-
 def refuse_add(s, bookie, client, entry, stamp, lost) -> str:
     """A bookie on which the ledger is fenced refuses an add, unless a recovery asks for it."""
     adds = s.messages[client].adds.of[entry - 1]
@@ -62,7 +53,11 @@ def bookie_sends_add_confirmed_response(
     reason = why_not_handle_add(c, s.messages[client].adds, entry, lac, bookie)
     if len(reason) != 0:
         return reason
-    return confirm_add(s, bookie, client, entry, lac, lost)
+    reason = accept_add(s, bookie, client, entry, lac, lost)
+    if len(reason) != 0:
+        return reason
+    store(s, bookie, entry, s.messages[client].adds.of[entry - 1].data, lac)
+    return TAKEN
 
 
 def bookie_sends_add_fenced_response(

@@ -39,6 +39,7 @@ from bookkeeper_spec.actions import adding as todays_adding
 from bookkeeper_spec.actions import recovery as todays_recovery
 from bookkeeper_spec.actions import recovery_reads
 from bookkeeper_spec.actions.bookies import bookie_sends_read_response
+from bookkeeper_spec.bounds import max_lost_messages
 from bookkeeper_spec.declarations import ledger_spec
 from bookkeeper_spec.draw.ledger import draw_guaranteed_write_quorum
 from bookkeeper_spec.guaranteed_write_quorum import properties, situations
@@ -85,7 +86,7 @@ spec.invariant(properties.no_dirty_reads)
 spec.invariant(properties.tail_fragments_reach_write_quorum)
 spec.invariant(properties.all_entries_of_closed_ledger_reached_write_quorum)
 spec.invariant(shared.no_out_of_order_entries)
-spec.constraint(shared.max_lost_messages)
+spec.constraint(max_lost_messages)
 spec.sometimes(shared.recovery_closes_the_ledger)
 
 spec.situation(situations.an_acknowledged_entry_is_not_fully_replicated)

@@ -29,7 +29,7 @@ Source: LedgerChaining.tla by Jack Vanlightly, https://github.com/Vanlightly/boo
 """
 
 from bookkeeper_spec.draw.chaining import draw_ledger_chaining
-from bookkeeper_spec.ledger_chaining import properties, situations
+from bookkeeper_spec.ledger_chaining import bounds, properties, situations
 from bookkeeper_spec.ledger_chaining.actions import takeover, writing
 from bookkeeper_spec.ledger_chaining.model import Constants, State, init
 from protocol_lab import Spec
@@ -58,7 +58,7 @@ spec.action(writing.write_to_ledger)
 spec.action(writing.close_own_ledger_success)
 spec.action(writing.close_own_ledger_bad_version)
 
-spec.constraint(properties.ledger_limit)
+spec.constraint(bounds.ledger_limit)
 spec.invariant(properties.type_ok)
 spec.invariant(properties.all_non_empty_ledgers_in_ledger_list)
 spec.invariant(properties.entry_order_maintained)

@@ -1,4 +1,4 @@
-"""Invariants of `bookkeeper.ledger_chaining`, what must be reachable, and how far to look."""
+"""Invariants of `bookkeeper.ledger_chaining`, and what must be reachable."""
 
 from bookkeeper_spec.ledger_chaining.model import (
     BY_POSITION,
@@ -81,13 +81,3 @@ def only_one_ledger_open_at_a_time(s: State, c: Constants):
 def two_ledgers_hold_entries(s: State, c: Constants):
     """The log goes on in a second ledger."""
     return HOLDS if s.next_entry_id > 1 else "fewer than two entries are written"
-
-
-# --- Bounds --------------------------------------------------------------------------------------
-
-
-def ledger_limit(s: State, c: Constants):
-    """How far to look: no ledger is created once the next id has reached the limit."""
-    if s.md_next_lid < c.ledger_limit:
-        return HOLDS
-    return "the next ledger id has reached ledger_limit"

@@ -44,7 +44,7 @@ from bookkeeper_spec.guaranteed_write_quorum.actions import replacing
 from bookkeeper_spec.guaranteed_write_quorum.multiplicity import of_ensemble_change
 from bookkeeper_spec.tlc.multiplicity import of_resend
 from bookkeeper_spec.tlc.variables import OF_UNBOUNDED_LEDGERS
-from bookkeeper_spec.unbounded_ledgers import properties, situations
+from bookkeeper_spec.unbounded_ledgers import bounds, properties, situations
 from bookkeeper_spec.unbounded_ledgers.actions import new_term, old_term, writing
 from bookkeeper_spec.unbounded_ledgers.model import Constants, State, init
 
@@ -90,7 +90,7 @@ spec.invariant(write_quorum.no_dirty_reads)
 spec.invariant(write_quorum.tail_fragments_reach_write_quorum)
 spec.invariant(write_quorum.all_entries_of_closed_ledger_reached_write_quorum)
 spec.invariant(properties.no_log_divergence)
-spec.constraint(properties.max_lost_messages)
+spec.constraint(bounds.max_lost_messages)
 spec.sometimes(properties.a_later_term_is_opened)
 spec.sometimes(properties.an_old_writer_withdraws)
 

@@ -1,16 +1,9 @@
-"""Invariants of `bookkeeper.unbounded_ledgers`, reachable states, and the bound on losses."""
+"""Invariants of `bookkeeper.unbounded_ledgers`, and what must be reachable."""
 
 from bookkeeper_spec.model.ledger import CLOSED, NIL, OPEN, WITHDRAWN, fragment_of_entry
-from bookkeeper_spec.properties import (
-    all_acked_entries_are_readable,
-    are_clients_of_their_type,
-    count_lost_of,
-    count_lost_of_fencing,
-    count_lost_reads,
-    within_lost_messages,
-)
+from bookkeeper_spec.properties import all_acked_entries_are_readable, are_clients_of_their_type
 from bookkeeper_spec.unbounded_ledgers.model import Constants, State
-from protocol_lab import HOLDS, NO_LIMIT, is_subset, members, nodes_up_to, size
+from protocol_lab import HOLDS, is_subset, members, nodes_up_to, size
 
 
 def type_ok(s: State, c: Constants):
@@ -69,19 +62,3 @@ def an_old_writer_withdraws(s: State, c: Constants):
     if any(s.clients[k].status == WITHDRAWN for k in range(1, c.clients + 1)):
         return HOLDS
     return "nobody has withdrawn"
-
-
-# --- Bounds --------------------------------------------------------------------------------------
-
-
-def max_lost_messages(s: State, c: Constants):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
-    if c.max_lost_messages == NO_LIMIT:
-        return HOLDS
-    lost = 0
-    for client in range(1, c.clients + 1):
-        messages = s.messages[client]
-        lost += count_lost_of(c, messages.adds) + count_lost_of_fencing(messages)
-        lost += count_lost_reads(c, messages)
-        lost += size(messages.fence_refused.lost) + size(messages.read_refused.lost)
-    return within_lost_messages(c, lost)

@@ -38,7 +38,7 @@ from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
 from bookkeeper_spec.draw.ledger import draw_v4_13
 from bookkeeper_spec.model.ledger import Bookie, alike
 from bookkeeper_spec.tlc.variables import OF_V4_13
-from bookkeeper_spec.v4_13 import liveness, multiplicity, properties, situations
+from bookkeeper_spec.v4_13 import bounds, liveness, multiplicity, properties, situations
 from bookkeeper_spec.v4_13.actions import bookies, recovery, replacing, writer
 from bookkeeper_spec.v4_13.model import Constants, State, init
 from protocol_lab import NEXT, Spec
@@ -93,7 +93,7 @@ spec.invariant(shared.no_out_of_order_entries)
 spec.invariant(properties.no_divergence_between_writer_and_meta_data)
 spec.invariant(shared.all_committed_entries_reach_ack_quorum)
 spec.invariant(properties.no_stuck_lac, by_default=False)
-spec.constraint(properties.max_lost_messages)
+spec.constraint(bounds.max_lost_messages)
 spec.sometimes(properties.recovery_closes_the_ledger)
 spec.property(liveness.liveness)
 spec.weakly_fair(NEXT)

@@ -1,15 +1,9 @@
-"""Invariants of `bookkeeper.v4_13`, what must be reachable, and the bound on lost messages."""
+"""Invariants of `bookkeeper.v4_13`, and what must be reachable."""
 
 from bookkeeper_spec.model.ledger import CLOSED, INVALID
-from bookkeeper_spec.properties import (
-    count_lost_of,
-    count_lost_of_fencing,
-    is_ledger_of_its_type,
-    is_writer_of_its_type,
-    within_lost_messages,
-)
+from bookkeeper_spec.properties import is_ledger_of_its_type, is_writer_of_its_type
 from bookkeeper_spec.v4_13.model import Constants, State
-from protocol_lab import HOLDS, NO_LIMIT, size
+from protocol_lab import HOLDS, size
 
 
 def type_ok(s: State, c: Constants):
@@ -46,25 +40,3 @@ def no_stuck_lac(s: State, c: Constants):
 def recovery_closes_the_ledger(s: State, c: Constants):
     """A recovery comes to its end."""
     return HOLDS if s.w2.status == CLOSED else "w2 has not closed the ledger"
-
-
-# --- Bounds --------------------------------------------------------------------------------------
-
-
-def count_lost_reads(c, messages) -> int:
-    """How many reads of the client, and answers to them, are lost now."""
-    return size(messages.no_such_entry.lost) + sum(
-        size(messages.reads[k].requests.lost)
-        + sum(size(messages.reads[k].responses[data].lost) for data in range(c.send_limit))
-        for k in range(c.send_limit + 1)
-    )
-
-
-def max_lost_messages(s: State, c: Constants):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
-    if c.max_lost_messages == NO_LIMIT:
-        return HOLDS
-    lost = count_lost_of_fencing(s.messages) + count_lost_reads(c, s.messages)
-    for k in range(2):
-        lost += count_lost_of(c, s.messages.adds[k])
-    return within_lost_messages(c, lost)

@@ -39,7 +39,7 @@ from bookkeeper_spec.declarations import ledger_spec
 from bookkeeper_spec.draw.ledger import draw_with_limbo
 from bookkeeper_spec.tlc.multiplicity import of_add, of_resend
 from bookkeeper_spec.tlc.variables import OF_WITH_LIMBO
-from bookkeeper_spec.with_limbo import properties, situations
+from bookkeeper_spec.with_limbo import bounds, properties, situations
 from bookkeeper_spec.with_limbo.actions import bookies, clients, crashes, reading, replacing
 from bookkeeper_spec.with_limbo.model import Constants, State, init
 from bookkeeper_spec.with_limbo.multiplicity import of_ensemble_change
@@ -87,7 +87,7 @@ spec.invariant(shared.type_ok)
 spec.invariant(shared.no_out_of_order_entries)
 spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(shared.all_committed_entries_reach_ack_quorum, by_default=False)
-spec.constraint(properties.max_lost_messages)
+spec.constraint(bounds.max_lost_messages)
 spec.sometimes(shared.recovery_closes_the_ledger)
 spec.property(liveness.liveness)
 spec.weakly_fair(NEXT)

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from bookkeeper_spec.actions.bookies import confirm_add
+from bookkeeper_spec.actions.bookies import (
+    bookie_sends_add_confirmed_response as store_and_confirm,
+)
 from bookkeeper_spec.model.clients import Client
 from bookkeeper_spec.model.ledger import Bookie, Ledger, SomeEntry, SomeLac, data_of, has_entry
 from bookkeeper_spec.model.messages import (
@@ -34,7 +36,7 @@ def bookie_sends_add_confirmed_response(
         adds = s.messages[other].adds
         if same_kind(s, client, other) and not is_earliest_request(c, adds, entry, bookie):
             return "another recovery's request for an earlier entry is under way to this bookie"
-    return confirm_add(s, bookie, client, entry, lac, lost)
+    return store_and_confirm(s, c, bookie, client, entry, lac, lost)
 
 
 def bookie_sends_read_response(
