@@ -37,12 +37,12 @@ def count_lost_reads(c, messages) -> int:
 
 
 def within_lost_messages(c, lost) -> str:
-    """Are no more messages lost now than max_lost_messages?"""
+    """HOLDS if no more messages are lost now than max_lost_messages, else the reason why not."""
     return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
 
 
 def max_lost_messages(s: Ledger, c: NamedTuple):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
+    """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
     lost = 0

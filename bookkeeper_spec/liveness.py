@@ -12,8 +12,8 @@ def ledger_is_closed(s, c) -> bool:
 
 
 def liveness():
-    """The ledger is closed in the end. The original means to claim it under weak fairness of Next.
+    """The ledger is eventually closed. The original means to claim it under weak fairness of Next.
 
-    As it is written there it can't be evaluated. It is false: who has lost messages may stop.
+    TLC can't evaluate it as written there. It is false: a client that lost messages may stop.
     """
     return always_eventually(ledger_is_closed)

@@ -1,6 +1,6 @@
 """Invariants of a ledger, and what must be reachable.
 
-The names are the original's. What only one other variant claims is in its own `properties`.
+The names are the original's. What only one other variant claims is in that variant's `properties`.
 """
 
 from typing import NamedTuple
@@ -74,9 +74,9 @@ def are_clients_of_their_type(s, c) -> bool:
 def type_ok(s: Ledger, c: NamedTuple):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
-        return "the metadata or a bookie hold what they can't"
+        return "a value of the metadata or of a bookie is out of range"
     if not are_clients_of_their_type(s, c):
-        return "a client holds what it can't"
+        return "a value of a client is out of range"
     return HOLDS
 
 
@@ -129,7 +129,7 @@ def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
     for entry in range(1, s.meta_last_entry + 1):
         position = fragment_of_entry(s.meta_fragments, entry)
         if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
-            return "an entry of the closed ledger is stored by less than an ack quorum"
+            return "an entry of the closed ledger is stored by fewer bookies than an ack quorum"
     return HOLDS
 
 
@@ -138,7 +138,7 @@ def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
     for bookie in range(1, c.bookies + 1):
         for entry in range(1, c.send_limit + 1):
             if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
-                return "a bookie stores other data under an id than the writer wrote"
+                return "a bookie stores data under an id that the writer did not write there"
     return HOLDS
 
 
@@ -146,7 +146,7 @@ def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
 
 
 def recovery_closes_the_ledger(s: Ledger, c: NamedTuple):
-    """A recovery comes to its end."""
+    """A recovery closes the ledger."""
     for client in range(1, c.clients + 1):
         if s.clients[client].status == CLOSED and recovers(s, client):
             return HOLDS

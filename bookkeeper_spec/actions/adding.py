@@ -66,7 +66,7 @@ def client_creates_ledger(
 
 
 def send_adds(adds, data, stamp, bookies, lost) -> None:
-    """Ask these bookies to add an entry, some in vain."""
+    """Ask these bookies to add an entry; the requests to `lost` get lost."""
     if bookies != 0:
         adds.data = data
         send(adds.requests[stamp], bookies, lost)
@@ -107,7 +107,7 @@ def why_not_add(c, mine) -> str:
     if mine.status != OPEN:
         return "the client has no open ledger"
     if mine.lap - mine.lac >= c.inflight_limit:
-        return "as many entries as may be are unconfirmed"
+        return "inflight_limit entries are unconfirmed"
     return TAKEN
 
 
@@ -140,7 +140,7 @@ def note_confirmation(writer, messages, bookie, entry) -> str:
 
 
 def confirmed_from(c, writer, known, quorum) -> int:
-    """The last entry up to which, from the one after `known` on, so many bookies confirmed all."""
+    """The last entry up to which a quorum of bookies confirmed every entry after `known`."""
     entry = known
     while entry < c.send_limit and size(writer.confirmed[entry + 1]) >= quorum:
         entry += 1

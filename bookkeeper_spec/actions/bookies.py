@@ -80,8 +80,8 @@ def bookie_sends_add_fenced_response(
 
 
 def fence(s, messages, bookie, mark, lost) -> str:
-    """A bookie fences the ledger at a client's request, and tells how far it knows entries to be
-    confirmed.
+    """A bookie fences the ledger at a client's request, and answers with `mark`, the last entry
+    that it knows to be confirmed.
     """
     if not contains(messages.fence_requests.waiting, bookie):
         return "no fence request of the client is under way to this bookie"

@@ -41,7 +41,7 @@ def start_recovery(s, client, lost) -> str:
     """Set the status and take the version, so that an older recovery can't close any more."""
     mine = s.clients[client]
     if mine.status != NIL:
-        return "the client has had its part in this ledger"
+        return "the client has created the ledger, or has begun to recover it before"
     if not can_be_recovered(s):
         return "the ledger does not exist, or is closed"
     s.meta_status = IN_RECOVERY
@@ -131,7 +131,7 @@ def write_back(s, c, client, stamp, lost) -> str:
     """Write an entry that was read back, to the current ensemble, with this stamp."""
     mine = s.clients[client]
     if mine.status != IN_RECOVERY or mine.recovery_phase != READ_WRITE:
-        return "the client does not read and write as a recovery does"
+        return "the client is not in the phase of a recovery that reads and writes"
     return write_back_next_entry(c, mine, s.messages[client].adds, stamp, lost)
 
 
@@ -161,7 +161,7 @@ def why_not_end_recovery(s, mine, has_read_all) -> str:
     if not has_read_all:
         return "the recovery has not read all there is"
     if mine.pending_add_ops.size != 0:
-        return "not all that was read is written back"
+        return "an entry that was read is not written back yet"
     if mine.meta_version != s.meta_version:
         return "the metadata have changed since the client read them"
     return TAKEN

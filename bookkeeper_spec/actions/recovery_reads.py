@@ -95,7 +95,7 @@ def count_reads_under_way(c, messages, bookies) -> int:
 def read_status(c, mine, bookie, data, time_outs) -> int:
     """What the recovery knows of its present entry with this answer.
 
-    It is generous with an entry that somebody has, and strict with one that nobody seems to have.
+    One bookie that has the entry is enough to recover it; to give it up takes quorum coverage.
     """
     negative = size(with_node(mine.read_responses, bookie))
     if data > 0:
@@ -107,7 +107,7 @@ def read_status(c, mine, bookie, data, time_outs) -> int:
 
 
 def why_not_hear_answer(s, client, bookie, data) -> str:
-    """Why a recovery does not get this answer from the bookie; "" if it does."""
+    """Why a recovery can't receive this answer from the bookie; "" if it can."""
     mine = s.clients[client]
     if mine.status != IN_RECOVERY or mine.curr_read_entry == 0:
         return "the client does not wait for answers to a read"
@@ -119,8 +119,8 @@ def why_not_hear_answer(s, client, bookie, data) -> str:
 def why_not_decide(c, status, under_way) -> str:
     """Why an answer can't be taken while so many reads are under way; "" if it can.
 
-    So it is in the original; what is meant is that others are ignored once an entry is decided
-    about: `ignore_late_reads`.
+    The original demands this. What is meant is that other reads are ignored once an entry is
+    decided about: `ignore_late_reads`.
     """
     if status != NEED_MORE_RESPONSES and under_way > 1 and not c.ignore_late_reads:
         return "the answer would decide, but other reads of the recovery are under way"

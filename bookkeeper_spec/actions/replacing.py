@@ -27,20 +27,20 @@ from protocol_lab import TAKEN, Subset
 
 
 def why_not_replace(s, writer, failed, ensemble) -> str:
-    """Why a client can't take this ensemble instead of its own one; "" if it can."""
+    """Why a client can't replace its ensemble with this one; "" if it can."""
     good = writer.curr_fragment.ensemble & ~failed
     if has_pending_resends(writer):
-        return "adds are to be sent to the bookies of the new ensemble first"
+        return "pending adds have to be sent to the new ensemble first"
     if not is_valid_ensemble(s, ensemble, good, failed):
-        return "this is no ensemble of all good bookies and others that no fragment has"
+        return "the ensemble lacks a good bookie, has a failed one, or is a fragment's already"
     return TAKEN
 
 
 def begin_fragment(c, writer, fragments, first_entry_id, failed, ensemble) -> None:
     """Go on with another ensemble from an entry on.
 
-    What the failed bookies have confirmed of these entries counts no more: the new ensemble does
-    not have them.
+    The failed bookies' confirmations of these entries no longer count: the new ensemble does not
+    have those bookies.
     """
     update_fragments(fragments, writer.curr_fragment, first_entry_id, ensemble)
     writer.curr_fragment = last_fragment(fragments)

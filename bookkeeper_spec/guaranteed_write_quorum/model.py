@@ -48,7 +48,7 @@ SomeMark = Range(0, "send_limit")
 
 
 class StampedAdds(Struct):
-    """All that one client and the bookies tell each other about adding one entry."""
+    """All messages between one client and the bookies about adding one entry."""
 
     data: Int8
     requests: Array(Mail, "(send_limit + 1) * (send_limit + 1)")  # by LAC and LAFR: see `stamp`

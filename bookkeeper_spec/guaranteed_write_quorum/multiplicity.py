@@ -9,5 +9,5 @@ def of_stamped_add(s, c, bookie, client, entry, lac, lafr, lost) -> int:
 
 
 def of_ensemble_change(s, c, client, failed, ensemble) -> int:
-    """As often as there are time-outs of all the failed bookies, and ensembles."""
+    """Time-outs of each failed bookie, times possible ensembles."""
     return change_count(s, c, s.clients[client], s.messages[client].adds, failed)

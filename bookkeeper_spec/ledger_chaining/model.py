@@ -71,7 +71,7 @@ class LedgerMetadata(Struct):
 
 
 class ClientState(Struct):
-    """Does the client think that it leads, how far is it, and what has it read (and when)?"""
+    """Whether a client believes that it leads, its progress, and what it has read."""
 
     leader: Bool
     status: Status
@@ -102,7 +102,7 @@ class State(Struct):
 
 
 def init(s: State, c: Constants):
-    """No ledgers. Client 1 is chosen, and nobody knows of it yet."""
+    """There are no ledgers. Client 1 is chosen, and nobody knows of it yet."""
     for client in range(1, c.clients + 1):
         s.c_state[client].llist_version = NO_VERSION
         s.c_state[client].ledger.version = NO_VERSION
@@ -115,7 +115,7 @@ def init(s: State, c: Constants):
 
 
 def is_not_at(mine, status) -> bool:
-    """Is the client no leader, as far as it knows, or at another point of its work?"""
+    """Does the client believe that it does not lead, or is it at another step?"""
     return not mine.leader or mine.status != status
 
 

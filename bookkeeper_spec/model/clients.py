@@ -17,18 +17,18 @@ READ_WRITE = 2
 """The phase of recovery after FENCING."""
 
 NO_ENTRY = -1
-"""The last recoverable entry of who does not know it; 0 means that no entry is recoverable."""
+"""The last recoverable entry while it is not known; 0 means that no entry is recoverable."""
 
 
 class Writer(Struct):
-    """What a client knows of the ledger, be it the creator or a recoverer."""
+    """What a client knows of the ledger, whether it created it or recovers it."""
 
     meta_version: Int8  # of the metadata, when it last read or wrote them; 0 for none
     status: Status
     curr_fragment: Fragment
     pending_add_ops: Bag(PendingAddOp, "send_limit")
     lap: Int8  # last add pushed
-    lac: Int8  # last add confirmed: so far the entries are acknowledged to the caller
+    lac: Int8  # last add confirmed: entries up to it are acknowledged to the caller
     confirmed: Per(EntryId, NodeSet(Bookie))  # who has confirmed each entry
     fenced: NodeSet(Bookie)  # who has confirmed to a recoverer that it is fenced
     recovery_phase: Int8
@@ -62,7 +62,7 @@ def needs_resend(op, fragment) -> bool:
 
 
 def has_pending_resends(writer) -> bool:
-    """Are there pending adds to be sent to bookies of a new ensemble first?"""
+    """Are there pending adds that were not sent to the current ensemble yet?"""
     return any(
         needs_resend(writer.pending_add_ops.items[k], writer.curr_fragment)
         for k in range(writer.pending_add_ops.size)

@@ -105,7 +105,7 @@ class FencedLedger(Ledger):
 
 
 def store(s, bookie, entry, data, lac) -> None:
-    """The bookie stores an entry, and the LAC that came with it, be it lower than the last one."""
+    """The bookie stores an entry, and the LAC that came with it, even a lower one than before."""
     s.b_entries[bookie].data[entry] = with_node(s.b_entries[bookie].data[entry], data)
     s.b_lac[bookie] = lac
 
@@ -156,13 +156,13 @@ def update_fragments(fragments, current, first_entry_id, ensemble) -> None:
 
 
 def is_in_use(s, ensemble) -> bool:
-    """Has a fragment of the metadata this very ensemble?"""
+    """Does a fragment of the metadata have exactly this ensemble?"""
     fragments = s.meta_fragments
     return any(fragments.items[k].ensemble == ensemble for k in range(fragments.length))
 
 
 def is_valid_ensemble(s, ensemble, include, exclude) -> bool:
-    """Does it keep the good bookies, and only those, and has no fragment of the metadata it?"""
+    """Does it have all of `include` and none of `exclude`, and is it no fragment's yet?"""
     return is_subset(include, ensemble) and ensemble & exclude == 0 and not is_in_use(s, ensemble)
 
 
@@ -197,10 +197,10 @@ def bookies_to_choose(s, c, include, exclude) -> int:
 
 
 def no_ensemble(c) -> int:
-    """What stands where no ensemble can be chosen, so that the action can say why."""
+    """A stand-in where no ensemble can be chosen, so that the action is tried and says why."""
     return nodes_up_to(c.write_quorum)
 
 
 def alike(c) -> int:
-    """The bookies that are alike: all or none, since the smallest ensemble tells them apart."""
+    """The bookies that are symmetric: none where the smallest ensemble is chosen among several."""
     return nodes_up_to(c.bookies) if c.ensemble_choice == ANY or c.write_quorum == c.bookies else 0

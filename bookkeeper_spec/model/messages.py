@@ -38,7 +38,7 @@ class Mail(Struct):
 
 
 class Adds(Struct):
-    """All that one client and the bookies tell each other about adding one entry."""
+    """All messages between one client and the bookies about adding one entry."""
 
     data: Int8  # of the entry; the same in all these messages
     requests: Array(Mail, "send_limit + 1")  # by their stamp, the LAC
@@ -80,7 +80,7 @@ def send(mail, bookies, lost) -> None:
 
 
 def handle(mail, bookie) -> None:
-    """Take the message out that was under way."""
+    """Mark a message that was under way as handled."""
     mail.waiting = without_node(mail.waiting, bookie)
     mail.handled = with_node(mail.handled, bookie)
 
@@ -95,13 +95,13 @@ def reply_to(request, reply, bookie, lost) -> str:
 
 
 def act_upon_losses(mail, bookies) -> None:
-    """The client has noticed the time-outs of these bookies and has drawn its conclusions."""
+    """Mark what was lost from and to these bookies as handled: the client has timed out."""
     mail.handled |= mail.lost & bookies
     mail.lost &= ~bookies
 
 
 def ignore(mail, bookies) -> None:
-    """Whatever is still under way from or to these bookies will never be looked at."""
+    """Mark what is still under way from or to these bookies as handled: nobody will look at it."""
     mail.handled |= mail.waiting & bookies
     mail.waiting &= ~bookies
 
@@ -110,7 +110,7 @@ def ignore(mail, bookies) -> None:
 
 
 def is_request_under_way(c, adds, bookie) -> bool:
-    """Is some request to add this entry under way to the bookie, with whichever LAC?"""
+    """Is a request to add this entry under way to the bookie, with any LAC?"""
     return any(contains(adds.requests[k].waiting, bookie) for k in range(len(adds.requests)))
 
 
@@ -130,7 +130,7 @@ def is_earliest_answer(messages, entry, bookie) -> bool:
 
 
 def why_not_handle_add(c, messages, entry, stamp, bookie) -> str:
-    """Why a bookie does not come to this request to add an entry; "" if it does."""
+    """Why a bookie can't handle this request to add an entry; "" if it can."""
     if not contains(messages.of[entry - 1].requests[stamp].waiting, bookie):
         return "no such request is under way to this bookie"
     if not is_earliest_request(c, messages, entry, bookie):
@@ -139,7 +139,7 @@ def why_not_handle_add(c, messages, entry, stamp, bookie) -> str:
 
 
 def why_not_hear_refusal(messages, entry, bookie) -> str:
-    """Why a client does not hear that this bookie refuses an entry; "" if it does."""
+    """Why a client can't receive this bookie's refusal of an entry; "" if it can."""
     if not contains(messages.of[entry - 1].refused.waiting, bookie):
         return "no refusal of this entry is under way from this bookie"
     if not is_earliest_answer(messages, entry, bookie):

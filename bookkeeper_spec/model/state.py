@@ -17,7 +17,7 @@ class ClientState(KnownLedger):
 
 
 class Reads(Struct):
-    """A client asks for one entry, and is answered with its data or with "no such entry"."""
+    """Requests for one entry, and the answers: its data, or "no such entry"."""
 
     requests: Mail
     responses: Array(Mail, "send_limit")  # by the data, from 1

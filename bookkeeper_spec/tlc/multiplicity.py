@@ -14,14 +14,14 @@ def of_add(s, c, bookie, client, entry, lac, lost) -> int:
 
 
 def resend_count(writer, entry) -> int:
-    """The original says "another fragment, or another ensemble", and both may be true."""
+    """The original says "another fragment, or another ensemble", and both may hold."""
     op = writer.pending_add_ops.items[position_of_op(writer, entry)]
     same_ensemble = op.ensemble == writer.curr_fragment.ensemble
     return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
 
 
 def of_resend(s, c, client, entry, lost) -> int:
-    """Twice if both fragment and ensemble are others."""
+    """Twice if both the fragment and the ensemble are other ones."""
     return resend_count(s.clients[client], entry)
 
 
@@ -62,6 +62,6 @@ def change_count(s, c, writer, messages, failed) -> int:
 
 
 def of_ensemble_change(s, c, client, ensemble) -> int:
-    """As often as there are time-outs of all the failed bookies, and ensembles."""
+    """Time-outs of each failed bookie, times possible ensembles."""
     mine, adds = s.clients[client], s.messages[client].adds
     return change_count(s, c, mine, adds, failed_bookies(s, c, client))

@@ -48,7 +48,7 @@ class Constants(NamedTuple):
 
 
 class TermAdds(Struct):
-    """All that one client, in its term, and the bookies tell each other about adding one entry."""
+    """All messages between one client, in its term, and the bookies about adding one entry."""
 
     data: Int8
     trunc: Int8  # does the entry truncate: 1 or 0

@@ -9,14 +9,14 @@ from protocol_lab import HOLDS, is_subset, members, nodes_up_to, size
 def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
     if s.meta_status > CLOSED or s.meta_last_entry < 0 or s.meta_version < 0:
-        return "the metadata hold what they can't"
+        return "a value of the metadata is out of range"
     for bookie in range(1, c.bookies + 1):
         if s.b_term[bookie] < 0 or s.b_lac[bookie] < 0:
             return "a bookie's term or LAC is negative"
         for entry in range(1, c.send_limit + 1):
             if not is_subset(s.b_entries[bookie].data[entry], nodes_up_to(c.send_limit)):
                 return "a bookie stores what nobody writes"
-    return HOLDS if are_clients_of_their_type(s, c) else "a client holds what it can't"
+    return HOLDS if are_clients_of_their_type(s, c) else "a value of a client is out of range"
 
 
 def all_committed_ids_are_readable(s: State, c: Constants):
@@ -45,7 +45,7 @@ def no_log_divergence(s: State, c: Constants):
             if s.b_lac[bookie] >= entry:
                 data |= s.b_entries[bookie].data[entry]
         if size(data) > 1:
-            return "two bookies have other data for the same committed entry"
+            return "two bookies have different data for the same committed entry"
     return HOLDS
 
 

@@ -15,7 +15,7 @@ def count_lost_reads(c, messages) -> int:
 
 
 def max_lost_messages(s: State, c: Constants):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
+    """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
     lost = count_lost_of_fencing(s.messages) + count_lost_reads(c, s.messages)

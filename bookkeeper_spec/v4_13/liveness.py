@@ -11,8 +11,8 @@ def ledger_is_closed(s: State, c: Constants):
 
 
 def liveness():
-    """The ledger is closed by w1 in the end. The original claims it under weak fairness of Next.
+    """w1 eventually closes the ledger. The original claims it under weak fairness of Next.
 
-    It is false: messages that are lost may stop the ledger, and after a recovery w1 is never told.
+    It is false: lost messages may stop the ledger, and nobody tells w1 of a recovery.
     """
     return always_eventually(ledger_is_closed)

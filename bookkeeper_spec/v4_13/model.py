@@ -41,10 +41,10 @@ SomeWriter = Named(("w1", "w2"))
 
 
 NOT_STARTED, FENCING, READ, PENDING_READ_RESPONSE, WRITE = range(5)
-"""The phases of recovery. Apart from each other they give fewer states than reads among writes."""
+"""The phases of recovery. All reads before all writes give fewer states than both mixed."""
 
 OK, NO_SUCH_ENTRY, UNKNOWN = range(3)
-"""What a bookie answers. It does not know only if it is in limbo."""
+"""What a bookie answers. UNKNOWN comes only from a bookie in limbo."""
 
 
 class WriterState(Writer):
@@ -56,7 +56,7 @@ class WriterState(Writer):
 
 
 class Reads(Struct):
-    """A client asks for one entry, and is answered with its data."""
+    """Requests for one entry, and the answers that have its data."""
 
     requests: Mail
     responses: Array(Mail, "send_limit")  # by the data, from 1

@@ -11,20 +11,20 @@ def of_add(s, c, bookie, writer, entry, lac, lost) -> int:
 
 
 def of_w1_ensemble_change(s, c, bookie, ensemble=0) -> int:
-    """As often as there are time-outs and ensembles, whether the change is valid or not."""
+    """Time-outs of the bookie, times possible ensembles, whether the change is valid or not."""
     return change_count(s, c, s.w1, s.messages.adds[W1], only(bookie))
 
 
 def of_w2_ensemble_change(s, c, bookie, ensemble=0) -> int:
-    """As often as there are time-outs and ensembles, whether the change is valid or not."""
+    """Time-outs of the bookie, times possible ensembles, whether the change is valid or not."""
     return change_count(s, c, s.w2, s.messages.adds[W2], only(bookie))
 
 
 def of_w1_resend(s, c, entry, lost) -> int:
-    """Twice if both fragment and ensemble are others."""
+    """Twice if both the fragment and the ensemble are other ones."""
     return resend_count(s.w1, entry)
 
 
 def of_w2_resend(s, c, entry, lost) -> int:
-    """Twice if both fragment and ensemble are others."""
+    """Twice if both the fragment and the ensemble are other ones."""
     return resend_count(s.w2, entry)

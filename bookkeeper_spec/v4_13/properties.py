@@ -9,9 +9,9 @@ from protocol_lab import HOLDS, size
 def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
-        return "the metadata or a bookie hold what they can't"
+        return "a value of the metadata or of a bookie is out of range"
     if not is_writer_of_its_type(c, s.w1) or not is_writer_of_its_type(c, s.w2):
-        return "a client holds what it can't"
+        return "a value of a client is out of range"
     return HOLDS
 
 
@@ -38,5 +38,5 @@ def no_stuck_lac(s: State, c: Constants):
 
 
 def recovery_closes_the_ledger(s: State, c: Constants):
-    """A recovery comes to its end."""
+    """A recovery closes the ledger."""
     return HOLDS if s.w2.status == CLOSED else "w2 has not closed the ledger"

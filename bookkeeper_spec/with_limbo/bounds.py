@@ -7,7 +7,7 @@ from protocol_lab import HOLDS, NO_LIMIT, size
 
 
 def max_lost_messages(s: State, c: Constants):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
+    """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
     lost = 0

@@ -7,7 +7,7 @@ from protocol_lab import only
 
 
 def of_ensemble_change(s, c, client, bookie, ensemble) -> int:
-    """As often as there are time-outs of the bookie, and ensembles."""
+    """Time-outs of the bookie, times possible ensembles."""
     good = s.clients[client].curr_fragment.ensemble & ~only(bookie)
     time_outs = sum(
         count_lost_adds(c, s.messages[other].adds, bookie)

@@ -9,7 +9,7 @@ from protocol_lab import TAKEN, Subset, with_node
 
 
 def why_not_come_to(s, c, bookie, client, entry, lac, lafr) -> str:
-    """Why a bookie does not come to this request; "" if it does."""
+    """Why a bookie can't handle this request; "" if it can."""
     return why_not_handle_add(c, s.messages[client].adds, entry, stamp(c, lac, lafr), bookie)
 
 

@@ -122,7 +122,7 @@ def note_answer(mine, bookie, answer, entry, data) -> None:
 
 
 def forget_answers(mine) -> None:
-    """What was found out about the entry is not needed any more."""
+    """Forget the answers about the entry: it is decided."""
     mine.has_entry = 0
     mine.no_such_entry = 0
     mine.curr_read_entry.id = 0

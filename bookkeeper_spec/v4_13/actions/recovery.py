@@ -104,7 +104,7 @@ ItsData = Range(first_data, last_data)
 
 
 def meaning(entry) -> int:
-    """What it means to be answered with this entry."""
+    """What an answer with this entry means."""
     return OK if entry > 0 else NO_SUCH_ENTRY
 
 
@@ -131,13 +131,13 @@ def why_not_decide(s, c, bookie, entry, data) -> str:
 
 
 def note_fenced(s, c, bookie) -> None:
-    """Who has answered a read is fenced, if reads fence."""
+    """A bookie that has answered a read is fenced, if reads fence."""
     if c.recovery_reads_fence:
         s.w2.fenced = with_node(s.w2.fenced, bookie)
 
 
 def finish_read(s, c, bookie, entry, data) -> None:
-    """Take the answer, forget what was found out about the entry, and act upon time-outs."""
+    """Take the answer, forget all answers about the entry, and act upon time-outs."""
     handle(answer_to_read(s, entry, data), bookie)
     forget_answers(s.w2)
     note_fenced(s, c, bookie)

@@ -28,7 +28,7 @@ from protocol_lab import TAKEN, Subset, contains, only
 
 
 def is_valid_next_fragment(s, first_entry_id) -> bool:
-    """Does a fragment that begins there begin before none that there is?"""
+    """Does no fragment of the metadata begin after this entry?"""
     return all(
         s.meta_fragments.items[k].first_entry_id <= first_entry_id
         for k in range(s.meta_fragments.length)
@@ -45,7 +45,7 @@ def replacements(s, c, writer, messages, bookie) -> int:
 def why_not_try(s, c, writer, messages, bookie) -> str:
     """Why a client can't try to replace this bookie; "" if it can."""
     if has_pending_resends(writer):
-        return "adds are to be sent to the bookies of the new ensemble first"
+        return "pending adds have to be sent to the new ensemble first"
     if writer.meta_version != s.meta_version:
         return "the metadata have changed since the client read them"
     if not contains(writer.curr_fragment.ensemble, bookie):
