@@ -1,4 +1,4 @@
-"""The picture of ledger chaining: the list, the ledgers, and what each client has in mind."""
+"""The picture of ledger chaining: the list, the ledgers, and what each client knows."""
 
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Text, Value, drawing_of
 from protocol_lab.explain.wording import words

@@ -1,4 +1,4 @@
-"""A small page on quorum coverage: pick a cohort, an ack quorum and bookies, and see."""
+"""A widget on quorum coverage: the reader picks a cohort, an ack quorum, and bookies."""
 
 from typing import Any
 

@@ -1,10 +1,9 @@
-"""A proposal: nothing is done with before it is on a write quorum, and not just on an ack quorum.
+"""A proposal: a client keeps every entry in hand until a write quorum has it, not an ack quorum.
 
-In today's protocol an entry that an ack quorum has confirmed is forgotten by the client, wherever
-else it got to; a fragment or a closed ledger may hold entries with fewer copies than were wanted.
-This proposal keeps such entries in hand. A client has a second mark beside its LAC: the LAFR (last
-add fully replicated), up to which every entry is on a write quorum. What differs from
-`bookkeeper.protocol`:
+In today's protocol a client forgets an entry once an ack quorum has confirmed it, so that a
+fragment or a closed ledger may hold entries with fewer copies than were wanted. Here a client has a
+second mark beside its LAC: the LAFR (last add fully replicated), up to which every entry is on a
+write quorum. What differs from `bookkeeper.protocol`:
 
 1. A pending add is dropped only once it and all before it are on a write quorum.
 2. A new fragment begins after the LAFR: what is not fully replicated moves on.
@@ -12,11 +11,11 @@ add fully replicated), up to which every entry is on a write quorum. What differ
    replaced, since that would take a confirmation away that the caller relies on.
 4. A client closes its ledger only when nothing is pending.
 5. So does a recovery, as before; now this means that everything is on a write quorum.
-6. Recovery starts after the highest LAFR that the bookies know of, not after the LAC: else what is
-   on an ack quorum only would stay there. Requests carry the LAFR as well, and bookies keep the
-   highest LAC and LAFR that they have seen.
+6. Recovery starts after the highest LAFR that the bookies know of, not after the LAC: otherwise
+   entries on an ack quorum only would stay there. Requests carry the LAFR as well, and bookies keep
+   the highest LAC and LAFR that they have seen.
 
-Acknowledging to the caller is as before: an ack quorum is enough.
+An ack quorum is still enough to acknowledge an entry to the caller.
 
 To read: `model`, then the actions below that are in `guaranteed_write_quorum.actions`, then its
 `properties`; all else is as in `bookkeeper.protocol`.

@@ -1,4 +1,4 @@
-"""Ledgers chained to one log: who writes next closes what was there, and appends a ledger.
+"""Ledgers chained to one log: the next leader closes the last ledger, and appends a new one.
 
 A ledger has one writer and an end. A log without end is a list of ledgers, which any client may
 lead. A client that becomes the leader
@@ -15,11 +15,11 @@ To read: `model`; `actions.takeover` has steps 1 and 2, `actions.writing` steps 
 What it models: clients, any of which may be chosen as the leader at any time, and which do not hear
 of it at once. So a deposed client goes on as a leader until a version in the metadata store or a
 fenced ledger stops it. A ledger takes one entry, which is enough to see an order; entries are
-numbered through, across all ledgers.
+numbered across all ledgers.
 
 What breaks: nothing that is meant. With close_fences=false, ours, closing is a matter of metadata
 only, and entries get out of order in 12 steps: the bookies still accept the old leader's entry
-after one of the next leader's. And one invariant of the original says something else than it
+after one of the next leader's. And one invariant of the original does not say what it
 means: see only_one_ledger_open_at_a_time.
 
 Left out: the election itself, how a ledger is replicated (see `bookkeeper.protocol`), and what

@@ -18,7 +18,7 @@ def type_ok(s: State, c: Constants):
     if s.md_llist_version < 0:
         return "the ledger list's version is below 0"
     if s.md_ledgers.length != s.md_next_lid - 1:
-        return "the metadata are not those of the ledgers 1 to the next id"
+        return "the metadata are not those of the ledgers below the next id"
     for k in range(s.md_ledgers.length):
         if s.md_ledgers.items[k].id != k + 1 or s.md_ledgers.items[k].version < NO_VERSION:
             return "a ledger's metadata are out of range"
@@ -41,7 +41,7 @@ def all_non_empty_ledgers_in_ledger_list(s: State, c: Constants):
 
 
 def entry_order_maintained(s: State, c: Constants):
-    """Whoever reads ledger after ledger meets the entries in the order of their writing.
+    """A reader of the list, ledger after ledger, meets the entries in the order of their writing.
 
     The bookies' ledgers stand in the order of their ids.
     """
@@ -49,7 +49,7 @@ def entry_order_maintained(s: State, c: Constants):
         for earlier in range(later):
             entry = s.b_ledgers.items[later].entry
             if entry != NO_ENTRY and s.b_ledgers.items[earlier].entry > entry:
-                return "an earlier ledger has a later entry"
+                return "a ledger that is earlier in the list has a later entry"
     return HOLDS
 
 

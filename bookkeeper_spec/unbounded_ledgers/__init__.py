@@ -4,9 +4,9 @@ In today's protocol a ledger has one writer, and whoever takes over closes it an
 another. Here a client that takes over begins a new term of the same ledger. What differs from
 `bookkeeper.guaranteed_write_quorum`, on which this is built:
 
-1. The ledger has a term. Who takes over raises it in the metadata, and then on the bookies.
+1. The ledger has a term. A client that takes over raises it in the metadata, then on the bookies.
 2. Fencing is by term: bookies reject every request of an older term than they know of, and raise
-   theirs if the request's is newer. Who is rejected withdraws.
+   theirs if the request's is newer. A client that is rejected withdraws.
 3. Recovery is how a term begins: read what there is, write it back, and open the ledger again.
 4. A recovery's last write is an empty entry (NoOp) that truncates: the bookies delete whatever they
    have beyond it. So the same id may have other data in a later term, and the data have to be told

@@ -15,7 +15,7 @@ def type_ok(s: State, c: Constants):
             return "a bookie's term or LAC is negative"
         for entry in range(1, c.send_limit + 1):
             if not is_subset(s.b_entries[bookie].data[entry], nodes_up_to(c.send_limit)):
-                return "a bookie stores what nobody writes"
+                return "a bookie stores data that nobody writes"
     return HOLDS if are_clients_of_their_type(s, c) else "a value of a client is out of range"
 
 

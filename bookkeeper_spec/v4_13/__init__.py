@@ -4,20 +4,20 @@ What it models: the writer w1 creates a ledger, adds entries, replaces bookies t
 close the ledger at any time. A second client w2 may recover it, once: it sets the status to
 IN_RECOVERY, fences the bookies of the last fragment and asks for their LACs, reads entry after
 entry from there on until one does not exist, writes all of them back, and closes the ledger at the
-last one. The first writer need not know: that is what fencing is for.
+last one. w1 need not know: that is what fencing is for.
 
 What breaks, defect 1: no_divergence_between_writer_and_meta_data. Fencing is enough once no ack
 quorum is left unfenced, but an entry that some bookies have confirmed already needs fewer than
 that. If w2 hears "no such entry" from a bookie that is not fenced, that bookie may store the entry
 afterwards and complete the ack quorum: w1 acknowledges an entry that the closed ledger does not
-have. 16 states with 2 bookies and quorums of 2, with or without a lost message. Recovery reads
-that fence as well (`recovery_reads_fence`) mend it.
+have. 16 states with 2 bookies and quorums of 2, with or without a lost message. With recovery
+reads that fence as well (`recovery_reads_fence`) it holds.
 
-What breaks, defect 2: only_valid_fragments, if `lac_from_fragment` is off. A bookie knows of no
-entry's confirmation before the next add tells it, and one that was never written to knows nothing:
-so w2 may start long before the last fragment. If it then has to replace a bookie, the new fragment
-would begin before the last one. The mended protocol starts no earlier than the last fragment,
-since everything before it is confirmed.
+What breaks, defect 2: only_valid_fragments, if `lac_from_fragment` is off. A bookie learns
+that an entry is confirmed from the next add only, and a bookie that was never written to knows
+nothing: so w2 may start long before the last fragment. If it then has to replace a bookie, the new
+fragment would begin before the last one. The mended protocol starts no earlier than the last
+fragment, since everything before it is confirmed.
 
 To read: `model`, then the actions below in the modules of `v4_13.actions` that have them (what they
 share with `bookkeeper.protocol` is in `bookkeeper_spec.actions`), then `properties` and `liveness`.

@@ -1,4 +1,4 @@
-"""The constants and the state of `bookkeeper.v4_13`, whose two clients have parts of their own."""
+"""The constants and the state of `bookkeeper.v4_13`: one writer w1, one recovery by w2."""
 
 from typing import Annotated, NamedTuple
 

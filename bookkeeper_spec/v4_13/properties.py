@@ -16,9 +16,9 @@ def type_ok(s: State, c: Constants):
 
 
 def only_valid_fragments(s: State, c: Constants):
-    """Nobody had to begin a fragment before one that there is."""
+    """Nobody had to begin a fragment before an existing one."""
     if s.w1.status == INVALID or s.w2.status == INVALID:
-        return "a client would have to begin a fragment before one that there is"
+        return "a client would have to begin a fragment before an existing one"
     return HOLDS
 
 

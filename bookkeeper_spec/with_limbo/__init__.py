@@ -1,4 +1,4 @@
-"""BookKeeper without the journal: bookies that may lose what they have confirmed, and know it.
+"""BookKeeper without the journal: bookies may lose what they have confirmed, and know that.
 
 What it models: a proposed change of the protocol. Without its journal a bookie that crashes forgets
 entries that it has confirmed, and that it was fenced. It finds out when it starts again that it was

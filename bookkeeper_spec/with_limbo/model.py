@@ -77,5 +77,5 @@ def init(s: State, c: Constants):
 
 
 def same_kind(s, client, other) -> bool:
-    """Do both recover, or neither? There is one creator, but there may be several recoveries."""
+    """Do both recover, or neither? The original tells the creator from recoveries, and no more."""
     return recovers(s, client) == recovers(s, other)

@@ -80,7 +80,7 @@ def never_know(s, c, bookie, client, entry, lost):
 def append_whatever_is_there(s, c, client):
     mine = s.c_state[client]
     if is_not_at(mine, PENDING_APPEND_LEDGER):
-        return "the client is no leader with a ledger to append"
+        return "the client is not a leader with a ledger to append"
     append(mine.llist, mine.ledger.id)
     s.md_llist = mine.llist
     s.md_llist_version += 1

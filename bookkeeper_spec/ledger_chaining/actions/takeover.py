@@ -57,7 +57,7 @@ def get_last_ledger(s: State, c: NamedTuple, client: Client):
     """A new leader reads the ledger list, and the metadata of the last ledger if there is one."""
     mine = s.c_state[client]
     if is_not_at(mine, GET_MD_FOR_CLOSING):
-        return "the client is no leader that has yet to read the metadata"
+        return "the client is not a leader that has yet to read the metadata"
     mine.llist_version = s.md_llist_version
     mine.llist = s.md_llist
     mine.status = PENDING_CREATE_LEDGER
@@ -72,7 +72,7 @@ def ledger_already_closed(s: State, c: NamedTuple, client: Client):
     """The last ledger was closed when its metadata was read: nothing to close."""
     mine = s.c_state[client]
     if is_not_at(mine, CLOSE_LAST_LEDGER):
-        return "the client is no leader that is closing the last ledger"
+        return "the client is not a leader that is closing the last ledger"
     if mine.ledger.open:
         return "the last ledger was open when the client read its metadata"
     mine.status = PENDING_CREATE_LEDGER
@@ -92,7 +92,7 @@ def close_last_ledger_success(s: State, c: NamedTuple, client: Client):
     """The leader fences the last ledger and closes it: nobody has touched its metadata."""
     mine = s.c_state[client]
     if is_not_at(mine, CLOSE_LAST_LEDGER):
-        return "the client is no leader that is closing the last ledger"
+        return "the client is not a leader that is closing the last ledger"
     if not mine.ledger.open:
         return "the last ledger was closed already when the client read its metadata"
     if is_stale(s, mine):
@@ -108,7 +108,7 @@ def close_last_ledger_bad_version(s: State, c: NamedTuple, client: Client):
     """Somebody else has changed the ledger's metadata: read everything again."""
     mine = s.c_state[client]
     if is_not_at(mine, CLOSE_LAST_LEDGER):
-        return "the client is no leader that is closing the last ledger"
+        return "the client is not a leader that is closing the last ledger"
     if not mine.ledger.open:
         return "the last ledger was closed already when the client read its metadata"
     if not is_stale(s, mine):

@@ -38,7 +38,7 @@ def client_creates_ledger(
 
 
 def unsent_values(s, c, client, lost) -> int:
-    """The original asks whether there is a value that was not sent: as often as there is one."""
+    """Once for each value that was not sent: the original asks whether there is one."""
     return values(c) - s.sent_values
 
 
@@ -132,7 +132,7 @@ def client_closes_ledger_success(s: Ledger, c: NamedTuple, client: Client):
 
 
 def reasons_to_fail(s, c, client) -> int:
-    """The original says "not open, or another term, or another version": how many are true."""
+    """How many of the original's disjuncts hold: not open, another term, another version."""
     mine = s.clients[client]
     return (
         (s.meta_status != OPEN) + (mine.term != s.meta_term) + (mine.meta_version != s.meta_version)

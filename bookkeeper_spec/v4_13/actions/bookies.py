@@ -1,4 +1,4 @@
-"""Bookies: they store entries, are fenced, and answer the two clients."""
+"""Bookies: they store entries, are fenced, and answer both clients."""
 
 from typing import NamedTuple
 

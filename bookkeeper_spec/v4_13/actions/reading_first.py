@@ -90,7 +90,7 @@ def act_upon_read_time_outs(c, messages, bookies) -> None:
 
 
 def asked_for(fragments, entry) -> int:
-    """The bookies that may have timed out: the original looks only at a positive answer's."""
+    """The bookies whose time-outs count: the original looks at them only with a positive answer."""
     return fragments.items[fragment_of_entry(fragments, entry)].ensemble if entry > 0 else 0
 
 
@@ -98,7 +98,7 @@ def asked_for(fragments, entry) -> int:
 
 
 def who_said(bookies, bookie, answer, what) -> int:
-    """The bookies that gave this answer to the present read, this one perhaps included."""
+    """The bookies that gave this answer to the current read, including this one if it gives it."""
     return with_node(bookies, bookie) if answer == what else bookies
 
 

@@ -44,7 +44,7 @@ def last_ensemble(s) -> int:
 def w2_place_in_recovery(s: Ledger, c: NamedTuple, lost: Subset(last_ensemble)):
     """w2 sets the status to IN_RECOVERY, and asks the last ensemble to fence and for the LACs."""
     if s.w2.status != NIL:
-        return "w2 has begun its recovery"
+        return "w2 has begun its recovery before"
     if s.meta_status != OPEN:
         return "the ledger is not open"
     s.meta_status = IN_RECOVERY
@@ -91,12 +91,12 @@ SomeAnswer = Range(0, "send_limit")
 
 
 def first_data(entry) -> int:
-    """An answer without an entry has no data: 0."""
+    """The least data: an answer without an entry has 0."""
     return min(entry, 1)
 
 
 def last_data(c, entry) -> int:
-    """An answer with an entry may have any data."""
+    """The greatest data: an answer with an entry may have any."""
     return c.send_limit if entry > 0 else 0
 
 
@@ -166,7 +166,7 @@ def w2_completes_read_successfully(
     if len(reason) != 0:
         return reason
     if positive(s.w2, bookie, meaning(entry)) < c.ack_quorum:
-        return "less than an ack quorum of bookies have the entry"
+        return "fewer bookies than an ack quorum have the entry"
     recover_entry(s.w2, meaning(entry), data)
     finish_read(s, c, bookie, entry, data)
     return TAKEN

@@ -24,7 +24,7 @@ from bookkeeper_spec.model.messages import act_upon_add_time_outs, add_time_outs
 from bookkeeper_spec.v4_13.model import W1, W2
 from protocol_lab import TAKEN, Subset, contains, only
 
-# --- Either of them ------------------------------------------------------------------------------
+# --- Both clients ------------------------------------------------------------------------------
 
 
 def is_valid_next_fragment(s, first_entry_id) -> bool:
@@ -64,7 +64,7 @@ def change_ensemble(s, c, writer, messages, bookie, ensemble) -> str:
     if len(reason) != 0:
         return reason
     if not is_valid_next_fragment(s, writer.lac + 1):
-        return "the fragment would begin before one that there is"
+        return "the fragment would begin before an existing one"
     begin_fragment(c, writer, s.meta_fragments, writer.lac + 1, only(bookie), ensemble)
     s.meta_version += 1
     writer.meta_version = s.meta_version
@@ -73,12 +73,12 @@ def change_ensemble(s, c, writer, messages, bookie, ensemble) -> str:
 
 
 def try_invalid_ensemble_change(s, c, writer, messages, bookie) -> str:
-    """Find that the new fragment would begin before one that there is."""
+    """Find that the new fragment would begin before an existing one."""
     reason = why_not_try(s, c, writer, messages, bookie)
     if len(reason) != 0:
         return reason
     if is_valid_next_fragment(s, writer.lac + 1):
-        return "the fragment would begin after all that there are"
+        return "the fragment would not begin before another"
     if smallest_ensemble(s, c, writer.curr_fragment.ensemble & ~only(bookie), only(bookie)) == 0:
         return "there is no other ensemble"
     writer.status = INVALID

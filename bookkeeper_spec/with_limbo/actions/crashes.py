@@ -6,13 +6,13 @@ from protocol_lab import TAKEN, only, with_node, without_node
 
 
 def lose(mail, bookie) -> None:
-    """The message to the bookie is lost after all: the bookie crashes before it comes to it."""
+    """The message is lost after all: the bookie crashes before it handles it."""
     mail.lost |= mail.waiting & only(bookie)
     mail.waiting = without_node(mail.waiting, bookie)
 
 
 def lose_requests(c, messages, bookie) -> None:
-    """Lose whatever is under way from a client to the bookie."""
+    """Lose all requests that are under way from a client to the bookie."""
     lose(messages.fence_requests, bookie)
     for k in range(c.send_limit + 1):
         lose(messages.reads[k].requests, bookie)
@@ -22,7 +22,7 @@ def lose_requests(c, messages, bookie) -> None:
 
 
 def restart_with_data_loss(s, c, bookie) -> str:
-    """A bookie is back with nothing stored; the requests that it has not come to are lost."""
+    """A bookie restarts with nothing stored; the requests that it has not handled are lost."""
     if s.crashes > 0:
         return "a bookie has crashed already"
     s.crashes += 1

@@ -74,12 +74,12 @@ SomeAnswer = Named(("ok", "no_such_entry", "unknown"))
 
 
 def lowest(answer) -> int:
-    """An answer without an entry has no id and no data: 0."""
+    """The least id, and the least data: an answer without an entry has 0 for both."""
     return 1 if answer == OK else 0
 
 
 def highest(c, answer) -> int:
-    """An answer with an entry may have any id and any data."""
+    """The greatest id, and the greatest data: an answer with an entry may have any."""
     return c.send_limit if answer == OK else 0
 
 
@@ -167,7 +167,7 @@ def client_completes_read_successfully(
     if len(reason) != 0:
         return reason
     if positive(mine, bookie, answer) < c.ack_quorum:
-        return "less than an ack quorum of bookies have the entry"
+        return "fewer bookies than an ack quorum have the entry"
     recover_entry(mine, answer, data)
     finish_read(s, c, client, bookie, answer, entry, data)
     return TAKEN

@@ -44,7 +44,7 @@ def replace(s, c, client, bookie, ensemble) -> str:
     if len(reason) != 0:
         return reason
     if not is_valid_next_fragment(s, mine.lac + 1):
-        return "the fragment would begin before one that there is"
+        return "the fragment would begin before an existing one"
     begin_fragment(c, mine, mine.fragments, mine.lac + 1, only(bookie), ensemble)
     for other in range(1, c.clients + 1):
         if same_kind(s, client, other):
