@@ -148,11 +148,11 @@ def confirmed_from(c, writer, known, quorum) -> int:
 
 
 def max_contiguous_confirmed_entry(c, writer, known, quorum) -> int:
-    """The last entry up to which so many bookies have confirmed all.
+    """The last entry up to which a quorum of bookies has confirmed every entry.
 
-    The original counts from entry 1, and a recoverer knows of no confirmation of entries that were
-    before its LAC. So a recoverer that began at a LAC of 1 or more and wrote an entry back waits
-    for ever. BookKeeper counts from what is known already: so does `count_from_lac`.
+    The original counts from entry 1, and a recoverer knows of no confirmations of entries before
+    its LAC. So a recoverer that began at a LAC of 1 or more and wrote an entry back waits forever.
+    BookKeeper counts from what is known already; `count_from_lac` does that.
     """
     return confirmed_from(c, writer, known if c.count_from_lac else 0, quorum)
 

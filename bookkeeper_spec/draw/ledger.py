@@ -38,6 +38,7 @@ from bookkeeper_spec.model.ledger import (
     fragment_of_entry,
     has_entry,
 )
+from protocol_lab import contains, smallest
 from protocol_lab.drawing import (
     Bar,
     Card,
@@ -51,7 +52,6 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
-from protocol_lab.spec.node_sets import contains, smallest
 
 LEGEND = (
     "✓ solid border: acknowledged to the writer's caller · dashed: not · cut off: beyond the end of"

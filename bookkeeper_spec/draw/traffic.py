@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from protocol_lab.spec.node_sets import members
+from protocol_lab import members
 
 UNDER_WAY, HANDLED, LOST = "under way", "handled", "lost"
 ADDS, FENCING, READS = "Adds", "Fencing", "Recovery reads"

@@ -5,7 +5,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
-from protocol_lab.spec.node_sets import contains, only
+from protocol_lab import contains, only
 from protocol_lab.stepper.static_view import image_html
 
 MOST = 6

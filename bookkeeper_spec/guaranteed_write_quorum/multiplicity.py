@@ -1,10 +1,10 @@
-"""How often TLC generates the same step of the two proposals."""
+"""How often TLC generates the same step of both proposals."""
 
 from bookkeeper_spec.tlc.multiplicity import change_count, of_add
 
 
 def of_stamped_add(s, c, bookie, client, entry, lac, lafr, lost) -> int:
-    """The original says "not fenced, or of a recovery", and both may be true."""
+    """Twice where both hold of the original's "not fenced, or of a recovery"."""
     return of_add(s, c, bookie, client, entry, lac, lost)
 
 

@@ -33,9 +33,9 @@ from protocol_lab import (
     nodes_up_to,
     size,
     smallest,
+    submasks,
     with_node,
 )
-from protocol_lab.spec.node_sets import submasks
 
 NIL, OPEN, IN_RECOVERY, CLOSED, INVALID, WITHDRAWN, ABORTED = range(7)
 """What a ledger or a client may be. NIL: it does not exist yet, or takes no part (any more)."""

@@ -1,20 +1,19 @@
-"""How often TLC generates the same step, where the original's action has several ways to it."""
+"""How often TLC generates the same step: an action of the original may yield it in several ways."""
 
 from bookkeeper_spec.actions.replacing import failed_bookies
 from bookkeeper_spec.model.clients import position_of_op, recovers
 from bookkeeper_spec.model.constants import SMALLEST
 from bookkeeper_spec.model.ledger import is_in_use
-from protocol_lab import contains, nodes_up_to, size
-from protocol_lab.spec.node_sets import submasks
+from protocol_lab import contains, nodes_up_to, size, submasks
 
 
 def of_add(s, c, bookie, client, entry, lac, lost) -> int:
-    """The original says "not fenced, or of a recovery", and both may be true."""
+    """Twice where both hold of the original's "not fenced, or of a recovery"."""
     return 2 if recovers(s, client) and not contains(s.b_fenced, bookie) else 1
 
 
 def resend_count(writer, entry) -> int:
-    """The original says "another fragment, or another ensemble", and both may hold."""
+    """Twice where both hold of the original's "another fragment, or another ensemble"."""
     op = writer.pending_add_ops.items[position_of_op(writer, entry)]
     same_ensemble = op.ensemble == writer.curr_fragment.ensemble
     return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
@@ -48,8 +47,9 @@ def count_ensembles(s, c, include, exclude) -> int:
 
 
 def change_count(s, c, writer, messages, failed) -> int:
-    """The original says that some message to or from each failed bookie is lost, and that there
-    is some ensemble: as often as there are such messages and ensembles.
+    """Lost messages to or from each failed bookie, times possible ensembles.
+
+    The original says that there is some such message for each bookie, and some ensemble.
     """
     count = 1
     for bookie in range(1, c.bookies + 1):

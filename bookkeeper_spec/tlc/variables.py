@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bookkeeper_spec.model.ledger import Status
-from protocol_lab.spec.node_sets import members
+from protocol_lab import members
 
 Messages = Iterator[tuple[dict[str, Any], int]]
 

@@ -6,7 +6,7 @@ from protocol_lab import contains, only
 
 
 def of_add(s, c, bookie, writer, entry, lac, lost) -> int:
-    """The original says "not fenced, or of a recovery", and both may be true."""
+    """Twice where both hold of the original's "not fenced, or of a recovery"."""
     return 2 if writer == W2 and not contains(s.b_fenced, bookie) else 1
 
 
