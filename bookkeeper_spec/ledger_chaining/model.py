@@ -102,7 +102,7 @@ class State(Struct):
 
 
 def init(s: State, c: Constants):
-    """There are no ledgers. Client 1 is chosen, and nobody knows of it yet."""
+    """No ledgers. Client 1 is chosen, and nobody knows of it yet."""
     for client in range(1, c.clients + 1):
         s.c_state[client].llist_version = NO_VERSION
         s.c_state[client].ledger.version = NO_VERSION
