@@ -1,17 +1,26 @@
-"""What is claimed of a ledger, and what must be reachable, where several protocols claim the same.
+"""Invariants of a ledger, and what must be reachable.
 
-The names are the original's. What only one protocol claims stands in its module.
+The names are the original's. What only one other variant claims is in that variant's `properties`.
 """
 
 from typing import NamedTuple
 
-from bookkeeper_spec.clients import recovers
-from bookkeeper_spec.ledger import CLOSED, NIL, OPEN, Ledger, copies, fragment_of_entry
-from bookkeeper_spec.messages import count_lost_of, count_lost_of_fencing
-from bookkeeper_spec.recovery import count_lost_reads
-from protocol_lab import HOLDS, NO_LIMIT, always_eventually, is_subset, nodes_up_to
+from bookkeeper_spec.model.clients import recovers
+from bookkeeper_spec.model.constants import Constants
+from bookkeeper_spec.model.ledger import (
+    ABORTED,
+    CLOSED,
+    IN_RECOVERY,
+    NIL,
+    OPEN,
+    Ledger,
+    copies,
+    fragment_of_entry,
+)
+from bookkeeper_spec.model.state import State
+from protocol_lab import HOLDS, is_subset, nodes_up_to
 
-# --- Types -------------------------------------------------------------------------------------
+# --- Types ---------------------------------------------------------------------------------------
 
 
 def is_set_of_bookies(c, bookies) -> bool:
@@ -65,36 +74,33 @@ def are_clients_of_their_type(s, c) -> bool:
 def type_ok(s: Ledger, c: NamedTuple):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
-        return "the metadata or a bookie hold what they can't"
+        return "a value of the metadata or of a bookie is out of range"
     if not are_clients_of_their_type(s, c):
-        return "a client holds what it can't"
+        return "a value of a client is out of range"
     return HOLDS
 
 
-# --- Entries -----------------------------------------------------------------------------------
+# --- Entries -------------------------------------------------------------------------------------
 
 
-def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
-    """Every bookie stores under an id what the writer wrote under it."""
-    for bookie in range(1, c.bookies + 1):
-        for entry in range(1, c.send_limit + 1):
-            if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
-                return "a bookie stores other data under an id than the writer wrote"
-    return HOLDS
+def no_divergence_between_client_and_meta_data(s: State, c: Constants):
+    """A closed ledger was closed by one client, at its LAC, and no writer's LAC is beyond the end.
 
-
-def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
-    """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
+    A recovery's may be: if another has closed the ledger before it, its entries are never read.
+    """
     if s.meta_status != CLOSED:
         return HOLDS
-    for entry in range(1, s.meta_last_entry + 1):
-        position = fragment_of_entry(s.meta_fragments, entry)
-        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
-            return "an entry of the closed ledger is stored by less than an ack quorum"
-    return HOLDS
+    closers = 0
+    for client in range(1, c.clients + 1):
+        mine = s.clients[client]
+        if mine.status == CLOSED and mine.lac == s.meta_last_entry:
+            closers += 1
+        if mine.status not in (NIL, IN_RECOVERY, ABORTED) and mine.lac > s.meta_last_entry:
+            return "a client has acknowledged an entry that the closed ledger does not have"
+    return HOLDS if closers == 1 else "no client, or several, closed the ledger at their LAC"
 
 
-def no_divergence_between_client_and_meta_data(s: Ledger, c: NamedTuple):
+def no_lac_beyond_the_end(s, c) -> str:
     """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
@@ -116,47 +122,32 @@ def all_acked_entries_are_readable(s: Ledger, c: NamedTuple):
     return HOLDS
 
 
-# --- Bounds, and what must be reachable ----------------------------------------------------------
-
-
-def within_lost_messages(c, lost) -> str:
-    """Are no more messages lost now than max_lost_messages?"""
-    return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
-
-
-def max_lost_messages(s: Ledger, c: NamedTuple):
-    """So many messages are lost at a time at the most, not counting those acted upon."""
-    if c.max_lost_messages == NO_LIMIT:
+def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
+    """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
+    if s.meta_status != CLOSED:
         return HOLDS
-    lost = 0
-    for client in range(1, c.clients + 1):
-        messages = s.messages[client]
-        lost += count_lost_of(c, messages.adds) + count_lost_of_fencing(messages)
-        lost += count_lost_reads(c, messages)
-    return within_lost_messages(c, lost)
+    for entry in range(1, s.meta_last_entry + 1):
+        position = fragment_of_entry(s.meta_fragments, entry)
+        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
+            return "an entry of the closed ledger is stored by fewer bookies than an ack quorum"
+    return HOLDS
+
+
+def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
+    """Every bookie stores under an id what the writer wrote under it."""
+    for bookie in range(1, c.bookies + 1):
+        for entry in range(1, c.send_limit + 1):
+            if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
+                return "a bookie stores data under an id that the writer did not write there"
+    return HOLDS
+
+
+# --- Reachable -----------------------------------------------------------------------------------
 
 
 def recovery_closes_the_ledger(s: Ledger, c: NamedTuple):
-    """A recovery comes to its end."""
+    """A recovery closes the ledger."""
     for client in range(1, c.clients + 1):
         if s.clients[client].status == CLOSED and recovers(s, client):
             return HOLDS
     return "no recovery has closed the ledger"
-
-
-# --- What must happen in the end -----------------------------------------------------------------
-
-
-def ledger_is_closed(s, c) -> bool:
-    """The ledger is closed, and a client knows."""
-    return s.meta_status == CLOSED and any(
-        s.clients[client].status == CLOSED for client in range(1, c.clients + 1)
-    )
-
-
-def liveness():
-    """The ledger is closed in the end. The original means to claim it under weak fairness of Next.
-
-    As it is written there it can't be evaluated. It is false: who has lost messages may stop.
-    """
-    return always_eventually(ledger_is_closed)

@@ -8,7 +8,7 @@ The cohort is a set of bookies, and some of them satisfy the property in questio
 not have the entry). Here are four ways to say that these cover the cohort; that they say the same
 is the claim of `quorum_coverage_fencing` and `quorum_coverage_recovery_reads`.
 
-Source: QuorumCoverage in the BookKeeper replication specs.
+Source: QuorumCoverage.tla by Jack Vanlightly, https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
 from protocol_lab import is_subset, size, submasks

@@ -15,7 +15,8 @@ only count bookies, and two look at every single ack quorum.
 Left out: write quorums (the original fences the whole ensemble), and everything after that. The
 original calls its only step Next; here it is receive_response.
 
-Source: QuorumCoverageFencing in the BookKeeper replication specs.
+Source: QuorumCoverageFencing.tla by Jack Vanlightly,
+https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
 from typing import Annotated, NamedTuple

@@ -17,7 +17,8 @@ What breaks: nothing. The definitions are equal in every state with up to six bo
 Left out: what the recovery does with the answer. The original calls its only step Next; here it is
 receive_response.
 
-Source: QuorumCoverageRecoveryReads in the BookKeeper replication specs.
+Source: QuorumCoverageRecoveryReads.tla by Jack Vanlightly,
+https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
 from typing import Annotated, NamedTuple

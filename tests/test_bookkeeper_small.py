@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bookkeeper_spec.picking import PickSets
+from bookkeeper_spec.exercises.quorum_picker import PickSets
 from bookkeeper_spec.quorum_coverage import (
     disagreement,
     enough_satisfy,

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from bookkeeper_spec.ledger import ANY
+from bookkeeper_spec.model.constants import ANY
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explore import explore

@@ -1,6 +1,5 @@
-"""The picture of ledger chaining: the list, the ledgers, and what each client has in mind."""
+"""The picture of ledger chaining: the list, the ledgers, and what each client knows."""
 
-from bookkeeper_spec.chain import NO_ENTRY
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Text, Value, drawing_of
 from protocol_lab.explain.wording import words
 
@@ -73,11 +72,11 @@ def _on_bookies(k: int, ledger) -> Entry:
     fenced = "fenced" if ledger.fenced else ""
     return Entry(
         k,
-        "empty" if ledger.entry == NO_ENTRY else f"e{ledger.entry}",
+        "empty" if ledger.entry < 0 else f"e{ledger.entry}",
         fenced,
         fenced,
         shade=1 if ledger.fenced else 0,
-        committed=ledger.entry != NO_ENTRY,
+        committed=ledger.entry >= 0,
     )
 
 

@@ -9,10 +9,10 @@ from bookkeeper_spec.quorum_coverage import (
     few_do_not,
     no_ack_quorum_does_not,
 )
+from protocol_lab import contains, members, nodes_up_to, size, submasks
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width
 from protocol_lab.explain.wording import node_set, spec_title, words
-from protocol_lab.language.node_sets import contains, members, nodes_up_to, size, submasks
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 

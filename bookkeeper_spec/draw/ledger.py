@@ -26,7 +26,8 @@ from bookkeeper_spec.draw.traffic import (
     set_name,
     value_name,
 )
-from bookkeeper_spec.ledger import (
+from bookkeeper_spec.model.clients import needs_resend
+from bookkeeper_spec.model.ledger import (
     ABORTED,
     CLOSED,
     IN_RECOVERY,
@@ -37,7 +38,7 @@ from bookkeeper_spec.ledger import (
     fragment_of_entry,
     has_entry,
 )
-from bookkeeper_spec.writing import needs_resend
+from protocol_lab import contains, smallest
 from protocol_lab.drawing import (
     Bar,
     Card,
@@ -51,7 +52,6 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
-from protocol_lab.language.node_sets import contains, smallest
 
 LEGEND = (
     "✓ solid border: acknowledged to the writer's caller · dashed: not · cut off: beyond the end of"
@@ -165,7 +165,7 @@ def _fencing(s: Any, bookie: int) -> Text:
 
 
 def _limbo(s: Any, bookie: int) -> list[Text]:
-    """Whether the bookie may have lost entries, in the protocol that knows of that."""
+    """Whether the bookie may have lost entries, in the protocol that has limbo."""
     if not hasattr(s, "b_limbo"):
         return []
     return [Text("in limbo", "bad", bold=True) if contains(s.b_limbo, bookie) else Text("")]
@@ -198,7 +198,7 @@ def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
 
 
 def _known(client: Client) -> list[Text]:
-    """What every client has: what it does, and how far it is."""
+    """The lines that every client has: what it does, its LAP and LAC."""
     w = client.record
     tones = {OPEN: "accent", IN_RECOVERY: "warning", INVALID: "bad"}
     lines = [Text(client.does, tones.get(w.status, "muted"), w.status in tones, topic="does")]
@@ -401,7 +401,7 @@ def describe_guaranteed_write_quorum(s: Any, c: Any) -> Cluster:
 
 
 def _with_lafr(s: Any, cluster: Cluster) -> Cluster:
-    """A LAFR more for every bookie and client."""
+    """Adds the LAFR to every bookie and client."""
     lanes = [
         replace(lane, lines=[*lane.lines, [Text(f"LAFR {s.b_lafr[bookie]}", "muted")]])
         for bookie, lane in enumerate(cluster.lanes, 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from protocol_lab.language.node_sets import members
+from protocol_lab import members
 
 UNDER_WAY, HANDLED, LOST = "under way", "handled", "lost"
 ADDS, FENCING, READS = "Adds", "Fencing", "Recovery reads"
@@ -27,7 +27,7 @@ class Letter:
 
 
 Traffic = dict[Letter, str]
-"""What became of every message that was ever sent."""
+"""The fate of every message that was ever sent."""
 
 
 def bookie_name(bookie: int) -> str:
@@ -132,7 +132,7 @@ def _merged(parts: Iterable[Traffic]) -> Traffic:
 
 
 def of_v4_13(s: Any) -> Traffic:
-    """The messages of v4_13, whose w2 alone recovers."""
+    """The messages of v4_13, where only w2 recovers."""
     m = s.messages
     return _merged(
         chain(adds(m.adds[0], "w1"), adds(m.adds[1], "w2"), fences(m, "w2"), reads(m, "w2"))

@@ -1,6 +1,7 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
-from bookkeeper_spec.chain import (
+from bookkeeper_spec.ledger_chaining import Constants, spec
+from bookkeeper_spec.ledger_chaining.model import (
     CLOSE_LAST_LEDGER,
     HAS_OPEN_LEDGER,
     PENDING_APPEND_LEDGER,
@@ -9,7 +10,7 @@ from bookkeeper_spec.chain import (
     State,
     is_not_at,
 )
-from bookkeeper_spec.ledger_chaining import Constants, spec, two_clients_have_a_ledger
+from bookkeeper_spec.ledger_chaining.situations import two_clients_have_a_ledger
 from protocol_lab import HOLDS, TAKEN, append
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -70,7 +71,7 @@ def let_two_clients_have_a_ledger(answer) -> Feedback:
 def append_ledger_success(s, c, client):
     mine = s.c_state[client]
     if is_not_at(mine, PENDING_APPEND_LEDGER):
-        return "the client is no leader with a ledger to append"
+        return "the client is not a leader with a ledger to append"
     if mine.llist_version != s.md_llist_version:
         return "the ledger list has a later version"
     append(mine.llist, mine.ledger.id)
@@ -120,7 +121,7 @@ def only_one_open(s, c):
 def close_last_ledger_success(s: State, c: Constants, client: Client):
     """The leader does not close the last ledger: for this exercise only."""
     if is_not_at(s.c_state[client], CLOSE_LAST_LEDGER):
-        return "the client is no leader that is closing the last ledger"
+        return "the client is not a leader that is closing the last ledger"
     s.c_state[client].status = PENDING_CREATE_LEDGER
     return TAKEN
 

@@ -1,10 +1,10 @@
 """The exercises of notebooks/bookkeeper/03_defect_1 and 04_defect_2: mend the protocol."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.ledger import CLOSED, data_of, has_entry
-from bookkeeper_spec.messages import handle, send, sent
-from bookkeeper_spec.reading_first import has_asked
+from bookkeeper_spec.model.ledger import CLOSED, data_of, has_entry
+from bookkeeper_spec.model.messages import handle, send, sent
 from bookkeeper_spec.v4_13 import Constants, State
+from bookkeeper_spec.v4_13.actions.reading_first import has_asked
 from protocol_lab import HOLDS, TAKEN, contains, only, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -1,10 +1,10 @@
 """The exercises of notebooks/bookkeeper/01_a_ledgers_life."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.ledger import OPEN, Bookie, SomeEntry, copies, fragment_of_entry
-from bookkeeper_spec.messages import handle
+from bookkeeper_spec.model.ledger import OPEN, Bookie, SomeEntry, copies, fragment_of_entry
+from bookkeeper_spec.model.messages import handle
 from bookkeeper_spec.v4_13 import Constants, State
-from bookkeeper_spec.v4_13_replacing import W1
+from bookkeeper_spec.v4_13.model import W1
 from protocol_lab import HOLDS, TAKEN, contains, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,

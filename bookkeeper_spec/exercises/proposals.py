@@ -1,10 +1,10 @@
 """The exercises of notebooks/bookkeeper/07_two_proposals."""
 
 from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers
-from bookkeeper_spec.guaranteed_write_quorum import a_bookie_is_pinned
-from bookkeeper_spec.ledger import CLOSED, IN_RECOVERY
+from bookkeeper_spec.actions.adding import confirmed_from, drop_pending_ops, note_confirmation
+from bookkeeper_spec.guaranteed_write_quorum.situations import a_bookie_is_pinned
+from bookkeeper_spec.model.ledger import CLOSED, IN_RECOVERY
 from bookkeeper_spec.unbounded_ledgers import Constants, State
-from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -1,11 +1,10 @@
 """The exercises of notebooks/bookkeeper/02_recovery_and_fencing."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.ledger import CLOSED
+from bookkeeper_spec.model.ledger import CLOSED
 from bookkeeper_spec.quorum_coverage import every_ack_quorum_has_one
 from bookkeeper_spec.v4_13 import Constants, State
-from protocol_lab import members, nodes_up_to, size
-from protocol_lab.language.node_sets import submasks
+from protocol_lab import members, nodes_up_to, size, submasks
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -1,8 +1,8 @@
 """The exercises of notebooks/bookkeeper/05_without_the_journal."""
 
 from bookkeeper_spec import with_limbo
-from bookkeeper_spec.ledger import CLOSED, data_of, has_entry
-from bookkeeper_spec.messages import handle, send, sent
+from bookkeeper_spec.model.ledger import CLOSED, data_of, has_entry
+from bookkeeper_spec.model.messages import handle, send, sent
 from bookkeeper_spec.with_limbo import Constants, State
 from protocol_lab import HOLDS, TAKEN, contains, only, with_node
 from protocol_lab.teaching.exercises import (

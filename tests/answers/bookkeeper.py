@@ -3,15 +3,15 @@
 To mend an action compiles it again, which takes seconds: of those one wrong answer each.
 """
 
-from bookkeeper_spec.chain import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
+from bookkeeper_spec.actions.adding import confirmed_from, drop_pending_ops, note_confirmation
 from bookkeeper_spec.exercises.defects import lose_an_acknowledged_entry
 from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
 from bookkeeper_spec.exercises.recovery import drop_an_entry
 from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
-from bookkeeper_spec.ledger import IN_RECOVERY, has_entry
-from bookkeeper_spec.messages import handle, send, sent
-from bookkeeper_spec.reading_first import has_asked
-from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
+from bookkeeper_spec.ledger_chaining.model import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
+from bookkeeper_spec.model.ledger import IN_RECOVERY, has_entry
+from bookkeeper_spec.model.messages import handle, send, sent
+from bookkeeper_spec.v4_13.actions.reading_first import has_asked
 from protocol_lab import HOLDS, TAKEN, append, contains, only, size, with_node
 
 
@@ -80,7 +80,7 @@ def never_know(s, c, bookie, client, entry, lost):
 def append_whatever_is_there(s, c, client):
     mine = s.c_state[client]
     if is_not_at(mine, PENDING_APPEND_LEDGER):
-        return "the client is no leader with a ledger to append"
+        return "the client is not a leader with a ledger to append"
     append(mine.llist, mine.ledger.id)
     s.md_llist = mine.llist
     s.md_llist_version += 1

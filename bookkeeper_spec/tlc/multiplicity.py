@@ -1,0 +1,67 @@
+"""How often TLC generates the same step: an action of the original may yield it in several ways."""
+
+from bookkeeper_spec.actions.replacing import failed_bookies
+from bookkeeper_spec.model.clients import position_of_op, recovers
+from bookkeeper_spec.model.constants import SMALLEST
+from bookkeeper_spec.model.ledger import is_in_use
+from protocol_lab import contains, nodes_up_to, size, submasks
+
+
+def of_add(s, c, bookie, client, entry, lac, lost) -> int:
+    """Twice where both hold of the original's "not fenced, or of a recovery"."""
+    return 2 if recovers(s, client) and not contains(s.b_fenced, bookie) else 1
+
+
+def resend_count(writer, entry) -> int:
+    """Twice where both hold of the original's "another fragment, or another ensemble"."""
+    op = writer.pending_add_ops.items[position_of_op(writer, entry)]
+    same_ensemble = op.ensemble == writer.curr_fragment.ensemble
+    return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
+
+
+def of_resend(s, c, client, entry, lost) -> int:
+    """Twice if both the fragment and the ensemble are other ones."""
+    return resend_count(s.clients[client], entry)
+
+
+def count_lost_adds(c, messages, bookie) -> int:
+    """How many add messages between the client and this bookie are lost now."""
+    return sum(
+        contains(messages.of[k].confirmed.lost, bookie)
+        + contains(messages.of[k].refused.lost, bookie)
+        + sum(
+            contains(messages.of[k].requests[stamp].lost, bookie)
+            for stamp in range(len(messages.of[k].requests))
+        )
+        for k in range(c.send_limit)
+    )
+
+
+def count_ensembles(s, c, include, exclude) -> int:
+    """How many valid ensembles there are."""
+    return sum(
+        1
+        for others in submasks(nodes_up_to(c.bookies) & ~include & ~exclude)
+        if size(include | others) == c.write_quorum and not is_in_use(s, include | others)
+    )
+
+
+def change_count(s, c, writer, messages, failed) -> int:
+    """Lost messages to or from each failed bookie, times possible ensembles.
+
+    The original says that there is some such message for each bookie, and some ensemble.
+    """
+    count = 1
+    for bookie in range(1, c.bookies + 1):
+        if contains(failed, bookie):
+            count *= count_lost_adds(c, messages, bookie)
+    if c.ensemble_choice == SMALLEST:
+        good = writer.curr_fragment.ensemble & ~failed
+        count *= count_ensembles(s, c, good, failed)
+    return count
+
+
+def of_ensemble_change(s, c, client, ensemble) -> int:
+    """Time-outs of each failed bookie, times possible ensembles."""
+    mine, adds = s.clients[client], s.messages[client].adds
+    return change_count(s, c, mine, adds, failed_bookies(s, c, client))
