@@ -90,7 +90,7 @@ WRONG = {
     ],
     "how_many_disks": [
         ({1: 1, 2: 2, 3: 2}, "With 1 servers and 1 lost disks no value is lost"),
-        ({1: None, 2: 2, 3: 3}, "With 3 servers one lost disk less is enough"),
+        ({1: None, 2: 2, 3: 3}, "With 3 servers one lost disk fewer is enough"),
         ({1: None, 2: 2}, "Write a dict with the keys 1, 2 and 3"),
     ],
     "count_the_right_servers": [
