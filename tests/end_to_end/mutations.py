@@ -23,6 +23,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from protocol_lab.catalog import load
+from protocol_lab.language import evaluation
 from protocol_lab.language.source_code import names_read
 from protocol_lab.spec.parameters import Domain
 
@@ -78,6 +79,7 @@ class Mutant:
         found = [each for each in module.co_consts if isinstance(each, CodeType)]
         [code] = [each for each in found if each.co_name == self.function]
         self.loaded.__code__ = code
+        evaluation._made.pop(self.loaded, None)  # made from the code as it was
 
     @property
     def loaded(self) -> FunctionType:
