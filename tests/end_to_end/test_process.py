@@ -20,10 +20,16 @@ def start(*words: str, python: tuple[str, ...] = (), **settings) -> subprocess.P
     """The kit's command line, begun."""
     return subprocess.Popen(
         [sys.executable, *python, "-m", "protocol_lab", *words],
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings},
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        | {"preexec_fn": listen, **settings},
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
+
+
+def listen() -> None:
+    """Let Ctrl-C reach this process, also where the tests themselves run in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def interrupted_at(module: str, number: int, *words: str) -> tuple[int, str, str]:
@@ -61,8 +67,10 @@ def test_an_interrupt_while_compiling(tmp_path):
     """With an empty cache, once the first piece is there to be compiled."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PROTOCOL_LAB_CACHE": str(tmp_path)}
     words = [sys.executable, "-m", "protocol_lab", "check", "kafka.kip_320", "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as kit:
-        while kit.poll() is None and not list(tmp_path.rglob("*.py")):
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, env=environment, cwd=ROOT, preexec_fn=listen
+    ) as kit:
+        while kit.poll() is None and not list(tmp_path.rglob("piece*.kernel")):
             time.sleep(0.01)
         kit.send_signal(signal.SIGINT)
         report = json.loads(kit.stdout.read())
