@@ -40,14 +40,6 @@ def test_ninety_more(tmp_path):
     assert {"holds", "violated", "undecided", "error", "symmetry used"} <= {*met}
 
 
-@pytest.mark.slow
-@pytest.mark.spark
-def test_on_spark(tmp_path):
-    reports = fuzzed([100, 120], tmp_path, spark=True)
-    assert [each for each in reports if each["differences"]] == []
-    assert sum(each["verdicts"].get("on spark", 0) for each in reports) > 0
-
-
 def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
     """What a process says is taken over, and one that ends early counts as a difference."""
     broken = 'import os, sys; print(\'{"number": 0, "compared": 1, "differences": []}\')'
