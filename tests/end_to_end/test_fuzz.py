@@ -11,9 +11,9 @@ from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 SEED = 7
 
 
-def fuzzed(numbers, folder, spark=False) -> list[dict]:
+def fuzzed(numbers, folder) -> list[dict]:
     """What comes out of these specs, compared in a process of its own."""
-    run = command.Run(SEED, folder, processes=1, spark=spark)
+    run = command.Run(SEED, folder, processes=1, spark=False)
     return sorted(run.reports(list(numbers)), key=lambda each: each["number"])
 
 
