@@ -34,10 +34,6 @@ SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
 CASES = {
     "kafka": ("kafka.kip_320", SMALL),
     "kafka-violated": ("kafka.truncate_to_high_watermark", SMALL),
-    "bookkeeper": (
-        "bookkeeper.v4_13",
-        {"bookies": 2, "write_quorum": 2, "ack_quorum": 1, "send_limit": 1},
-    ),
     "pulsar": (
         "pulsar.compaction",
         {
@@ -48,22 +44,10 @@ CASES = {
             "max_crash_times": 1,
         },
     ),
-    "kraft": (
-        "kraft.kip_853",
-        {
-            "hosts": 2,
-            "init_cluster_size": 2,
-            "min_cluster_size": 2,
-            "max_cluster_size": 2,
-            "max_spawned_servers": 2,
-            "max_epoch": 2,
-            "max_values_per_epoch": 0,
-        },
-    ),
     "cell": ("a cell", {"limit": 6}),
 }
 
-DRIVER_BELOW = {"bookkeeper": 890, "pulsar": 150, "kraft": 140, "kafka-violated": 60, "cell": 0}
+DRIVER_BELOW = {"pulsar": 150, "kafka-violated": 60, "cell": 0}
 """So that three to five levels of every case are made by Spark; the others' is 100."""
 
 COUNTS = ("verdict", "per_depth", "per_action", "distinct", "generated", "violated")

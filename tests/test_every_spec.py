@@ -42,7 +42,7 @@ SCENARIOS = [
 def samples_of(name: str) -> list[tuple[Case, list[bytes]]]:
     """Sampled states for every case of a spec, of many cases fewer each, and those of scenarios."""
     cases = cases_of(name)
-    walks = min(12, max(3, 36 // len(cases)))
+    walks = min(6, max(2, 12 // len(cases)))
     return [(which, [*sampled(which, walks), *on_scenarios(which)]) for which in cases]
 
 

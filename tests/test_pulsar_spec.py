@@ -153,6 +153,24 @@ def test_a_consumer_may_receive_everything_twice():
     assert not find_step(model, row, "consumer_receives()").over_capacity
 
 
+@pytest.mark.parametrize("reads", ["by_position", "ledger_then_topic"])
+def test_what_a_consumer_gets_before_and_after_the_horizon(reads):
+    """The ledger has message 2 only, of three; the topic follows after the horizon, not on it."""
+    sent = ["producer(input_key=1, input_value=1)"] * 2 + ["producer(input_key=0, input_value=1)"]
+    model = bind(BASE, **READS, message_sent_limit=4, consumer_reads=reads)
+    row = walk(
+        model,
+        *sent,
+        *COMPACT,
+        *MAKE_KNOWN,
+        "producer(input_key=1, input_value=1)",
+        "consumer_connects()",
+        *["consumer_receives()"] * 2,
+    )
+    assert plain(view(model.layout, row))["consumer"]["received"] == [2, 4]
+    assert find_step(model, row, "consumer_receives()").reason
+
+
 # --- Compaction in one line ----------------------------------------------------------------------
 
 

@@ -5,9 +5,11 @@ What is generated has a hash of everything that it depends on, and under it the 
 compiled anew.
 """
 
+import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
+from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
@@ -45,6 +48,13 @@ _ENTRANCES = {
     ),
 }
 """How generated functions are called: their types, and whether Python calls them, too."""
+
+_SHARED = {
+    "sequence": inner(code_generation.sequence),
+    "size_of": inner(size),
+    "keep": inner(loops.keep),
+}
+"""What many pieces call, compiled once a process."""
 
 _GENERATED = "<generated>"
 """The file that generated code is said to be in."""
@@ -79,7 +89,7 @@ class Builder:
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""
-        with deferred_interrupts(), _lock:
+        with deferred_interrupts(), _lock, _without_garbage_collection():
             began = time.perf_counter()
             loop.compile(signature)
             self.seconds += time.perf_counter() - began
@@ -104,7 +114,7 @@ class Builder:
         functions: the plain functions that it calls, which only look at states, but for "function"
         where it `acts`; called: other things. Raises LabError if it can't be compiled.
         """
-        with deferred_interrupts(), _lock:
+        with deferred_interrupts(), _lock, _without_garbage_collection():
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()
@@ -133,9 +143,7 @@ class Builder:
             "__name__": __name__,
             "Constants": self.model.spec.constants,
             "state_at": self.compiler.state_at,
-            "sequence": compiler.inner(code_generation.sequence),
-            "size_of": compiler.inner(size),
-            "keep": compiler.inner(loops.keep),
+            **_SHARED,
             **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
             "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
@@ -157,6 +165,18 @@ class Builder:
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
         return built
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """What a compiler makes is looked through by Python's collector for a sixth of its time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _cause(error: Exception) -> str:

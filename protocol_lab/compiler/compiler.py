@@ -13,9 +13,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit
 
-from protocol_lab.compiler import code_generation, effects, loops, rewriting
+from protocol_lab.compiler import code_generation, effects, inner_functions, loops, rewriting
+from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import bags, integers, records, slots
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
@@ -32,9 +32,6 @@ from protocol_lab.spec import named_values
 from protocol_lab.spec.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.spec.named_values import Texts, names_of_constants, names_of_fields
 
-inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Compiles what only compiled code calls: without the entrances for others, which take a while."""
-
 _OWN = {
     **{
         name: getattr(records, name)
@@ -49,7 +46,7 @@ _OWN = {
 """The functions that rewritten code calls by their names."""
 
 _COMPILED_WITH = (
-    *(arithmetic, bags, effects, integers, loops, named_values),
+    *(arithmetic, bags, effects, inner_functions, integers, loops, named_values),
     *(node_sets, code_generation, records, rewriting, slots),
 )
 

@@ -26,6 +26,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from protocol_lab.compiler.inner_functions import link_environments
 from protocol_lab.system.cache_folder import cache_folder, say_once
 
 KEPT_SECONDS = 60 * 86_400
@@ -96,6 +97,7 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep a version that was just compiled."""
+        link_environments(data)
         folder = cache_folder("kernels")
         if folder is None or data.library.has_dynamic_globals:
             return

@@ -6,7 +6,7 @@ words, and as the bytes of the same memory.
 
 import numpy as np
 
-from protocol_lab.compiler.compiler import inner
+from protocol_lab.compiler.inner_functions import inner
 
 
 @inner

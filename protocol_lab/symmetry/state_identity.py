@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from protocol_lab.compiler.compiler import inner
 from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
+from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.language.node_sets import members
 from protocol_lab.spec.constants import capacities

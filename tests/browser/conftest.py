@@ -76,6 +76,49 @@ def lab(lab_server, browser, screenshots, request):
 
     yield open_one
     for notebook in opened:
-        notebook.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
-        notebook.page.close()
+        close(notebook)
+
+
+@pytest.fixture(scope="package")
+def pages(lab_server, browser, screenshots):
+    """Notebooks that stay open for several tests, by the source of their one cell."""
+    opened = {}
+
+    def open_one(source):
+        if source not in opened:
+            name = f"shared{len(opened)}"
+            opened[source] = open_notebook(browser, lab_server, name, [source], screenshots)
+        return opened[source]
+
+    yield open_one
+    for notebook in opened.values():
+        close(notebook)
+
+
+@pytest.fixture
+def rerun(pages, request):
+    """`rerun(source)`: a notebook of one cell, its outputs new, in a page that others used, too.
+
+    A page of its own takes ten seconds. Fails at the end if the page threw an error.
+    """
+    used = []
+
+    def run_one(source):
+        notebook = pages(source)
+        notebook.name = request.node.name.strip("]").replace("[", "-")
+        notebook.page.bring_to_front()
+        notebook.clear_outputs()
+        notebook.run_all()
+        used.append(notebook)
+        return notebook
+
+    yield run_one
+    for notebook in used:
         assert notebook.errors == []
+
+
+def close(notebook) -> None:
+    """End the kernel and the page. Fails if the page threw an error."""
+    notebook.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
+    notebook.page.close()
+    assert notebook.errors == []

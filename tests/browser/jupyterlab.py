@@ -40,6 +40,11 @@ class Notebook:
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
         self.page.wait_for_function(_ALL_CELLS_RAN, timeout=PATIENCE * 1000)
 
+    def clear_outputs(self) -> None:
+        """Take away what all cells have shown."""
+        self.page.evaluate("window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+        self.page.locator(".lab-stepper").first.wait_for(state="detached")
+
     def output(self, cell: int) -> Locator:
         """The outputs of a cell, counted from 0."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(cell).locator(".jp-OutputArea")

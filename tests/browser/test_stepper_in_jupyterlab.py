@@ -24,20 +24,24 @@ REPLAY = (
 
 
 @pytest.fixture
-def fresh(lab):
+def fresh(rerun):
     """A notebook with a stepper at the start of KIP-320."""
-    return _open(lab, [STEP])
+    return _shown(rerun(STEP))
 
 
 @pytest.fixture
-def talk(lab):
+def talk(rerun):
     """A notebook with a stepper at the start of the talk's loss."""
-    return _open(lab, [REPLAY])
+    return _shown(rerun(REPLAY))
 
 
 def _open(lab, cells):
     notebook = lab(cells)
     notebook.run_all()
+    return _shown(notebook)
+
+
+def _shown(notebook):
     notebook.stepper().wait_for()
     return notebook
 
@@ -269,7 +273,8 @@ def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp
     saved.shoot("saved")
 
 
-def test_without_its_kernel_it_keeps_the_picture_and_says_so(fresh):
+def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
+    fresh = _open(lab, [STEP])
     stepper = fresh.stepper()
     fresh.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
     expect(fresh.page.locator(".jp-NotebookPanel-toolbar")).to_contain_text("No Kernel")

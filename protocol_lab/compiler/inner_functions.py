@@ -1,0 +1,79 @@
+"""Compiles functions that only compiled code calls: each ends as LLVM code, not as machine code.
+
+By default Numba optimises every function and makes machine code of it, and does both again in each
+function that calls it. A kernel takes in all that it calls, so only the kernel's is ever run: to
+leave out the others saves a sixth of the time that a spec takes to compile. Numba offers
+`pipeline_class` for such changes; what is used beyond it holds for the pinned version.
+"""
+
+from typing import Any
+
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.typed_passes import AnnotateTypes
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """The LLVM code of one function and of those that it calls, to be linked into its callers."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None: nothing calls such a function by its address."""
+        return 0
+
+    @property
+    def codegen(self) -> "_InnerLibrary":
+        """Numba wants to write a function's environment into its machine code; see `set_env`."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: `link_environments` does it in the kernel."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _ForInnerLibrary(LoweringPass):
+    """Lets the pass after it write into an `_InnerLibrary`."""
+
+    _name = "for_inner_library"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return False
+
+
+class _InnerCompiler(CompilerBase):
+    """Numba's own passes, with `_ForInnerLibrary` among them."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
+        passes.finalize()
+        return [passes]
+
+
+inner = njit(
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
+)
+"""Compiles, when first called by compiled code, what only compiled code calls."""
+
+
+def link_environments(kernel: CompileResult) -> None:
+    """Write the environments of the functions in a kernel into its machine code.
+
+    Numba does so for each function's own machine code, which inner functions don't have, and for
+    everything that is loaded from a cache.
+    """
+    for environment in kernel._find_referenced_environments():
+        kernel.library.codegen.set_env(environment.env_name, environment)
