@@ -85,14 +85,19 @@ def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Proper
     return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
-def add_trace(result: Result, rows: list[bytes], question: Question) -> None:
+def add_trace(
+    result: Result, rows: list[bytes], question: Question, initial: str | None = None
+) -> None:
     """Put the path into the result: its states, its steps as text, and why it ends there.
 
-    All of it is repeated uncompiled. Raises KitDefect where that gives something else.
+    initial: the line init(...) of the first state, if it is known; else it is looked for among all
+    initial states. All of it is repeated uncompiled. Raises KitDefect where that gives something
+    else.
     """
     model, row = result.model, rows[-1]
     try:
-        result.trace_rows, result.initial = rows, question.initial_text(model, rows[0])
+        result.trace_rows = rows
+        result.initial = initial or question.initial_text(model, rows[0])
         result.trace = steps_between(model, rows)
         result.violation_reason = reason_of(model, result.violated, rows)
         dead = result.violated == "deadlock" and next(successors(model, row), None) is None

@@ -18,6 +18,9 @@ from numba.core.typed_passes import AnnotateTypes
 class _InnerLibrary(JITCodeLibrary):
     """The LLVM code of one function and of those that it calls, to be linked into its callers."""
 
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave the code as it is: the kernel's passes see it again, and what it is called with."""
+
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):

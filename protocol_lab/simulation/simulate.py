@@ -305,8 +305,7 @@ def _tell(
     result.undecided_reason = None
     if shorten:
         rows = shrink(model, question, rows, violating.name)
-    add_trace(result, rows, question)
-    result.initial = start_text(model, start)
+    add_trace(result, rows, question, start_text(model, start))
 
 
 def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:

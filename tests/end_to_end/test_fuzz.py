@@ -44,7 +44,8 @@ def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
     """What a process says is taken over, and one that ends early counts as a difference."""
     broken = 'import os, sys; print(\'{"number": 0, "compared": 1, "differences": []}\')'
     monkeypatch.setattr(command, "WORKER", ["-c", f"{broken}; sys.stdout.flush(); os.abort()"])
-    words = ["--specs", "2", "--seed", "7", "--processes", "1", "--folder", str(tmp_path)]
+    words = ["--specs", "2", "--seed", "7", "--processes", "1", "--no-spark"]
+    words += ["--folder", str(tmp_path)]
     assert command.main(words) == 1
     told = capsys.readouterr().out
     assert "2 specs of seed 7: 1 comparisons" in told
@@ -54,6 +55,13 @@ def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
     assert (kept / "spec.py").read_text(encoding="utf-8") == generate(7, 1)
     assert command.main(words) == 1  # both stand in the file of results: nothing runs again
     assert "1 with differences: 1" in capsys.readouterr().out
+
+
+def test_a_report_that_nobody_can_read_ends_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "WORKER", ["-c", "print('no JSON')"])
+    run = command.Run(SEED, tmp_path, processes=1, spark=False)
+    with pytest.raises(ValueError, match="Expecting value"):
+        list(run.reports([0]))
 
 
 def test_a_difference_between_implementations_is_seen(tmp_path, monkeypatch):

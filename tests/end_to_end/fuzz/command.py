@@ -102,6 +102,8 @@ class Run:
             with (self.folder / "results.jsonl").open("a", encoding="utf-8") as file:
                 for _ in numbers:
                     report = found.get()
+                    if isinstance(report, Exception):
+                        raise report
                     file.write(json.dumps(report) + "\n")
                     file.flush()
                     yield report
@@ -111,6 +113,13 @@ class Run:
                 each.kill()
 
     def _work(self, batches: queue.SimpleQueue, found: queue.SimpleQueue) -> None:
+        """Put a report for every spec of the batches, or what keeps this thread from it."""
+        try:
+            self._work_off(batches, found)
+        except Exception as error:
+            found.put(error)
+
+    def _work_off(self, batches: queue.SimpleQueue, found: queue.SimpleQueue) -> None:
         while not self.over and not batches.empty():
             try:
                 on_spark, waiting = batches.get_nowait()
