@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 
 from kraft_spec.actions import server_states
+from kraft_spec.model.messages import BeginQuorumEpochRequest
 from kraft_spec.model.names import DEAD_NO_STATE, ServerState
-from protocol_lab import HOLDS
+from protocol_lab import HOLDS, add
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
@@ -93,6 +94,22 @@ def test_storage_that_is_used_up_ends_the_search_undecided():
 )
 def test_engines_agree(constants):
     assert agree(bind(SPEC, **constants), progress=False).verdict == "holds"
+
+
+# --- Elections -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("messages", ["net_messages", "net_messages_processed"])
+def test_a_server_that_has_announced_itself_is_not_elected_again(messages):
+    """In whatever way it got the votes of one epoch twice."""
+    model, steps = played("configuration_is_taken_back")
+    elected = "become_leader(server=2)"
+    row = bytearray(walk(model, *steps[: steps.index(elected)]))
+    assert find_step(model, bytes(row), elected).taken
+    s = view(model.layout, row)
+    told = BeginQuorumEpochRequest(source=2, dest=3, epoch=s.current_epoch[2])
+    add(getattr(s, messages).begin_quorum_requests, told)
+    assert "already told a member" in find_step(model, bytes(row), elected).reason
 
 
 # --- Defects of the original, and what mends them ------------------------------------------------
