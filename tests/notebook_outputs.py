@@ -93,6 +93,17 @@ def shows_widget(cell: NotebookNode) -> bool:
     return any(WIDGET in each.get("data", {}) for each in cell.outputs)
 
 
+def shows_state_graph(notebook: NotebookNode) -> bool:
+    """Has one of its pictures been drawn by Graphviz?"""
+    pictures = (
+        b64decode(found[1]).decode()
+        for cell in code_cells(notebook)
+        for output in cell.outputs
+        for found in _EMBEDDED.finditer(output.get("data", {}).get("text/html", ""))
+    )
+    return any(map(is_graphviz_drawing, pictures))
+
+
 def shows_drawing(cell: NotebookNode) -> bool:
     """Has the cell a picture, or a table, that needs no kernel?"""
     for each in cell.outputs:

@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.graphviz_drawing import installed_dots
 from tests.notebook_outputs import (
     FOLDER,
     LARGEST,
@@ -21,6 +22,7 @@ from tests.notebook_outputs import (
     notebooks,
     read,
     shows_drawing,
+    shows_state_graph,
     shows_widget,
     storable,
 )
@@ -48,6 +50,20 @@ run_once = cache(execute)
 @every_run
 def test_it_runs_and_says_what_the_file_says(path):
     _says_what_the_file_says(path, run_once(path))
+
+
+@pytest.mark.skipif("machine's dot" not in installed_dots(), reason="the packaged dot drew above")
+@pytest.mark.parametrize("dot", ["packaged dot"], indirect=True)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=_marks(path))
+        for path in notebooks()
+        if shows_state_graph(read(path))
+    ],
+)
+def test_with_the_packaged_dot_it_says_the_same(path, dot):
+    _says_what_the_file_says(path, execute(path))
 
 
 def _says_what_the_file_says(path: Path, fresh: nbformat.NotebookNode) -> None:

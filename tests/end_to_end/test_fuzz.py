@@ -30,8 +30,8 @@ def test_ten_specs(tmp_path):
 
 
 @pytest.mark.slow
-def test_forty_more(tmp_path):
-    reports = fuzzed(range(10, 50), tmp_path)
+def test_ninety_more(tmp_path):
+    reports = fuzzed(range(10, 100), tmp_path)
     assert [each for each in reports if each["differences"]] == []
     assert sum(each["states"] for each in reports) > 2000
     met = Counter()
