@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import OUT_OF_MEMORY, UNBOUNDED, Question
+from protocol_lab.checker.request import OUT_OF_MEMORY, UNBOUNDED, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import LabError, quoted
@@ -71,7 +71,7 @@ def explore(
             f"{model.spec.name} declares no view: leave it out, or write one with @spec.view."
         )
     chosen, chosen_steps = model.choose(invariants)
-    question = Question(
+    request = SearchRequest(
         chosen,
         chosen_steps,
         predicate(model, constraint) if constraint is not None else None,
@@ -94,17 +94,17 @@ def explore(
             )
     rehearse(model, chosen + chosen_steps)
     if symmetry:
-        conditions = [] if question.constraint is None else [question.constraint]
+        conditions = [] if request.constraint is None else [request.constraint]
         check_alike(model, chosen + chosen_steps, conditions)
     with ProgressBar(model.spec.name, shown=progress) as bar:
-        question.progress, question.compiling = bar.update, bar.compiling
+        request.progress, request.compiling = bar.update, bar.compiling
         try:
             with deferred_interrupts():  # which may import Spark
-                search = search_class(model, question, **engine_options)
+                search = search_class(model, request, **engine_options)
         except KeyboardInterrupt:
-            return _nothing_known(model, engine, question, "interrupted while compiling")
+            return _nothing_known(model, engine, request, "interrupted while compiling")
         except MemoryError:
-            return _nothing_known(model, engine, question, OUT_OF_MEMORY)
+            return _nothing_known(model, engine, request, OUT_OF_MEMORY)
         result = search.run()
     result.symmetry, result.view = symmetry, view
     if view and result.exhaustive:
@@ -113,9 +113,9 @@ def explore(
     return result
 
 
-def _nothing_known(model: Model, engine: str, question: Question, reason: str) -> Result:
+def _nothing_known(model: Model, engine: str, request: SearchRequest, reason: str) -> Result:
     """The result of a search that ended before it began."""
-    result = Result(model, engine, question.names)
+    result = Result(model, engine, request.names)
     result.undecided_reason = reason
     result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
     result.states, result.parents = np.empty((0, model.words), np.uint64), np.empty(0, np.int64)

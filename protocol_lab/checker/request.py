@@ -34,7 +34,7 @@ def memory_reason(allowed_bytes: int) -> str:
 
 
 @dataclass
-class Question:
+class SearchRequest:
     """One exploration: what to check, where to stop, whom to tell.
 
     constraint: a function (s, c), true inside. to_the_end: go on after a violation and
@@ -81,25 +81,25 @@ class Question:
 
 
 def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
-    """What is to be evaluated on a state, for a question about these invariants."""
+    """The properties that a search for these invariants evaluates on a state."""
     return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
-def add_trace(result: Result, rows: list[bytes], question: Question) -> None:
+def add_trace(result: Result, rows: list[bytes], request: SearchRequest) -> None:
     """Put the path into the result: its states, its steps as text, and why it ends there.
 
     All of it is repeated uncompiled. Raises KitDefect where that gives something else.
     """
     model, row = result.model, rows[-1]
     try:
-        result.trace_rows, result.initial = rows, question.initial_text(model, rows[0])
+        result.trace_rows, result.initial = rows, request.initial_text(model, rows[0])
         result.trace = steps_between(model, rows)
         result.violation_reason = reason_of(model, result.violated, rows)
         dead = result.violated == "deadlock" and next(successors(model, row), None) is None
-        there = result.violated == GOAL and is_true(model, row, question.goal)
+        there = result.violated == GOAL and is_true(model, row, request.goal)
     except (StopIteration, EvaluationError):
         raise defect(model, f"the way to {result.violated}", row) from None
-    if not (result.violation_reason if result.violated in question.names else dead or there):
+    if not (result.violation_reason if result.violated in request.names else dead or there):
         raise defect(model, str(result.violated), row)
 
 
@@ -121,26 +121,26 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -
     )
 
 
-def explain(model: Model, row: bytes, question: Question) -> EvaluationError:
+def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError:
     """What can't be computed of a state: of its steps, its properties, or those of its steps.
 
     Raises SpecError for a function that fails, and KitDefect if uncompiled all can be computed.
     """
     try:
-        _judge(model, row, question)
+        _judge(model, row, request)
         for each in successors(model, row):
-            _judge(model, each.row, question)
-            for step_invariant in question.step_invariants:
+            _judge(model, each.row, request)
+            for step_invariant in request.step_invariants:
                 evaluate_step(model, row, each.row, step_invariant.function)
     except EvaluationError as error:
         return error
     raise defect(model, "the functions", row)
 
 
-def _judge(model: Model, row: bytes, question: Question) -> None:
+def _judge(model: Model, row: bytes, request: SearchRequest) -> None:
     """Evaluate everything that is asked about a state."""
-    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *question.invariants]:
+    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *request.invariants]:
         evaluate(model, row, each.function)
-    for condition in (question.constraint, question.goal):
+    for condition in (request.constraint, request.goal):
         if condition is not None:
             is_true(model, row, condition)

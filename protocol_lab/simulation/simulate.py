@@ -17,7 +17,7 @@ import numpy as np
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.prefetch import cores
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import Question, add_trace, explain
+from protocol_lab.checker.request import SearchRequest, add_trace, explain
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import EvaluationError, LabError, quoted
@@ -178,14 +178,14 @@ def simulate(
         raise LabError(f"There is no bias {quoted(bias)}; use one of {', '.join(BIASES)}.")
     chosen, chosen_steps = model.choose(invariants)
     condition = predicate(model, constraint) if constraint is not None else None
-    question = Question(chosen, chosen_steps, condition)
+    request = SearchRequest(chosen, chosen_steps, condition)
     rehearse(model, chosen + chosen_steps)
-    result = Simulation(model, "simulation", question.names, seed=seed, bias=bias)
+    result = Simulation(model, "simulation", request.names, seed=seed, bias=bias)
     began = time.perf_counter()
     with ProgressBar(model.spec.name, shown=progress) as bar:
-        question.compiling = bar.compiling
+        request.compiling = bar.compiling
         try:
-            taken = Walks(model, question, steps, seed, bias)
+            taken = Walks(model, request, steps, seed, bias)
         except EvaluationError as error:
             result.undecided_reason = str(error)
             return result
@@ -199,7 +199,7 @@ def simulate(
             violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
     result.seconds = time.perf_counter() - began - result.compile_seconds
     if violating is not None:
-        _tell(result, question, taken, violating, shorten)
+        _tell(result, request, taken, violating, shorten)
     return result
 
 
@@ -285,12 +285,12 @@ class _Run:
             drawn = len(self.walks.starts)
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
-            told = explain(self.walks.model, self.cut_at, self.walks.question)
+            told = explain(self.walks.model, self.cut_at, self.walks.request)
             result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
 
 
 def _tell(
-    result: Simulation, question: Question, walks: Walks, violating: Violating, shorten: bool
+    result: Simulation, request: SearchRequest, walks: Walks, violating: Violating, shorten: bool
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""
     model = result.model
@@ -304,8 +304,8 @@ def _tell(
     result.violated, result.found_in = violating.name, len(rows) - 1
     result.undecided_reason = None
     if shorten:
-        rows = shrink(model, question, rows, violating.name)
-    add_trace(result, rows, question)
+        rows = shrink(model, request, rows, violating.name)
+    add_trace(result, rows, request)
     result.initial = start_text(model, start)
 
 

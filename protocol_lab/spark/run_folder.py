@@ -47,7 +47,7 @@ class RunFolder:
 
     @contextmanager
     def claimed(self, identity: dict[str, Any]) -> Iterator[None]:
-        """Make the folder, or make sure that what it holds was asked the same question; and keep
+        """Make the folder, or make sure that what it holds comes from the same request; and keep
         others out of it.
 
         Raises LabError with the first thing that differs, or if another search is at work in it.
