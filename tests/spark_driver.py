@@ -83,9 +83,9 @@ def main(master: str, folder: str, names: list[str]) -> None:
         place = Path(folder) / name
         # Mischief in a stage needs one with many tasks, to be in the middle of it.
         partitions = 2 if mischief not in (_kill_expanding, _kill_settling) else 8
-        search = SparkSearch(
-            model, asked, session, place, driver_below=below, partitions=partitions
-        )
+        asked.session, asked.folder = session, place
+        asked.driver_below, asked.partitions = below, partitions
+        search = SparkSearch(model, asked)
         result = search.run()
         results[name] = {each: getattr(result, each) for each in COUNTS} | {
             "reason": result.undecided_reason,

@@ -11,7 +11,6 @@ import pytest
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
-from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor.visited_runs import Seen, mapped
 from protocol_lab.spark.run_folder import _write_json
 from protocol_lab.spec.spec import Model
@@ -25,6 +24,7 @@ from tests.end_to_end.level_records import (
     model,
     search,
 )
+from tests.spec_checks import spark_search
 from tests.toy_specs import letters
 
 DEEPER = INTERRUPTED_AT - 1
@@ -52,7 +52,7 @@ def other(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("other") / "run"
     different: Model = letters.bind(servers=2, starts=2)
     asked = SearchRequest(*different.choose(None))
-    SparkSearch(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
+    spark_search(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
     return folder
 
 
@@ -227,7 +227,7 @@ def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, k
     asked = SearchRequest(*model().choose(None), progress=progress)
     options = {"driver_below": 10**9, "partitions": 2}
     with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
-        SparkSearch(model(), asked, "no session", folder, **options).run()
+        spark_search(model(), asked, "no session", folder, **options).run()
     assert search(folder) == expected
 
 

@@ -51,7 +51,7 @@ from protocol_lab.spec.spec import Property
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
-from tests.spec_checks import bind, cases_of, sampled
+from tests.spec_checks import bind, cases_of, sampled, spark_search
 from tests.toy_specs import letters, values_last
 
 pytestmark = pytest.mark.spark
@@ -87,7 +87,7 @@ def request(model, names=None, **options) -> SearchRequest:
 
 def on_spark(model, asked, session, **options) -> SparkSearch:
     """All but the small levels go through Spark."""
-    search = SparkSearch(model, asked, session, **{"driver_below": 60, "partitions": 2, **options})
+    search = spark_search(model, asked, session, **{"driver_below": 60, "partitions": 2, **options})
     search.run()
     return search
 
@@ -240,12 +240,6 @@ def test_starts_and_goal_are_those_of_the_native_engine(session):
     same(
         on_spark(model, asked, session, driver_below=10**9).result, NativeSearch(model, asked).run()
     )
-
-
-def test_memory_is_not_bounded_twice():
-    model = letters.bind()
-    with pytest.raises(LabError, match="memory_gib is the native engine's"):
-        SparkSearch(model, request(model, memory_bytes=1 << 30), "no session")
 
 
 # --- Bounded memory --------------------------------------------------------------------------
@@ -538,10 +532,10 @@ def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
 
     def progress(result, frontier, seconds):
         with pytest.raises(LabError, match="Another search is at work in"):
-            SparkSearch(model, request(model), **options).run()
+            spark_search(model, request(model), **options).run()
         refusals.append(result.depth)
 
-    assert SparkSearch(model, request(model, progress=progress), **options).run().depth > 1
+    assert spark_search(model, request(model, progress=progress), **options).run().depth > 1
     assert refusals
 
 
@@ -559,20 +553,20 @@ def test_a_folder_of_another_search_is_refused(tmp_path):
     model = kip_320.spec.bind(**SMALL)
     folder = tmp_path / "run"
     local = {"session": "none", "folder": folder, "driver_below": 10**9, "partitions": 2}
-    SparkSearch(model, request(model, max_states=10), **local).run()
+    spark_search(model, request(model, max_states=10), **local).run()
     other = kip_320.spec.bind(**{**SMALL, "log_size": 1})
     for search, said in [
-        (SparkSearch(other, request(other), **local), "log_size is 2 there and 1 here"),
-        (SparkSearch(model, request(model, []), **local), "invariants is"),
-        (SparkSearch(model, request(model, constraint=few_records), **local), "constraint is"),
+        (spark_search(other, request(other), **local), "log_size is 2 there and 1 here"),
+        (spark_search(model, request(model, []), **local), "invariants is"),
+        (spark_search(model, request(model, constraint=few_records), **local), "constraint is"),
     ]:
         with pytest.raises(LabError, match=said) as refusal:
             search.run()
         assert str(refusal.value).endswith(".")
     with pytest.raises(LabError, match="holds no search"):
-        SparkSearch(model, request(model), **{**local, "folder": tmp_path}).run()
+        spark_search(model, request(model), **{**local, "folder": tmp_path}).run()
     with pytest.raises(LabError, match="use 4"):
-        SparkSearch(model, request(model), **{**local, "partitions": 3})
+        spark_search(model, request(model), **{**local, "partitions": 3})
 
 
 def few_records(s, c):
@@ -913,7 +907,7 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
     monkeypatch.setattr(jobs, "local_session", programs.find_java)
     model = letters.bind(servers=2, starts=1)
     with pytest.raises(LabError, match=sentence):
-        SparkSearch(model, request(model), driver_below=0).run()
+        spark_search(model, request(model), driver_below=0).run()
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,6 @@ from protocol_lab.system.temporary_folder import temporary_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-DRIVER_BELOW = 50_000
-"""States of a level up to which the driver expands it itself: in about the time that a Spark job
-takes whatever it does."""
-
 FIRST_BYTES = 256 << 20
 """What the states to begin with may take: the driver alone makes the first level."""
 
@@ -73,13 +69,6 @@ _ATTEMPTS = 3
 class SparkSearch:
     """One search; `run` returns its result.
 
-    session: a Spark session; None for one in local mode, which starts while
-    the kernels compile. folder: where the levels are kept, visible to all machines; an earlier run
-    of the same search found there is continued after its last complete level. None for a temporary
-    folder, which goes with this object. driver_below: the driver expands levels of fewer states
-    itself. partitions: the number of owners to begin with, a power of two; None for one a core.
-    It doubles as the search grows.
-
     The result's `levels` say how many new states each level has, how many were generated for it and
     how many of these sent to their owners (a task sends a state once, however often it meets it),
     where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
@@ -94,31 +83,18 @@ class SparkSearch:
     fingerprint is reported, a deadlock before all others: whatever the number of machines.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        request: SearchRequest,
-        session: "SparkSession | None" = None,
-        folder: str | Path | None = None,
-        driver_below: int = DRIVER_BELOW,
-        partitions: int | None = None,
-    ):
-        self.model, self.request, self.driver_below = model, request, driver_below
-        if request.memory_bytes is not None:
-            raise LabError(
-                "memory_gib is the native engine's: on Spark states are kept on disk, and how much"
-                " memory there is was told to the session when it started. Leave it out."
-            )
-        self._least_owners = partitions or _power_of_two(os.cpu_count() or 1)
+    def __init__(self, model: Model, request: SearchRequest):
+        self.model, self.request = model, request
+        self._least_owners = request.partitions or _power_of_two(os.cpu_count() or 1)
         if self._least_owners & (self._least_owners - 1):
             least = _power_of_two(self._least_owners)
-            raise LabError(f"partitions={partitions} is not a power of two: use {least}.")
-        self._jobs = Jobs(session)
+            raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
+        self._jobs = Jobs(request.session)
         self._asked = Asked.by(request)
         made = Made(model, request.constraint, request.goal)
         self._recipe = recipe_of(*made)
         self._tasks = Tasks(made, self._asked)
-        self._temporary = None
+        self._temporary, folder = None, request.folder
         if folder is None:
             self._temporary = temporary_folder("run", self)
             folder = self._temporary / "run"
@@ -220,7 +196,7 @@ class SparkSearch:
         return not self._stopped_at_violation()
 
     def _make_level(self, depth: int) -> None:
-        where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
+        where = "driver" if depth == 1 or self._frontier < self.request.driver_below else "spark"
         began = time.perf_counter()
         if where == "spark":
             self._jobs.session()
