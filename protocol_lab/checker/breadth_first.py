@@ -229,7 +229,7 @@ class NativeSearch:
         for k, each in enumerate(found):
             self.now.out[k] = np.frombuffer(each.row, np.uint64)
             self.now.action_of[k] = self.actions.index(each.action.name)
-            self.now.weight_of[k] = each.witnesses
+            self.now.weight_of[k] = each.multiplicity
         self.now.parent_of[: len(found)] = position
         event = self._take_in(len(found), self.actions, self.store)
         if event is None:

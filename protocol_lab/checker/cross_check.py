@@ -68,7 +68,7 @@ class _State:
             )
         try:
             plain = [
-                (each.action.name, each.row, each.witnesses)
+                (each.action.name, each.row, each.multiplicity)
                 for each in successors(self.model, self.row)
             ]
         except (EvaluationError, SpecError):

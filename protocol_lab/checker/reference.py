@@ -71,7 +71,7 @@ class PythonSearch:
             any_step = False
             for each in successors(self.model, row):
                 any_step = True
-                if not self._take_in(row, each.row, each.action.name, each.witnesses):
+                if not self._take_in(row, each.row, each.action.name, each.multiplicity):
                     return bound
             if self.request.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
@@ -99,7 +99,9 @@ class PythonSearch:
         if self._is_too_large():
             raise _Stopped(memory_reason(self.memory))
 
-    def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
+    def _take_in(
+        self, before: bytes | None, row: bytes, action: str, multiplicity: int = 1
+    ) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
         chosen = before is None and self.request.starts is not None
         inside = chosen or is_inside(self.model, row, self.request.constraint)
@@ -107,7 +109,7 @@ class PythonSearch:
         new = inside and known_by not in self.known
         if new and len(self.depth) >= self.request.max_states:
             return False
-        self.result.per_action[action] += witnesses
+        self.result.per_action[action] += multiplicity
         if new:
             self.known.add(known_by)
             self.parent[row] = before

@@ -102,7 +102,7 @@ def functions_of(spec: Spec) -> list[Callable]:
     ]
     functions = [each.function for each in properties]
     for action in [*spec.inits, *spec.actions]:
-        functions += [action.function, *filter(None, [action.witnesses])]
+        functions += [action.function, *filter(None, [action.multiplicity])]
         functions += [value for _, value in _bounds(action) if callable(value)]
     return functions
 
