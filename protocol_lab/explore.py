@@ -38,7 +38,7 @@ def explore(
     expect_model(model)
     if engine not in ENGINES:
         raise LabError(f"There is no engine {quoted(engine)}; use one of {', '.join(ENGINES)}.")
-    values = values_of(SearchRequest, model, engine, options, ["engine", "invariants", "progress"])
+    values = values_of(SearchRequest, explore, model, engine, options)
     chosen, chosen_steps = model.choose(invariants)
     request = SearchRequest(chosen, chosen_steps, **values)
     with deferred_interrupts():  # raised in the middle of an import it might be swallowed

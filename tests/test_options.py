@@ -113,7 +113,7 @@ def test_a_new_option_is_one_field(small):
     @takes_options(WithShade, *ENGINES)
     def search(model, **options):
         """Searches."""
-        return values_of(WithShade, model, options.pop("engine", NATIVE), options, [])
+        return values_of(WithShade, search, model, options.pop("engine", NATIVE), options)
 
     assert inspect.signature(search).parameters["shade"].annotation == int | None
     assert "shade: how dark it is" in search.__doc__

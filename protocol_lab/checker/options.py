@@ -89,19 +89,23 @@ def options_of(request_class: type) -> dict[str, Option]:
 
 
 def values_of(
-    request_class: type, model: Any, asked: str, given: Mapping[str, Any], known: list[str]
+    request_class: type, function: Callable, model: Any, asked: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The fields of a request for the options that were given, validated.
 
-    asked: the engine, or TEMPORAL. known: what else could have been given, to say so. Raises
-    LabError for an unknown option, one that is not supported, or a wrong value.
+    function: what they were given to. asked: the engine, or TEMPORAL. Raises LabError for an
+    unknown option, one that is not supported, or a wrong value.
     """
     options = options_of(request_class)
     for name in given:
         if name not in options:
-            there = [each.name for each in options.values() if asked in each.supported_by]
+            known = [
+                each
+                for each in signature(function).parameters
+                if each not in options or asked in options[each].supported_by
+            ]
             raise LabError(
-                f"There is no option {quoted(name)}; there are: {', '.join(known + there)}."
+                f"{function.__name__} has no option {quoted(name)}; it has: {', '.join(known)}."
             )
     values = {}
     for name, value in given.items():

@@ -52,7 +52,7 @@ def check_property(
     undecided result. Raises LabError for bad input.
     """
     expect_model(model)
-    values = values_of(SearchRequest, model, TEMPORAL, options, ["fairness", "progress"])
+    values = values_of(SearchRequest, check_property, model, TEMPORAL, options)
     name, text, claims = claims_and_text(model, what)
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
