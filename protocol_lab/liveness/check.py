@@ -9,7 +9,7 @@ import numpy as np
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import SearchRequest
+from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import check_some
@@ -72,6 +72,9 @@ def check_property(
     except KeyboardInterrupt:
         result.exhaustive = False
         result.undecided_reason = "interrupted"
+    except MemoryError:
+        result.exhaustive = False
+        result.undecided_reason = OUT_OF_MEMORY
     result.seconds = time.perf_counter() - began - result.compile_seconds
     return result
 

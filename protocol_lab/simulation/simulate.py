@@ -36,6 +36,11 @@ from protocol_lab.system.interrupts import deferred_interrupts
 WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""
 
+OUT_OF_MEMORY = (
+    "the system has no more memory for this process: lower the constants, or take shorter walks"
+)
+"""Why walks end that are refused memory."""
+
 _MOST_WALKS, _MOST_STEPS = 2**40, 1_000_000
 _SECONDS = 1e-6, 1e8
 """The shortest and the longest time that can be given: the latter is three years."""
@@ -192,6 +197,9 @@ def simulate(
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted while compiling"
             return result
+        except MemoryError:
+            result.undecided_reason = OUT_OF_MEMORY
+            return result
         result.compile_seconds = taken.compile_seconds
         wanted = walks or (WALKS if seconds is None else _MOST_WALKS)
         with deferred_interrupts() as interrupted:
@@ -230,17 +238,21 @@ class _Run:
         waiting: deque[Future[Batch]] = deque()
         violating, why, next_one = None, None, 0
         with ThreadPoolExecutor(threads) as pool:
-            while violating is None and (waiting or next_one < batches):
-                while next_one < batches and len(waiting) < 2 * threads and not self._is_over():
-                    waiting.append(pool.submit(self._batch, next_one))
-                    next_one += 1
-                if not waiting:
-                    break
-                violating = self._count(self._await(waiting.popleft(), interrupted))
-                self.bar.update(self.result, 0, time.perf_counter() - began)
-                if interrupted():
-                    self.over, why = True, "interrupted"
-            self.over = True
+            try:
+                while violating is None and (waiting or next_one < batches):
+                    while next_one < batches and len(waiting) < 2 * threads and not self._is_over():
+                        waiting.append(pool.submit(self._batch, next_one))
+                        next_one += 1
+                    if not waiting:
+                        break
+                    violating = self._count(self._await(waiting.popleft(), interrupted))
+                    self.bar.update(self.result, 0, time.perf_counter() - began)
+                    if interrupted():
+                        self.over, why = True, "interrupted"
+            except MemoryError:
+                why = OUT_OF_MEMORY
+            finally:
+                self.over = True
         self._fill(why)
         return violating
 
