@@ -10,7 +10,7 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted
-from protocol_lab.semantics.dry_run import rehearse
+from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.symmetry.symmetry_check import check_alike
 from protocol_lab.system.interrupts import deferred_interrupts
@@ -43,7 +43,7 @@ def explore(
     request = SearchRequest(chosen, chosen_steps, **values)
     with deferred_interrupts():  # raised in the middle of an import it might be swallowed
         search_class = _search_class(engine)
-    rehearse(model, chosen + chosen_steps)
+    dry_run(model, chosen + chosen_steps)
     if request.symmetry:
         conditions = [] if request.constraint is None else [request.constraint]
         check_alike(model, chosen + chosen_steps, conditions)

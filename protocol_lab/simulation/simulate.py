@@ -22,7 +22,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import EvaluationError, LabError, quoted
 from protocol_lab.quantities import amount, whole_number
-from protocol_lab.semantics.dry_run import rehearse
+from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import successors
 from protocol_lab.simulation.bias import BIASES
@@ -184,7 +184,7 @@ def simulate(
     chosen, chosen_steps = model.choose(invariants)
     condition = predicate(model, constraint) if constraint is not None else None
     request = SearchRequest(chosen, chosen_steps, condition)
-    rehearse(model, chosen + chosen_steps)
+    dry_run(model, chosen + chosen_steps)
     result = Simulation(model, "simulation", request.names, seed=seed, bias=bias)
     began = time.perf_counter()
     with ProgressBar(model.spec.name, shown=progress) as bar:
