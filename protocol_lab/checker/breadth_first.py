@@ -3,8 +3,8 @@
 Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
 checked against the constraint and entered into the table of fingerprints, and the new ones are
 checked against the invariants, all in the order in which one state at a time would be handled: so
-the counts at a stop are those of the plain algorithm in `python_engine`. Other cores expand the
-next chunks meanwhile (`ahead`).
+the counts at a stop are those of the plain algorithm in `reference`. Other cores expand the
+next chunks meanwhile (`prefetch`).
 """
 
 import time
@@ -18,7 +18,7 @@ import numpy as np
 
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.prefetch import Ahead, Candidates
+from protocol_lab.checker.prefetch import Candidates, Prefetcher
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
@@ -92,8 +92,8 @@ class NativeSearch:
         self.store = np.empty((1 << 14, words), np.uint64)
         self.parents = np.empty(1 << 14, np.int64)
         self.table = np.zeros(1 << 16, np.uint64)
-        self.ahead = Ahead(self.expand_into, words, _CHUNK)
-        self.now = self.ahead.candidates()
+        self.prefetcher = Prefetcher(self.expand_into, words, _CHUNK)
+        self.now = self.prefetcher.candidates()
 
     def expand_into(
         self, rows: np.ndarray, begin: int, end: int, into: Candidates
@@ -131,7 +131,7 @@ class NativeSearch:
         except MemoryError:
             result.undecided_reason = OUT_OF_MEMORY
         finally:
-            self.ahead.close()
+            self.prefetcher.close()
         result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted():
@@ -195,10 +195,10 @@ class NativeSearch:
 
     def _chunk(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
         """Take in the next states of the level; the end of those, and what ends the search."""
-        expanded = self.ahead.take(self.store, begin, level_end)
+        expanded = self.prefetcher.take(self.store, begin, level_end)
         if expanded is None:
             return self._expand_and_take_in(begin, min(begin + _CHUNK, level_end))
-        self.ahead.give_back(self.now)
+        self.prefetcher.give_back(self.now)
         self.now = expanded
         return self._take_in_chunk(begin)
 
