@@ -5,7 +5,7 @@ from typing import Any
 
 from protocol_lab.checker.result import HOLDS, VIOLATED, Result, reach_lines
 from protocol_lab.liveness.claims import DECLARED
-from protocol_lab.liveness.lasso_check import NEVER, Standing
+from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
 
 
 @dataclass(repr=False)
@@ -26,7 +26,7 @@ class TemporalResult(Result):
     parameters: dict[str, Any] = field(default_factory=dict)
     assumption: str = DECLARED
     fairness: list[str] = field(default_factory=list)
-    why_fair: list[Standing] = field(default_factory=list)
+    why_fair: list[FairnessOutcome] = field(default_factory=list)
     conditions: int = 0
     steps: int = 0
     inside_constraint: bool = False
