@@ -28,7 +28,7 @@ from protocol_lab.catalog import broken_modules, load, spec_names
 from protocol_lab.checker.coverage import Coverage
 from protocol_lab.checker.options import ALONE, ENGINES, NATIVE, TEMPORAL, Option, options_of
 from protocol_lab.checker.request import SearchRequest
-from protocol_lab.checker.result import HOLDS, UNDECIDED, VIOLATED, Result
+from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import whole_number_of
@@ -38,7 +38,7 @@ from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.spec.temporal_formulas import fairness_texts
 from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
 
-EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
+EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
 BAD_INPUT = 3
 
 SEARCH_OPTIONS = [each for each in options_of(SearchRequest).values() if each.word]
@@ -64,7 +64,7 @@ def main(words: list[str] | None = None) -> int:
         return _exit_code(error)
     except KeyboardInterrupt:
         end_with("interrupted", words)
-        return EXIT_CODES[UNDECIDED]
+        return EXIT_CODES[Verdict.UNDECIDED]
 
 
 def _print_whatever_the_terminal_can() -> None:
