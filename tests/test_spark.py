@@ -39,7 +39,7 @@ from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor import candidates, deduplication, level_files
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.deduplication import Unseen
-from protocol_lab.spark.executor.level_files import LEVEL, Block, Piece, write_part
+from protocol_lab.spark.executor.level_files import LEVEL, Block, LevelPiece, write_part
 from protocol_lab.spark.executor.task_reports import Asked, Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import runs_up_to
@@ -779,7 +779,7 @@ def test_runs_cover_every_depth_once():
 
 
 def test_shares_are_about_equally_large():
-    pieces = [Piece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
+    pieces = [LevelPiece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
     plan = divided(pieces, 2)
     assert sorted(piece for share in plan for piece in share) == sorted(pieces)
     assert [sum(piece.size for piece in share) for share in plan] == [10, 10]
