@@ -72,7 +72,7 @@ def after_edits(model: Model) -> list[float]:
         edited = scope[action.function.__name__]
         edited.lab_source = text
         actions = [*model.spec.actions]
-        actions[k] = Action(edited, action.domains, witnesses=action.witnesses)
+        actions[k] = Action(edited, action.domains, multiplicity=action.multiplicity)
         changed = replace(model, spec=replace(model.spec, actions=actions))
         kernels = Kernels(changed)
         kernels.expand()

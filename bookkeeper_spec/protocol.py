@@ -37,7 +37,7 @@ spec = ledger_spec(
     "protocol", __doc__, original="BookKeeperProtocol", draw=draw_protocol, printed=OF_PROTOCOL
 )
 
-spec.action(bookies.bookie_sends_add_confirmed_response, witnesses=multiplicity.of_add)
+spec.action(bookies.bookie_sends_add_confirmed_response, multiplicity=multiplicity.of_add)
 spec.action(bookies.bookie_sends_add_fenced_response)
 spec.action(bookies.bookie_sends_fencing_read_lac_response)
 spec.action(bookies.bookie_sends_read_response)
@@ -45,8 +45,8 @@ spec.action(adding.client_creates_ledger)
 spec.action(adding.client_sends_add_entry_requests)
 spec.action(adding.client_receives_add_confirmed_response)
 spec.action(adding.client_receives_add_fenced_response)
-spec.action(replacing.client_changes_ensemble, witnesses=multiplicity.of_ensemble_change)
-spec.action(replacing.client_resends_pending_add_op, witnesses=multiplicity.of_resend)
+spec.action(replacing.client_changes_ensemble, multiplicity=multiplicity.of_ensemble_change)
+spec.action(replacing.client_resends_pending_add_op, multiplicity=multiplicity.of_resend)
 spec.action(adding.client_closes_ledger_success)
 spec.action(adding.client_closes_ledger_fail)
 spec.action(recovery.client_starts_recovery)
@@ -55,8 +55,10 @@ spec.action(recovery_reads.client_sends_recovery_read_requests)
 spec.action(recovery_reads.client_receives_recovery_read_response)
 spec.action(recovery.client_writes_back_entry)
 spec.action(recovery.recovery_client_receives_add_confirmed_response)
-spec.action(replacing.recovery_client_changes_ensemble, witnesses=multiplicity.of_ensemble_change)
-spec.action(replacing.recovery_client_sends_pending_add_op, witnesses=multiplicity.of_resend)
+spec.action(
+    replacing.recovery_client_changes_ensemble, multiplicity=multiplicity.of_ensemble_change
+)
+spec.action(replacing.recovery_client_sends_pending_add_op, multiplicity=multiplicity.of_resend)
 spec.action(recovery.recovery_client_closes_ledger)
 
 spec.invariant(properties.type_ok)

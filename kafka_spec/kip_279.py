@@ -46,7 +46,7 @@ def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, 
     return TAKEN
 
 
-def become_follower_witnesses(s, c, follower, request) -> int:
+def become_follower_multiplicity(s, c, follower, request) -> int:
     """The multiplicity: the original says "the log is empty, or ...": both hold if it is empty."""
     return 2 if is_empty(s.replica_log[follower]) else 1
 
@@ -61,7 +61,7 @@ spec.action(unfenced.leader_expand_isr)
 spec.action(unfenced.leader_shrink_isr)
 spec.action(leaders.leader_write)
 spec.action(unfenced.leader_inc_high_watermark)
-spec.action(become_follower_truncate_kip_279, witnesses=become_follower_witnesses)
+spec.action(become_follower_truncate_kip_279, multiplicity=become_follower_multiplicity)
 spec.action(unfenced.follower_replicate)
 spec.strongly_fair(
     unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write

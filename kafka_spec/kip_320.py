@@ -106,7 +106,7 @@ def fenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: 
     return TAKEN
 
 
-def shrink_witnesses(s, c, leader, follower) -> int:
+def shrink_multiplicity(s, c, leader, follower) -> int:
     """The multiplicity: the original says "in another epoch, or lagging", and both may be true."""
     return (
         1 if is_following_leader_epoch(s, leader, follower) else 1 + is_shorter(s, follower, leader)
@@ -165,7 +165,7 @@ spec.action(controller.controller_elect_leader)
 spec.action(controller.controller_shrink_isr)
 spec.action(leaders.become_leader)
 spec.action(fenced_leader_expand_isr)
-spec.action(fenced_leader_shrink_isr, witnesses=shrink_witnesses)
+spec.action(fenced_leader_shrink_isr, multiplicity=shrink_multiplicity)
 spec.action(leaders.leader_write)
 spec.action(fenced_leader_inc_high_watermark)
 spec.action(fenced_become_follower_and_truncate)

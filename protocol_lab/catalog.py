@@ -10,6 +10,7 @@ import pkgutil
 import re
 import sys
 import traceback
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -94,8 +95,12 @@ def _imported(full: str) -> ModuleType:
 
 
 def _path_of(full: str) -> str:
-    """A module as a path from the folder of its package, for messages."""
-    return f"{full.replace('.', '/')}.py"
+    """The file of a module, or of a package, from the folder of the catalog's package on."""
+    package, *inner = full.split(".")
+    found = PathFinder.find_spec(package)
+    folder = Path(found.origin).parent if found and found.origin else Path(package)
+    is_package = folder.joinpath(*inner).is_dir()
+    return f"{full.replace('.', '/')}{'/__init__.py' if is_package else '.py'}"
 
 
 def _place(error: BaseException, full: str) -> str:

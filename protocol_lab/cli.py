@@ -26,7 +26,9 @@ from typing import Any
 
 from protocol_lab.catalog import broken_modules, load, spec_names
 from protocol_lab.checker.coverage import Coverage
-from protocol_lab.checker.result import HOLDS, UNDECIDED, VIOLATED, Result
+from protocol_lab.checker.options import ALONE, ENGINES, NATIVE, TEMPORAL, Option, options_of
+from protocol_lab.checker.request import SearchRequest
+from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import whole_number_of
@@ -36,8 +38,11 @@ from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.spec.temporal_formulas import fairness_texts
 from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
 
-EXIT_CODES = {HOLDS: 0, VIOLATED: 1, UNDECIDED: 2}
+EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
 BAD_INPUT = 3
+
+SEARCH_OPTIONS = [each for each in options_of(SearchRequest).values() if each.word]
+"""The options of a search that the command line has."""
 
 _HERE = Path(__file__).parent
 
@@ -59,7 +64,7 @@ def main(words: list[str] | None = None) -> int:
         return _exit_code(error)
     except KeyboardInterrupt:
         end_with("interrupted", words)
-        return EXIT_CODES[UNDECIDED]
+        return EXIT_CODES[Verdict.UNDECIDED]
 
 
 def _print_whatever_the_terminal_can() -> None:
@@ -134,24 +139,9 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="explore every state")
     _add_model_options(check)
-    check.add_argument(
-        "--deadlock", action="store_true", help="a state with no step is a violation"
-    )
-    check.add_argument("--engine", default="native", help="native, python or spark")
-    check.add_argument("--constraint", metavar="EXPR", help="a condition over s and c")
-    check.add_argument(
-        "--symmetry", action="store_true", help="count states once that differ by a renaming"
-    )
-    check.add_argument(
-        "--view", action="store_true", help="tell states apart by the spec's view; may hide some"
-    )
-    check.add_argument("--max-states", type=_whole, metavar="N", help="at most N distinct states")
-    check.add_argument(
-        "--memory", type=_decimal, metavar="GIB", help="default: half of what there is"
-    )
-    check.add_argument(
-        "--continue", dest="to_the_end", action="store_true", help="go on after a violation"
-    )
+    check.add_argument("--engine", default=NATIVE, help=", ".join(ENGINES))
+    for each in SEARCH_OPTIONS:
+        _add_search_option(check, each)
     check.add_argument(
         "--coverage", action="store_true", help="which actions were never taken, and why not"
     )
@@ -208,6 +198,17 @@ def _decimal(text: str) -> float:
     raise argparse.ArgumentTypeError(f"invalid float value: {shortened(repr(text))}")
 
 
+_READERS = {int: _whole, float: _decimal}
+
+
+def _add_search_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    """An argument for an option of a search, from its declaration."""
+    more: dict[str, Any] = {"action": "store_true"}
+    if option.kind is not bool:
+        more = {"type": _READERS.get(option.kind, str), "metavar": option.metavar}
+    parser.add_argument(option.word, dest=option.name, help=option.help, **more)
+
+
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
@@ -248,43 +249,39 @@ def _check(options: argparse.Namespace) -> int:
             _model(options),
             engine=options.engine,
             invariants=_invariants(options),
-            constraint=options.constraint,
-            deadlock=options.deadlock,
-            to_the_end=options.to_the_end,
-            symmetry=options.symmetry,
-            view=options.view,
-            max_states=options.max_states,
-            memory_gib=options.memory,
+            **_search_options(options),
         )
         covered = coverage(result) if options.coverage else None
     return _report(result, options, covered)
+
+
+def _search_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a search as keywords; those not given have the value for that."""
+    return {each.name: getattr(options, each.name) for each in SEARCH_OPTIONS}
 
 
 def _check_property(options: argparse.Namespace) -> int:
     from protocol_lab.liveness.check import check_property
     from protocol_lab.liveness.claims import DECLARED
 
+    given = _search_options(options)
     alone = {
         "--invariant": options.invariant,
         "--no-invariants": options.no_invariants,
-        "--deadlock": options.deadlock,
-        "--continue": options.to_the_end,
         "--coverage": options.coverage,
-        f"--engine {options.engine}": options.engine != "native",
+        f"--engine {options.engine}": options.engine != NATIVE,
     }
-    for name, given in alone.items():
-        if given:
-            raise LabError(f"{name} does not go with --property: judge the property by itself.")
+    for written, wanted in alone.items():
+        if wanted:
+            raise LabError(ALONE.format(option=written))
+    for each in SEARCH_OPTIONS:
+        given_one = given[each.name] is not each.unset
+        refused = each.refusal(TEMPORAL, each.word) if given_one else None
+        if refused:
+            raise LabError(refused)
     with _running(options):
         result = check_property(
-            _model(options),
-            options.property,
-            fairness=options.fairness or DECLARED,
-            constraint=options.constraint,
-            symmetry=options.symmetry,
-            view=options.view,
-            max_states=options.max_states,
-            memory_gib=options.memory,
+            _model(options), options.property, fairness=options.fairness or DECLARED, **given
         )
     return _report(result, options)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 from protocol_lab.catalog import load
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spec.spec import Model
 from protocol_lab.system.programs import find_java
@@ -59,9 +59,9 @@ def model_of(name: str) -> Model:
     return (spec_in_a_cell() if spec == "a cell" else load(spec)).bind(**constants)
 
 
-def question_of(model: Model) -> Question:
+def question_of(model: Model) -> SearchRequest:
     """What is asked of it."""
-    return Question(*model.choose(None))
+    return SearchRequest(*model.choose(None))
 
 
 def main(master: str, folder: str, names: list[str]) -> None:
@@ -83,9 +83,9 @@ def main(master: str, folder: str, names: list[str]) -> None:
         place = Path(folder) / name
         # Mischief in a stage needs one with many tasks, to be in the middle of it.
         partitions = 2 if mischief not in (_kill_expanding, _kill_settling) else 8
-        search = SparkSearch(
-            model, asked, session, place, driver_below=below, partitions=partitions
-        )
+        asked.session, asked.folder = session, place
+        asked.driver_below, asked.partitions = below, partitions
+        search = SparkSearch(model, asked)
         result = search.run()
         results[name] = {each: getattr(result, each) for each in COUNTS} | {
             "reason": result.undecided_reason,

@@ -1,10 +1,13 @@
 """What the tests of every protocol ask: a spec by its constants, sampled states, two engines."""
 
 import random
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from protocol_lab.catalog import load, package_folder, spec_names
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.explore import explore
@@ -83,6 +86,15 @@ def walk(model: Model, *steps: str) -> bytes:
         assert each.taken, f"{step}: {each.reason}"
         row = each.row
     return row
+
+
+def spark_search(
+    model: Model, asked: SearchRequest, session: Any = None, folder: Any = None, **options: Any
+) -> Any:
+    """A search on Spark, not begun, with these options beside what is asked."""
+    from protocol_lab.spark.distributed_search import SparkSearch
+
+    return SparkSearch(model, replace(asked, session=session, folder=folder, **options))
 
 
 def agree(model: Model, **question) -> Result:

@@ -91,8 +91,20 @@ def test_a_broken_module_is_told_by_file_and_line(trial, name, capsys):
     assert told == f"{error.value}\n"
 
 
+def test_a_broken_folder_is_told_by_its_own_file(trial, tmp_path):
+    (tmp_path / "trial_spec" / "family").mkdir()
+    trial(**{"family/__init__": GOOD.replace("NAME", "trial")})
+    sentence = (
+        r"^trial_spec/family/__init__\.py calls its spec 'trial': write Spec\('trial\.family'"
+    )
+    with pytest.raises(SpecError, match=sentence):
+        load("trial.family")
+
+
 def test_a_broken_package_leaves_the_others(trial):
     trial(__init__="1 / 0\n")
+    with pytest.raises(SpecError, match=r"^trial_spec/__init__\.py can't be loaded"):
+        load("trial.good")
     with pytest.raises(SpecError, match=r"ZeroDivisionError: .*trial_spec/__init__.py, line 1"):
         load("trial.good")
     assert "kafka.kip_320" in spec_names()

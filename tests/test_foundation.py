@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct, truncate
 from protocol_lab.catalog import load
-from protocol_lab.checker.result import UNDECIDED
+from protocol_lab.checker.result import Verdict
 from protocol_lab.compiler import building
 from protocol_lab.compiler.fingerprint import fingerprint, fingerprints
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
@@ -386,7 +386,7 @@ def test_stopping_while_it_compiles_says_so(monkeypatch):
     model = edited_spec("s.n += 1").bind()
     for search in (explore, simulate):
         result = search(model)
-        assert (result.verdict, result.distinct) == (UNDECIDED, 0)
+        assert (result.verdict, result.distinct) == (Verdict.UNDECIDED, 0)
         assert "interrupted while compiling" in str(result)
     assert compiled == ["go", "go"]
 
@@ -395,7 +395,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
     model = edited_spec("s.slots[s.n + 2] = 1").bind()
     for engine in ENGINES:
         result = explore(model, engine=engine)
-        assert (result.verdict, result.distinct) == (UNDECIDED, 1)
+        assert (result.verdict, result.distinct) == (Verdict.UNDECIDED, 1)
         told = r"state.slots has no slot \d+, at go, line \d+ of its cell"
         assert re.fullmatch(told, result.undecided_reason)
 

@@ -12,7 +12,7 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.compiler import building
 from protocol_lab.traces.scenarios import play, read_scenario
@@ -127,7 +127,7 @@ def test_few_compilations():
     for row in ROWS:
         model = load(row.spec_name).bind(**row.settings)
         before = len(building.loaded)
-        NativeSearch(model, Question(*model.choose(row.invariants)))
+        NativeSearch(model, SearchRequest(*model.choose(row.invariants)))
         layout = str(model.layout.dtype)
         layouts[row.spec_name].add(layout)
         compiled[row.spec_name, layout] += len(building.loaded) - before

@@ -12,7 +12,7 @@ from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.find import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.checker.reference import PythonSearch
-from protocol_lab.checker.request import GOAL, Question
+from protocol_lab.checker.request import GOAL, SearchRequest
 from protocol_lab.compiler import building
 from protocol_lab.distance.nearest_violation import (
     ALL_STATES,
@@ -370,15 +370,15 @@ def test_the_talks_loss_comes_one_step_nearer_with_every_step(way):
 def test_both_engines_begin_where_they_are_told_and_end_at_the_goal(engine):
     model = plane.bind(limit=5)
     row = sampled(model, 8)[-1]
-    question = Question([], [], starts=[row], goal=lambda s, c: s.y == 4 and s.x == 1)
-    result = engine(model, question).run()
+    request = SearchRequest([], [], starts=[row], goal=lambda s, c: s.y == 4 and s.x == 1)
+    result = engine(model, request).run()
     assert (result.violated, result.trace_rows[0]) == (GOAL, row)
     shown = view(model.layout, result.trace_rows[-1])
     assert (shown.x, shown.y) == (1, 4)
-    again = PythonSearch(model, question).run()
+    again = PythonSearch(model, request).run()
     assert result.trace_rows == again.trace_rows
     assert (result.per_depth, result.per_action) == (again.per_depth, again.per_action)
-    everything = engine(model, Question([], [], starts=[row])).run()
+    everything = engine(model, SearchRequest([], [], starts=[row])).run()
     assert everything.exhaustive
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
-from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor.visited_runs import Seen, mapped
 from protocol_lab.spark.run_folder import _write_json
 from protocol_lab.spec.spec import Model
@@ -25,6 +24,7 @@ from tests.end_to_end.level_records import (
     model,
     search,
 )
+from tests.spec_checks import spark_search
 from tests.toy_specs import letters
 
 DEEPER = INTERRUPTED_AT - 1
@@ -41,7 +41,7 @@ def begun(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected() -> dict:
-    asked = Question(*model().choose(None))
+    asked = SearchRequest(*model().choose(None))
     found = NativeSearch(model(), asked).run()
     return {name: getattr(found, name) for name in COUNTS}
 
@@ -51,8 +51,8 @@ def other(tmp_path_factory) -> Path:
     """The folder of another search of the same spec."""
     folder = tmp_path_factory.mktemp("other") / "run"
     different: Model = letters.bind(servers=2, starts=2)
-    asked = Question(*different.choose(None))
-    SparkSearch(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
+    asked = SearchRequest(*different.choose(None))
+    spark_search(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
     return folder
 
 
@@ -224,10 +224,10 @@ def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, k
             for file in folder.glob(kind):
                 flip(file, 8 * (file.stat().st_size - 1))
 
-    asked = Question(*model().choose(None), progress=progress)
+    asked = SearchRequest(*model().choose(None), progress=progress)
     options = {"driver_below": 10**9, "partitions": 2}
     with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
-        SparkSearch(model(), asked, "no session", folder, **options).run()
+        spark_search(model(), asked, "no session", folder, **options).run()
     assert search(folder) == expected
 
 

@@ -25,7 +25,7 @@ from protocol_lab import (
     size,
 )
 from protocol_lab.catalog import load
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
@@ -279,7 +279,7 @@ def test_detours_are_left_out():
     for way in (1, 2, 0, 3, 0, 4, 4, 0):
         ahead = list(successors(model, rows[-1]))
         rows.append(next(each.row for each in ahead if each.args.get("way", 0) == way))
-    short = shrink(model, Question(*model.choose(None)), rows, "never_three")
+    short = shrink(model, SearchRequest(*model.choose(None)), rows, "never_three")
     assert len(short) == 4
     assert short[0] == rows[0]
 

@@ -25,7 +25,7 @@ from protocol_lab import LabError
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.compiler import building
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.fingerprint import fingerprints
@@ -39,7 +39,7 @@ from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor import candidates, deduplication, level_files
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.deduplication import Unseen
-from protocol_lab.spark.executor.level_files import LEVEL, Block, Piece, write_part
+from protocol_lab.spark.executor.level_files import LEVEL, Block, LevelPiece, write_part
 from protocol_lab.spark.executor.task_reports import Asked, Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import runs_up_to
@@ -51,7 +51,7 @@ from protocol_lab.spec.spec import Property
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
-from tests.spec_checks import bind, cases_of, sampled
+from tests.spec_checks import bind, cases_of, sampled, spark_search
 from tests.toy_specs import letters, values_last
 
 pytestmark = pytest.mark.spark
@@ -81,13 +81,13 @@ def session():
     session.stop()
 
 
-def question(model, names=None, **options) -> Question:
-    return Question(*model.choose(names), **options)
+def request(model, names=None, **options) -> SearchRequest:
+    return SearchRequest(*model.choose(names), **options)
 
 
 def on_spark(model, asked, session, **options) -> SparkSearch:
     """All but the small levels go through Spark."""
-    search = SparkSearch(model, asked, session, **{"driver_below": 60, "partitions": 2, **options})
+    search = spark_search(model, asked, session, **{"driver_below": 60, "partitions": 2, **options})
     search.run()
     return search
 
@@ -100,21 +100,21 @@ def same(spark, native) -> None:
 def test_counts_are_the_native_ones(session):
     model = kip_320.spec.bind(**SMALL)
     told = set()
-    asked = question(model, progress=lambda result, *_: told.add(result.activity))
+    asked = request(model, progress=lambda result, *_: told.add(result.activity))
     result = on_spark(model, asked, session, driver_below=0).result
     said = r"(\d+ of \d+ tasks done|between two tasks)(, about \d+ (s|minutes) left)?"
     assert all(re.fullmatch(said, each) for each in told - {""})
     assert len(told) > 1
     assert result.activity == ""
-    same(result, NativeSearch(model, question(model)).run())
+    same(result, NativeSearch(model, request(model)).run())
     assert [level["where"] for level in result.levels[1:]] == ["spark"] * result.depth
 
 
 @pytest.mark.slow
 def test_driver_takes_the_small_levels_and_the_result_says_so(session):
     model = kip_320.spec.bind(**SMALL)
-    search = on_spark(model, question(model), session, driver_below=100, partitions=8)
-    same(search.result, NativeSearch(model, question(model)).run())
+    search = on_spark(model, request(model), session, driver_below=100, partitions=8)
+    same(search.result, NativeSearch(model, request(model)).run())
     frontiers = [level["new"] for level in search.result.levels]
     expected = ["spark" if frontier >= 100 else "driver" for frontier in frontiers[:-1]]
     assert [level["where"] for level in search.result.levels] == ["driver", *expected]
@@ -125,7 +125,7 @@ def test_driver_takes_the_small_levels_and_the_result_says_so(session):
 def test_bags_subsets_constraints_steps_and_several_initial_states(session):
     model = letters.bind(servers=2, values=2, starts=2)
     names = ["few_letters", "logged_values_were_seen", "values_grow"]
-    asked = question(model, names, to_the_end=True)
+    asked = request(model, names, to_the_end=True)
     constraint = predicate(model, "s.messages.size <= 1")
     asked.constraint = constraint
     spark = on_spark(model, asked, session, driver_below=10).result
@@ -137,8 +137,8 @@ def test_bags_subsets_constraints_steps_and_several_initial_states(session):
 @pytest.mark.slow
 def test_a_trace_is_shortest_and_legal(session):
     model = truncate_to_high_watermark.spec.bind(replicas=3, log_size=2, max_records=1)
-    spark = on_spark(model, question(model), session, driver_below=1000).result
-    native = NativeSearch(model, question(model)).run()
+    spark = on_spark(model, request(model), session, driver_below=1000).result
+    native = NativeSearch(model, request(model)).run()
     assert spark.verdict == native.verdict == "violated"
     assert len(spark.trace_rows) == len(native.trace_rows)
     for row, step, after in zip(spark.trace_rows, spark.trace, spark.trace_rows[1:], strict=False):
@@ -150,7 +150,7 @@ def test_a_trace_is_shortest_and_legal(session):
 def test_a_trace_does_not_depend_on_how_the_work_is_divided(session):
     model = letters.bind(servers=3, starts=2)
     traces = [
-        on_spark(model, question(model), session, driver_below=below, partitions=owners).result
+        on_spark(model, request(model), session, driver_below=below, partitions=owners).result
         for below, owners in ((0, 1), (0, 4), (10**9, 2))
     ]
     assert len({str(each.trace) + str(each.initial) for each in traces}) == 1
@@ -162,7 +162,7 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     model = kip_320.spec.bind(**SMALL)
 
     def kept(**how) -> dict:
-        folder = on_spark(model, question(model), session, **how).folder
+        folder = on_spark(model, request(model), session, **how).folder
         blocks = [block for depth in range(1, 16) for block in folder.read(depth)]
         return {
             state: (block.depth, parent, action)
@@ -181,7 +181,7 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     assert kept(driver_below=10**9, partitions=4) == found
     rows = {
         int(fingerprints(row[None])[0]): row
-        for row in NativeSearch(model, question(model)).run().states
+        for row in NativeSearch(model, request(model)).run().states
     }
     numbers = {each.name: k for k, each in enumerate(model.spec.actions)}
     least = {}
@@ -198,7 +198,7 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
 @pytest.mark.slow
 def test_deadlock(session):
     model = letters.bind(servers=2, values=1, starts=1)
-    asked = question(model, [], deadlock=True)
+    asked = request(model, [], deadlock=True)
     spark = on_spark(model, asked, session, driver_below=0).result
     native = NativeSearch(model, asked).run()
     assert spark.violated == native.violated == "deadlock"
@@ -208,7 +208,7 @@ def test_deadlock(session):
 @pytest.mark.slow
 def test_max_states_ends_undecided(session):
     model = kip_320.spec.bind(**SMALL)
-    result = on_spark(model, question(model, max_states=50), session, driver_below=20).result
+    result = on_spark(model, request(model, max_states=50), session, driver_below=20).result
     assert result.verdict == "undecided"
     assert result.undecided_reason == "more than 50 distinct states (max_states)"
     assert sum(result.per_depth[:-1]) <= 50 < result.distinct
@@ -217,8 +217,8 @@ def test_max_states_ends_undecided(session):
 @pytest.mark.slow
 def test_exceeded_capacity_ends_undecided_and_names_the_constant(session):
     model = letters.bind(servers=3, values=9, slots=4, starts=1)
-    spark = on_spark(model, question(model, []), session, driver_below=10).result
-    native = NativeSearch(model, question(model, [])).run()
+    spark = on_spark(model, request(model, []), session, driver_below=10).result
+    native = NativeSearch(model, request(model, [])).run()
     assert spark.verdict == native.verdict == "undecided"
     assert "raise slots" in spark.undecided_reason
 
@@ -226,9 +226,9 @@ def test_exceeded_capacity_ends_undecided_and_names_the_constant(session):
 @pytest.mark.slow
 def test_starts_and_goal_are_those_of_the_native_engine(session):
     model = letters.bind(servers=3, starts=2)
-    every = NativeSearch(model, question(model, [])).run()
+    every = NativeSearch(model, request(model, [])).run()
     starts = [row.tobytes() for row in every.states[3:23:5]]
-    asked = question(model, [], starts=starts, goal=predicate(model, "s.messages.size >= 3"))
+    asked = request(model, [], starts=starts, goal=predicate(model, "s.messages.size >= 3"))
     asked.constraint = predicate(model, "s.messages.size <= 3")
     spark = on_spark(model, asked, session, driver_below=4).result
     native = NativeSearch(model, asked).run()
@@ -242,12 +242,6 @@ def test_starts_and_goal_are_those_of_the_native_engine(session):
     )
 
 
-def test_memory_is_not_bounded_twice():
-    model = letters.bind()
-    with pytest.raises(LabError, match="memory_gib is the native engine's"):
-        SparkSearch(model, question(model, memory_bytes=1 << 30), "no session")
-
-
 # --- Bounded memory --------------------------------------------------------------------------
 
 
@@ -256,10 +250,10 @@ def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
     monkeypatch.setattr(search_module, "OWNER_FINGERPRINTS", 40)
     model = kip_320.spec.bind(**SMALL)
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
-    first = on_spark(model, question(model, progress=interrupted_at(9)), "no session", **local)
+    first = on_spark(model, request(model, progress=interrupted_at(9)), "no session", **local)
     assert first.result.depth == 9
-    result = on_spark(model, question(model), "no session", **local).result
-    same(result, NativeSearch(model, question(model)).run())
+    result = on_spark(model, request(model), "no session", **local).result
+    same(result, NativeSearch(model, request(model)).run())
     owners = [level["partitions"] for level in result.levels]
     assert owners == sorted(owners)
     assert {1, 4, 16} <= set(owners)
@@ -273,10 +267,10 @@ def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     all candidates, and with little."""
     monkeypatch.setattr(level_files, "BLOB_BYTES", 1 << 13)
     model = kip_320.spec.bind(**LARGE)
-    expected = NativeSearch(model, question(model)).run().per_depth
+    expected = NativeSearch(model, request(model)).run().per_depth
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
-    search = on_spark(model, question(model, max_states=350_000), "no session", **local)
-    tasks, folder = Tasks(Made(model, None, None), Asked.by(question(model))), search.folder
+    search = on_spark(model, request(model, max_states=350_000), "no session", **local)
+    tasks, folder = Tasks(Made(model, None, None), Asked.by(request(model))), search.folder
     before = folder.seen()
     peaks, found = [], []
     for limit in (1 << 30, 1 << 16, 1 << 16):  # the first time Python's own tables may grow
@@ -423,14 +417,14 @@ def test_an_interrupted_search_goes_on_from_its_last_complete_level(session, tmp
     folder = tmp_path / "my run, a=1 50%"
     by_spark = harm in ("nothing", "half_written")
     options = {"driver_below": 60 if by_spark else 10**9, "folder": folder}
-    first = on_spark(model, question(model, progress=interrupted_at(8)), session, **options)
+    first = on_spark(model, request(model, progress=interrupted_at(8)), session, **options)
     assert first.result.verdict == "undecided"
     assert (first.result.undecided_reason, first.result.depth) == ("interrupted", 8)
     HARMS[harm](folder, first.folder.level(8))
     seen = []
-    asked = question(model, progress=lambda result, *_: seen.append(result.depth))
+    asked = request(model, progress=lambda result, *_: seen.append(result.depth))
     again = on_spark(model, asked, session, **options)
-    same(again.result, NativeSearch(model, question(model)).run())
+    same(again.result, NativeSearch(model, request(model)).run())
     made_again = json.loads((folder / "level-00009.json").read_text(encoding="utf-8"))
     assert made_again["new"] == again.result.per_depth[8]
     assert len(list(folder.glob("level-*/"))) == len(again.result.levels)
@@ -483,13 +477,13 @@ def test_a_full_disk_is_told_and_the_search_goes_on_later(
         if result.depth == 8 and not full_disk.limited:
             full_disk(processes())
 
-    first = on_spark(model, question(model, progress=progress), session, **options).result
+    first = on_spark(model, request(model, progress=progress), session, **options).result
     full_disk.free()
     assert first.verdict == "undecided"
     said = r"stopped after depth \d+: the disk is full: free some space; name the same folder"
     assert re.match(said, first.undecided_reason), first.undecided_reason
-    again = on_spark(model, question(model), session, **options).result
-    same(again, NativeSearch(model, question(model)).run())
+    again = on_spark(model, request(model), session, **options).result
+    same(again, NativeSearch(model, request(model)).run())
     assert again.levels[: first.depth] == first.levels
 
 
@@ -524,10 +518,10 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
 
     monkeypatch.setattr(LevelMaker, "by_spark", by_spark)
     options = {"folder": tmp_path / "run", "driver_below": 0, "partitions": 2}
-    found = on_spark(model, question(model), "no session", **options).result
+    found = on_spark(model, request(model), "no session", **options).result
     assert (found.verdict == "holds") == ends_well, found.undecided_reason
-    again = on_spark(model, question(model), "no session", **options).result
-    same(again, NativeSearch(model, question(model)).run())
+    again = on_spark(model, request(model), "no session", **options).result
+    same(again, NativeSearch(model, request(model)).run())
     assert len(list((tmp_path / "run").glob("level-*/"))) == len(again.levels)
 
 
@@ -538,18 +532,18 @@ def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
 
     def progress(result, frontier, seconds):
         with pytest.raises(LabError, match="Another search is at work in"):
-            SparkSearch(model, question(model), **options).run()
+            spark_search(model, request(model), **options).run()
         refusals.append(result.depth)
 
-    assert SparkSearch(model, question(model, progress=progress), **options).run().depth > 1
+    assert spark_search(model, request(model, progress=progress), **options).run().depth > 1
     assert refusals
 
 
 def test_a_finished_search_is_answered_from_its_folder(session, tmp_path):
     model = letters.bind(servers=3, starts=1)
-    one = on_spark(model, question(model), session, folder=tmp_path / "run", driver_below=10**9)
+    one = on_spark(model, request(model), session, folder=tmp_path / "run", driver_below=10**9)
     before = sorted(tmp_path.rglob("*"))
-    two = on_spark(model, question(model), session, folder=tmp_path / "run", driver_below=10**9)
+    two = on_spark(model, request(model), session, folder=tmp_path / "run", driver_below=10**9)
     assert two.result.trace == one.result.trace
     assert two.result.levels == one.result.levels
     assert sorted(tmp_path.rglob("*")) == before
@@ -559,20 +553,20 @@ def test_a_folder_of_another_search_is_refused(tmp_path):
     model = kip_320.spec.bind(**SMALL)
     folder = tmp_path / "run"
     local = {"session": "none", "folder": folder, "driver_below": 10**9, "partitions": 2}
-    SparkSearch(model, question(model, max_states=10), **local).run()
+    spark_search(model, request(model, max_states=10), **local).run()
     other = kip_320.spec.bind(**{**SMALL, "log_size": 1})
     for search, said in [
-        (SparkSearch(other, question(other), **local), "log_size is 2 there and 1 here"),
-        (SparkSearch(model, question(model, []), **local), "invariants is"),
-        (SparkSearch(model, question(model, constraint=few_records), **local), "constraint is"),
+        (spark_search(other, request(other), **local), "log_size is 2 there and 1 here"),
+        (spark_search(model, request(model, []), **local), "invariants is"),
+        (spark_search(model, request(model, constraint=few_records), **local), "constraint is"),
     ]:
         with pytest.raises(LabError, match=said) as refusal:
             search.run()
         assert str(refusal.value).endswith(".")
     with pytest.raises(LabError, match="holds no search"):
-        SparkSearch(model, question(model), **{**local, "folder": tmp_path}).run()
+        spark_search(model, request(model), **{**local, "folder": tmp_path}).run()
     with pytest.raises(LabError, match="use 4"):
-        SparkSearch(model, question(model), **{**local, "partitions": 3})
+        spark_search(model, request(model), **{**local, "partitions": 3})
 
 
 def few_records(s, c):
@@ -583,7 +577,7 @@ def few_records(s, c):
 def test_stopping_cancels_the_job_and_returns_what_is_known(session):
     model = kip_320.spec.bind(**SMALL)
     calls = iter(range(1000))
-    result = on_spark(model, question(model, stopped=lambda: next(calls) > 2), session).result
+    result = on_spark(model, request(model, stopped=lambda: next(calls) > 2), session).result
     assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
     assert result.distinct == sum(level["new"] for level in result.levels)
     assert not session.sparkContext.statusTracker().getActiveJobsIds()
@@ -597,7 +591,7 @@ def test_interrupting_a_cell_cancels_the_job_that_runs(session):
         if result.activity:  # a job is running
             signal.raise_signal(signal.SIGINT)
 
-    result = on_spark(model, question(model, progress=progress), session).result
+    result = on_spark(model, request(model, progress=progress), session).result
     assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
     assert 0 < result.distinct == sum(level["new"] for level in result.levels)
     assert "spark" not in [level["where"] for level in result.levels]
@@ -610,7 +604,7 @@ def test_interrupting_a_cell_cancels_the_job_that_runs(session):
 @pytest.mark.slow
 def test_states_and_edges_answer_sql(session):
     model = letters.bind(servers=2, values=2, starts=2)
-    asked = question(model, ["few_letters", "logged_values_were_seen"], to_the_end=True)
+    asked = request(model, ["few_letters", "logged_values_were_seen"], to_the_end=True)
     search = on_spark(model, asked, session, driver_below=10**9)
     search.states().createOrReplaceTempView("states")
     search.edges(session).createOrReplaceTempView("edges")
@@ -637,7 +631,7 @@ def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(
     spec = replace(letters, step_invariants=[*letters.step_invariants, Property(values_last)])
     model = spec.bind(servers=2, values=3, starts=2)
     names = ["few_letters", "logged_values_were_seen", "values_last"]
-    asked = question(model, names, to_the_end=True)
+    asked = request(model, names, to_the_end=True)
     search = on_spark(model, asked, session, driver_below=10**9)
     search.save(tmp_path, session)
     with pytest.raises(LabError, match="is there already"):
@@ -733,7 +727,7 @@ def test_decoded_columns_are_what_the_views_show():
         letters.bind(servers=2, values=2, starts=2, slots=5),
         kip_320.spec.bind(replicas=2, log_size=3, max_records=2, max_leader_epoch=1),
     ):
-        rows = NativeSearch(model, question(model, [])).run().states[::7]
+        rows = NativeSearch(model, request(model, [])).run().states[::7]
         assert_decoded(model, [row.tobytes() for row in rows])
 
 
@@ -764,7 +758,7 @@ def assert_same(shown, value) -> None:
 def test_what_is_to_come_is_told_by_the_shape_of_the_levels():
     """Within a factor of 2.5, once the largest level was seen."""
     model = kip_320.spec.bind(**SMALL)
-    sizes = NativeSearch(model, question(model, [])).run().per_depth
+    sizes = NativeSearch(model, request(model, [])).run().per_depth
     largest = sizes.index(max(sizes))
     for depth in range(largest + 1, largest + 4):
         assert 1 / 2.5 < states_to_come(sizes[:depth]) / sum(sizes[depth:]) < 2.5
@@ -785,7 +779,7 @@ def test_runs_cover_every_depth_once():
 
 
 def test_shares_are_about_equally_large():
-    pieces = [Piece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
+    pieces = [LevelPiece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
     plan = divided(pieces, 2)
     assert sorted(piece for share in plan for piece in share) == sorted(pieces)
     assert [sum(piece.size for piece in share) for share in plan] == [10, 10]
@@ -801,22 +795,22 @@ def cell():
 def test_a_spec_from_a_notebook_cell_runs_on_the_workers(session, cell):
     model = cell.bind(limit=9)
     search = on_spark(
-        model, question(model, constraint=lambda s, c: s.pair.right < 3), session, driver_below=0
+        model, request(model, constraint=lambda s, c: s.pair.right < 3), session, driver_below=0
     )
-    same(search.result, NativeSearch(model, question(model)).run())
+    same(search.result, NativeSearch(model, request(model)).run())
     assert search.result.depth == 6  # 0, 2, 4, 6, 8, 9
 
 
 def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
     model = cell.bind(limit=8)
-    NativeSearch(model, question(model)).run()
+    NativeSearch(model, request(model)).run()
     recipe = recipe_of(model)
     assert recipe.spec is None
     assert not hasattr(cell.actions[0].function, "lab_source")
     linecache.cache[NAME] = (1, None, ["# another cell"], NAME)
     compiled = len(building.compilations)
     again = model_from(recipe).model
-    same(NativeSearch(again, question(again)).run(), NativeSearch(again, question(again)).run())
+    same(NativeSearch(again, request(again)).run(), NativeSearch(again, request(again)).run())
     assert again.spec is not cell
     assert len(building.compilations) == compiled
 
@@ -839,8 +833,8 @@ def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
 def test_the_large_configuration_of_kip_320(session, tmp_path):
     """737,794 states, as TLC counts them."""
     model = kip_320.spec.bind(**LARGE)
-    result = on_spark(model, question(model), session, driver_below=20_000).result
-    same(result, NativeSearch(model, question(model)).run())
+    result = on_spark(model, request(model), session, driver_below=20_000).result
+    same(result, NativeSearch(model, request(model)).run())
     assert (result.distinct, result.generated, result.depth) == (737_794, 1_967_560, 26)
     assert any(level["where"] == "spark" for level in result.levels)
 
@@ -913,7 +907,7 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
     monkeypatch.setattr(jobs, "local_session", programs.find_java)
     model = letters.bind(servers=2, starts=1)
     with pytest.raises(LabError, match=sentence):
-        SparkSearch(model, question(model), driver_below=0).run()
+        spark_search(model, request(model), driver_below=0).run()
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def declare():
 
 def told(model, engine, monkeypatch) -> str:
     """What a search says of a fault that trying the spec out did not meet."""
-    monkeypatch.setattr(explore_module, "rehearse", lambda *_: None)
+    monkeypatch.setattr(explore_module, "dry_run", lambda *_: None)
     try:
         result = explore(model, engine=engine, progress=False)
     except LabError as error:

@@ -57,7 +57,7 @@ spec = Spec(
 spec.symmetric(Bookie, among=alike)
 spec.init(init)
 
-spec.action(bookies.bookie_sends_add_confirmed_response, witnesses=multiplicity.of_add)
+spec.action(bookies.bookie_sends_add_confirmed_response, multiplicity=multiplicity.of_add)
 spec.action(bookies.bookie_sends_add_fenced_response)
 spec.action(bookies.bookie_sends_fencing_read_lac_response)
 spec.action(bookies.bookie_sends_read_response)
@@ -65,11 +65,11 @@ spec.action(writer.w1_creates_ledger)
 spec.action(writer.w1_sends_add_entry_requests)
 spec.action(writer.w1_receives_add_confirmed_response)
 spec.action(writer.w1_receives_add_fenced_response)
-spec.action(replacing.w1_changes_ensemble, witnesses=multiplicity.of_w1_ensemble_change)
+spec.action(replacing.w1_changes_ensemble, multiplicity=multiplicity.of_w1_ensemble_change)
 spec.action(
-    replacing.w1_tries_invalid_ensemble_change, witnesses=multiplicity.of_w1_ensemble_change
+    replacing.w1_tries_invalid_ensemble_change, multiplicity=multiplicity.of_w1_ensemble_change
 )
-spec.action(replacing.w1_sends_pending_add_op, witnesses=multiplicity.of_w1_resend)
+spec.action(replacing.w1_sends_pending_add_op, multiplicity=multiplicity.of_w1_resend)
 spec.action(writer.w1_close_ledger_success)
 spec.action(writer.w1_close_ledger_fail)
 spec.action(recovery.w2_place_in_recovery)
@@ -80,11 +80,11 @@ spec.action(recovery.w2_completes_read_successfully)
 spec.action(recovery.w2_completes_read_with_no_such_entry)
 spec.action(recovery.w2_writes_back_entry)
 spec.action(recovery.w2_receives_add_confirmed_response)
-spec.action(replacing.w2_changes_ensemble, witnesses=multiplicity.of_w2_ensemble_change)
+spec.action(replacing.w2_changes_ensemble, multiplicity=multiplicity.of_w2_ensemble_change)
 spec.action(
-    replacing.w2_tries_invalid_ensemble_change, witnesses=multiplicity.of_w2_ensemble_change
+    replacing.w2_tries_invalid_ensemble_change, multiplicity=multiplicity.of_w2_ensemble_change
 )
-spec.action(replacing.w2_sends_pending_add_op, witnesses=multiplicity.of_w2_resend)
+spec.action(replacing.w2_sends_pending_add_op, multiplicity=multiplicity.of_w2_resend)
 spec.action(recovery.w2_closes_ledger)
 
 spec.invariant(properties.type_ok)

@@ -1,5 +1,6 @@
 """Explicit-state model checking in one process, breadth first.
 
+options        how an option of a search is declared, and read by all that take it
 request        what a search is asked: properties, bounds, callbacks
 result         what a search answers: a verdict of three values, counts, a counterexample
 breadth_first  the native engine: frontier, visited set, counterexample

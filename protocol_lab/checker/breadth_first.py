@@ -3,8 +3,8 @@
 Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
 checked against the constraint and entered into the table of fingerprints, and the new ones are
 checked against the invariants, all in the order in which one state at a time would be handled: so
-the counts at a stop are those of the plain algorithm in `python_engine`. Other cores expand the
-next chunks meanwhile (`ahead`).
+the counts at a stop are those of the plain algorithm in `reference`. Other cores expand the
+next chunks meanwhile (`prefetch`).
 """
 
 import time
@@ -18,11 +18,11 @@ import numpy as np
 
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.prefetch import Ahead, Candidates
+from protocol_lab.checker.prefetch import Candidates, Prefetcher
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
-    Question,
+    SearchRequest,
     add_trace,
     is_inside,
     memory_reason,
@@ -61,28 +61,28 @@ class _Event:
 class NativeSearch:
     """One search; `run` returns its result. Stored rows stay available in it."""
 
-    def __init__(self, model: Model, question: Question):
-        self.model, self.question = model, question
+    def __init__(self, model: Model, request: SearchRequest):
+        self.model, self.request = model, request
         spec = model.spec
-        kernels = loops.Kernels(model, question.compiling)
+        kernels = loops.Kernels(model, request.compiling)
         self.expand = kernels.expand()
-        self.properties = properties_to_compile(spec, question.invariants)
+        self.properties = properties_to_compile(spec, request.invariants)
         self.check = kernels.check(self.properties)
         self.extra_constraint = (
-            kernels.check_predicate(question.constraint) if question.constraint else None
+            kernels.check_predicate(request.constraint) if request.constraint else None
         )
-        self.check_goal = kernels.check_predicate(question.goal) if question.goal else None
+        self.check_goal = kernels.check_predicate(request.goal) if request.goal else None
         self.check_steps = (
-            kernels.check_steps(spec.step_invariants) if question.step_invariants else None
+            kernels.check_steps(spec.step_invariants) if request.step_invariants else None
         )
-        self.identity = Identity(kernels, question.symmetry, question.view)
+        self.identity = Identity(kernels, request.symmetry, request.view)
         self.constants = loops.constants_array(model)
-        self.result = Result(model, "native", question.names)
+        self.result = Result(model, "native", request.names)
         self.result.compile_seconds = kernels.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in spec.actions}}
         self.sometimes = self._bits(spec.sometimes_properties)
-        self.invariants = self._bits(question.invariants)
-        self.violating = dict.fromkeys(question.names, 0)
+        self.invariants = self._bits(request.invariants)
+        self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in spec.actions]
         self._allocate()
 
@@ -92,8 +92,8 @@ class NativeSearch:
         self.store = np.empty((1 << 14, words), np.uint64)
         self.parents = np.empty(1 << 14, np.int64)
         self.table = np.zeros(1 << 16, np.uint64)
-        self.ahead = Ahead(self.expand_into, words, _CHUNK)
-        self.now = self.ahead.candidates()
+        self.prefetcher = Prefetcher(self.expand_into, words, _CHUNK)
+        self.now = self.prefetcher.candidates()
 
     def expand_into(
         self, rows: np.ndarray, begin: int, end: int, into: Candidates
@@ -131,7 +131,7 @@ class NativeSearch:
         except MemoryError:
             result.undecided_reason = OUT_OF_MEMORY
         finally:
-            self.ahead.close()
+            self.prefetcher.close()
         result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted():
@@ -146,7 +146,7 @@ class NativeSearch:
         result.never_reached = [
             each.name for k, each in enumerate(self.properties) if self.sometimes >> k & 1
         ]
-        if self.question.to_the_end:
+        if self.request.to_the_end:
             result.violating = self.violating
 
     def _search(self, began: float) -> _Event | None:
@@ -166,16 +166,16 @@ class NativeSearch:
 
     def _tell(self, began: float, frontier: int) -> None:
         """Say how far the search is. Raises _Undecided if it is not to go on."""
-        if self.question.progress:
-            self.question.progress(self.result, frontier, time.perf_counter() - began)
-        if self.question.stopped and self.question.stopped():
+        if self.request.progress:
+            self.request.progress(self.result, frontier, time.perf_counter() - began)
+        if self.request.stopped and self.request.stopped():
             raise _Undecided("stopped")
         if self.interrupted():
             raise _Undecided("interrupted")
 
     def _start(self, began: float) -> _Event | None:
         """Enter the states to begin with; the uncompiled functions give the initial ones."""
-        rows = self.question.first_rows(self.model)
+        rows = self.request.first_rows(self.model)
         self.result.per_depth.append(0)
         event = None
         while event is None:
@@ -195,10 +195,10 @@ class NativeSearch:
 
     def _chunk(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
         """Take in the next states of the level; the end of those, and what ends the search."""
-        expanded = self.ahead.take(self.store, begin, level_end)
+        expanded = self.prefetcher.take(self.store, begin, level_end)
         if expanded is None:
             return self._expand_and_take_in(begin, min(begin + _CHUNK, level_end))
-        self.ahead.give_back(self.now)
+        self.prefetcher.give_back(self.now)
         self.now = expanded
         return self._take_in_chunk(begin)
 
@@ -229,7 +229,7 @@ class NativeSearch:
         for k, each in enumerate(found):
             self.now.out[k] = np.frombuffer(each.row, np.uint64)
             self.now.action_of[k] = self.actions.index(each.action.name)
-            self.now.weight_of[k] = each.witnesses
+            self.now.weight_of[k] = each.multiplicity
         self.now.parent_of[: len(found)] = position
         event = self._take_in(len(found), self.actions, self.store)
         if event is None:
@@ -237,7 +237,7 @@ class NativeSearch:
         return event
 
     def _deadlock(self, begin: int, done: int) -> int | None:
-        if not self.question.deadlock:
+        if not self.request.deadlock:
             return None
         dead = np.flatnonzero(self.now.degree_of[: done - begin] == 0)
         return begin + int(dead[0]) if len(dead) else None
@@ -246,7 +246,7 @@ class NativeSearch:
         """Store, check and count candidates [0, count); the first event ends the search."""
         self.now.inside[:count] = 1
         every, error = count, None
-        if before is not None or self.question.starts is None:
+        if before is not None or self.request.starts is None:
             count = self._apply_constraints(count)
             if count < every:
                 error = self._error_at(count, self._judge_inside, "a constraint")
@@ -257,7 +257,7 @@ class NativeSearch:
             count = known
             error = self._error_at(count, lambda row: erased(self.model, row), "the view")
         handled, stored = table.insert(
-            self.table, self.now.out, prints, count, self.now.inside, self.question.max_states,
+            self.table, self.now.out, prints, count, self.now.inside, self.request.max_states,
             self.store, self.stored, self.parents, self.now.parent_of, self.now.verdicts,
         )  # fmt: skip
         event = self._check(handled, before)
@@ -276,7 +276,7 @@ class NativeSearch:
         if event is not None and event.error is not None:
             _stop(event.error)
         if event is None and handled < count:
-            raise _Undecided(f"more than {self.question.max_states:,} distinct states (max_states)")
+            raise _Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
         if event is None:
             _stop(error)
         return event
@@ -291,7 +291,7 @@ class NativeSearch:
         return defect(self.model, what, row)
 
     def _judge_inside(self, row: bytes) -> bool:
-        return is_inside(self.model, row, self.question.constraint)
+        return is_inside(self.model, row, self.request.constraint)
 
     def _apply_constraints(self, count: int) -> int:
         """Tell which of the candidates [0, count) are inside; how many could be judged."""
@@ -323,7 +323,7 @@ class NativeSearch:
 
     def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
         """Evaluate the properties on the states that count, and steps on all transitions."""
-        now, question, could = self.now, self.question, count
+        now, request, could = self.now, self.request, count
         wanted = (now.verdicts[:count] != table.KNOWN).astype(np.uint8)
         enabled = self.invariants | self.sometimes
         now.failed[:count] = 0
@@ -338,7 +338,7 @@ class NativeSearch:
             bits = sum(
                 1 << k
                 for k, each in enumerate(self.model.spec.step_invariants)
-                if each in question.step_invariants
+                if each in request.step_invariants
             )
             every = np.ones(count, np.uint8)
             could = self._run(self.check_steps, could, every, bits, now.failed_steps, before)
@@ -375,7 +375,7 @@ class NativeSearch:
 
         unmet: the sometimes properties to look at, as bits; returns those still unmet.
         """
-        model, question, now = self.model, self.question, self.now
+        model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
         if verdict == table.NEW:
             now.failed[at] = unmet
@@ -384,19 +384,19 @@ class NativeSearch:
                     now.failed[at] &= ~(1 << k)
             unmet = int(now.failed[at])
         if verdict != table.KNOWN:
-            for each in question.invariants:
+            for each in request.invariants:
                 if evaluate(model, row, each.function):
                     now.failed[at] |= 1 << self.properties.index(each)
-                    if not question.to_the_end:
+                    if not request.to_the_end:
                         return unmet
-            if question.goal is not None and is_true(model, row, question.goal):
+            if request.goal is not None and is_true(model, row, request.goal):
                 now.reached[at] = 1
                 return unmet
-        for each in question.step_invariants if before is not None else ():
+        for each in request.step_invariants if before is not None else ():
             earlier = before[now.parent_of[at]].tobytes()
             if evaluate_step(model, earlier, row, each.function):
                 now.failed_steps[at] |= 1 << model.spec.step_invariants.index(each)
-                if not question.to_the_end:
+                if not request.to_the_end:
                     return unmet
         return unmet
 
@@ -410,10 +410,10 @@ class NativeSearch:
         event = None
         if len(broken):
             at = int(broken[0])
-            named = (name for name in self.question.names if self._broken(name, count)[at])
+            named = (name for name in self.request.names if self._broken(name, count)[at])
             name = next(named, GOAL)
             event = _Event(name, at, self.now.out[at].tobytes(), int(self.now.parent_of[at]))
-        if not self.question.to_the_end:
+        if not self.request.to_the_end:
             return event
         self._count_violations(begin, count)
         if event is not None and self.result.violated is None:
@@ -435,10 +435,10 @@ class NativeSearch:
     def _count_violations(self, begin: int, count: int) -> None:
         """Add the new states that break an invariant, and the transitions that break a step's."""
         is_new = self.now.verdicts[begin:count] == table.NEW
-        for each in self.question.invariants:
+        for each in self.request.invariants:
             broken = self._broken(each.name, count)[begin:]
             self.violating[each.name] += int((broken & is_new).sum())
-        for each in self.question.step_invariants:
+        for each in self.request.step_invariants:
             self.violating[each.name] += int(self._broken(each.name, count)[begin:].sum())
 
     def _make_room(self, count: int) -> None:
@@ -459,7 +459,7 @@ class NativeSearch:
 
     @cached_property
     def _bound(self) -> int:
-        return self.question.memory_bytes or allowed_bytes(None)
+        return self.request.memory_bytes or allowed_bytes(None)
 
     def _free_bytes(self) -> int:
         """How much more the search may take, beside what it has."""
@@ -478,7 +478,7 @@ class NativeSearch:
             rows.append(self._row(position))
             position = int(self.parents[position])
         rows.reverse()
-        add_trace(self.result, rows, self.question)
+        add_trace(self.result, rows, self.request)
 
 
 class _Undecided(Exception):

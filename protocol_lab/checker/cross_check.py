@@ -34,11 +34,11 @@ def compare(search: "NativeSearch") -> None:
 
     Once for these functions and constants. Raises KitDefect.
     """
-    model, question = search.model, search.question
-    judged = [*search.properties, *question.step_invariants, *model.spec.actions]
+    model, request = search.model, search.request
+    judged = [*search.properties, *request.step_invariants, *model.spec.actions]
     key = (
         *(each.function for each in judged),
-        question.constraint,
+        request.constraint,
         tuple(model.constants),
         model.layout.dtype.str,
     )
@@ -68,7 +68,7 @@ class _State:
             )
         try:
             plain = [
-                (each.action.name, each.row, each.witnesses)
+                (each.action.name, each.row, each.multiplicity)
                 for each in successors(self.model, self.row)
             ]
         except (EvaluationError, SpecError):
@@ -105,9 +105,9 @@ class _State:
             return not failed
 
         self._compare(
-            "a constraint", lambda: is_inside(model, row, search.question.constraint), inside
+            "a constraint", lambda: is_inside(model, row, search.request.constraint), inside
         )
-        for each in search.question.step_invariants:
+        for each in search.request.step_invariants:
             bit = 1 << model.spec.step_invariants.index(each)
             self._compare(
                 each.name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.request import GOAL, UNBOUNDED, Question
+from protocol_lab.checker.request import GOAL, UNBOUNDED, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.quantities import amount, whole_number
@@ -74,13 +74,13 @@ def find_state(
         seconds = amount("seconds", seconds, 0, _MOST_SECONDS, "seconds")
     shown = condition.strip() if isinstance(condition, str) else condition.__name__
     goal = predicate(model, condition)
-    question = Question([], [], goal=goal, starts=None if row is None else [row])
-    question.max_states = max_states
-    search = NativeSearch(model, question)
+    request = SearchRequest([], [], goal=goal, starts=None if row is None else [row])
+    request.max_states = max_states
+    search = NativeSearch(model, request)
     until = time.perf_counter() + (math.inf if seconds is None else seconds)
-    question.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
+    request.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
     if progress is not None:
-        question.progress = lambda result, *_: progress(result.distinct, result.depth)
+        request.progress = lambda result, *_: progress(result.distinct, result.depth)
     result = search.run()
     if result.undecided_reason == "stopped" and time.perf_counter() > until:
         result.undecided_reason = f"more than {seconds:g} seconds"

@@ -42,7 +42,7 @@ Expand = Callable[[np.ndarray, int, int, Candidates], tuple[int, int]]
 """Expands rows[begin:end] into candidates; raises what the actions raise."""
 
 
-class Ahead:
+class Prefetcher:
     """The chunks of one search that are expanded before their turn."""
 
     def __init__(self, expand: Expand, words: int, chunk: int):

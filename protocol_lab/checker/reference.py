@@ -11,7 +11,7 @@ from sys import getsizeof
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
-    Question,
+    SearchRequest,
     add_trace,
     is_inside,
     memory_reason,
@@ -27,18 +27,18 @@ from protocol_lab.system.memory import allowed_bytes
 class PythonSearch:
     """One breadth-first search; `run` returns its result."""
 
-    def __init__(self, model: Model, question: Question):
-        self.model, self.question = model, question
+    def __init__(self, model: Model, request: SearchRequest):
+        self.model, self.request = model, request
         self.known: set[bytes] = set()
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
         self._weigh_at = 0
-        self.memory = question.memory_bytes or allowed_bytes(None)
+        self.memory = request.memory_bytes or allowed_bytes(None)
         self.unreached = list(model.spec.sometimes_properties)
-        self.result = Result(model, "python", question.names)
+        self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
-        self.result.violating = dict.fromkeys(question.names, 0) if question.to_the_end else None
+        self.result.violating = dict.fromkeys(request.names, 0) if request.to_the_end else None
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search."""
@@ -61,8 +61,8 @@ class PythonSearch:
         return result
 
     def _search(self, began: float) -> str | None:
-        bound = f"more than {self.question.max_states:,} distinct states (max_states)"
-        for row in self.question.first_rows(self.model):
+        bound = f"more than {self.request.max_states:,} distinct states (max_states)"
+        for row in self.request.first_rows(self.model):
             if not self._take_in(None, row, "init"):
                 return bound
             self._tell(began)
@@ -71,9 +71,9 @@ class PythonSearch:
             any_step = False
             for each in successors(self.model, row):
                 any_step = True
-                if not self._take_in(row, each.row, each.action.name, each.witnesses):
+                if not self._take_in(row, each.row, each.action.name, each.multiplicity):
                     return bound
-            if self.question.deadlock and not any_step:
+            if self.request.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
             self._tell(began)
         return None
@@ -85,29 +85,31 @@ class PythonSearch:
             return False
         self._weigh_at = count + 64 + count // 8
         rows = sum(map(getsizeof, islice(self.parent, 1))) * count
-        has_names = self.question.symmetry or self.question.view
+        has_names = self.request.symmetry or self.request.view
         containers = (self.known, self.parent, self.depth, self.frontier)
         return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
 
     def _tell(self, began: float) -> None:
         """Say how far the search is. Raises _Stopped if it is not to go on."""
-        if self.question.progress and self.result.distinct % 256 == 0:
+        if self.request.progress and self.result.distinct % 256 == 0:
             now = time.perf_counter() - began
-            self.question.progress(self.result, len(self.frontier), now)
-        if self.question.stopped and self.question.stopped():
+            self.request.progress(self.result, len(self.frontier), now)
+        if self.request.stopped and self.request.stopped():
             raise _Stopped("stopped")
         if self._is_too_large():
             raise _Stopped(memory_reason(self.memory))
 
-    def _take_in(self, before: bytes | None, row: bytes, action: str, witnesses: int = 1) -> bool:
+    def _take_in(
+        self, before: bytes | None, row: bytes, action: str, multiplicity: int = 1
+    ) -> bool:
         """Count, store and check one generated state; False if max_states forbids to store it."""
-        chosen = before is None and self.question.starts is not None
-        inside = chosen or is_inside(self.model, row, self.question.constraint)
+        chosen = before is None and self.request.starts is not None
+        inside = chosen or is_inside(self.model, row, self.request.constraint)
         known_by = self._identity(row) if inside else row
         new = inside and known_by not in self.known
-        if new and len(self.depth) >= self.question.max_states:
+        if new and len(self.depth) >= self.request.max_states:
             return False
-        self.result.per_action[action] += witnesses
+        self.result.per_action[action] += multiplicity
         if new:
             self.known.add(known_by)
             self.parent[row] = before
@@ -118,23 +120,23 @@ class PythonSearch:
             self.frontier.append(row)
             self.unreached = [p for p in self.unreached if evaluate(self.model, row, p.function)]
         if new or not inside:
-            for invariant in self.question.invariants:
+            for invariant in self.request.invariants:
                 if evaluate(self.model, row, invariant.function):
                     self._violated(invariant.name, row, before, counted=new)
-            goal = self.question.goal
+            goal = self.request.goal
             if goal and is_true(self.model, row, goal):
                 self._violated(GOAL, row, before)
         if before is not None:
-            for invariant in self.question.step_invariants:
+            for invariant in self.request.step_invariants:
                 if evaluate_step(self.model, before, row, invariant.function):
                     self._violated(invariant.name, row, before)
         return True
 
     def _identity(self, row: bytes) -> bytes:
         """What a state is known by: of all states that count as the same, the same bytes."""
-        if self.question.view:
+        if self.request.view:
             row = erased(self.model, row)
-        return smallest_name(self.model, row) if self.question.symmetry else row
+        return smallest_name(self.model, row) if self.request.symmetry else row
 
     def _violated(self, name: str, row: bytes, before: bytes | None, counted: bool = True) -> None:
         if self.result.violated is None:
@@ -144,7 +146,7 @@ class PythonSearch:
                 path.append(before)
                 before = self.parent[before]
             path.reverse()
-            add_trace(self.result, path, self.question)
+            add_trace(self.result, path, self.request)
         if name not in (self.result.violating or ()):
             raise _Violation
         self.result.violating[name] += counted

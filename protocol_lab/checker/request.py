@@ -1,15 +1,20 @@
 """What every engine is asked, and what they share when they answer."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.options import ENGINES, NATIVE, PYTHON, SPARK, TEMPORAL, option
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import EvaluationError
+from protocol_lab.compiler.conditions import predicate
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.quantities import whole_number
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, is_true, successors
 from protocol_lab.spec.spec import Model, Property, Spec
+from protocol_lab.system.memory import allowed_bytes
 
 UNBOUNDED = 2**62
 
@@ -33,34 +38,175 @@ def memory_reason(allowed_bytes: int) -> str:
     )
 
 
-@dataclass
-class Question:
-    """One exploration: what to check, where to stop, whom to tell.
+_ALL_BYTES = (
+    "Spark knows states by all their bytes: search on the native engine, or without symmetry and"
+    " view."
+)
+_ALL_STATES = (
+    "A temporal property needs all states apart, because fairness is told by who takes a step:"
+    " leave symmetry and view out."
+)
 
-    constraint: a function (s, c), true inside. to_the_end: go on after a violation and
-    count the violating states. compiling(name, number, how many) is called before each function
-    that is compiled or loaded, and progress(result, frontier, seconds) often; stopped() may end the
-    search. memory_bytes: None for half of the machine's. starts: the states to begin with, which
-    are expanded wherever they are; None for the initial ones. goal: a function (s, c); where it is
-    true the search ends, with GOAL for what was violated and the way there as its trace. symmetry,
-    view: are states the same that differ by a renaming of the spec's symmetric nodes, or by what
-    its view erases. Then states, but not steps, are counted once for all that are the same.
+
+def _whole_states(model: Model, value: Any) -> int:
+    return whole_number("max_states", value, 1, UNBOUNDED)
+
+
+def _declared_symmetry(model: Model, value: bool) -> bool:
+    if not model.spec.symmetries:
+        raise LabError(
+            f"{model.spec.name} declares no nodes that may change places: leave symmetry out, or"
+            " write spec.symmetric(...) if there are such."
+        )
+    return True
+
+
+def _declared_view(model: Model, value: bool) -> bool:
+    if model.spec.erase is None:
+        raise LabError(
+            f"{model.spec.name} declares no view: leave it out, or write one with @spec.view."
+        )
+    return True
+
+
+@dataclass
+class SearchRequest:
+    """One search: what to check, where to stop, whom to tell, and how.
+
+    Fields with an `option` are what people can set. compiling(name, number, how many) is called
+    before each function that is compiled or loaded, and progress(result, frontier, seconds) often.
+    constraint: a function (s, c), true inside. starts: the states to begin with, which are expanded
+    wherever they are; None for the initial ones. goal: a function (s, c); where it is true the
+    search ends, with GOAL for what was violated and the path there as its trace. symmetry, view:
+    states that differ by a renaming of the spec's symmetric nodes, or by what its view erases, are
+    one state. Then states, but not steps, are counted once for all that are the same.
     """
 
     invariants: list[Property]
     step_invariants: list[Property]
-    constraint: Callable[..., Any] | None = None
-    deadlock: bool = False
-    to_the_end: bool = False
-    max_states: int = UNBOUNDED
-    memory_bytes: int | None = None
-    progress: Callable[[Result, int, float], None] | None = None
-    compiling: Callable[[str, int, int], None] = lambda *_: None
-    stopped: Callable[[], bool] | None = None
+    constraint: Callable[..., Any] | None = field(
+        default=None,
+        metadata=option(
+            help="a condition over s and c, such as 's.x < 3'; states outside are checked, but"
+            " neither counted nor expanded",
+            word="--constraint",
+            kind=str | Callable,
+            metavar="EXPR",
+            read=predicate,
+        ),
+    )
+    deadlock: bool = field(
+        default=False,
+        metadata=option(
+            help="a state with no step is a violation",
+            word="--deadlock",
+            kind=bool,
+            supported_by=ENGINES,
+        ),
+    )
+    to_the_end: bool = field(
+        default=False,
+        metadata=option(
+            help="go on after a violation, and count the violating states",
+            word="--continue",
+            kind=bool,
+            supported_by=ENGINES,
+        ),
+    )
+    symmetry: bool = field(
+        default=False,
+        metadata=option(
+            help="count states once that differ by a renaming of symmetric nodes",
+            word="--symmetry",
+            kind=bool,
+            supported_by=(NATIVE, PYTHON),
+            otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
+            read=_declared_symmetry,
+        ),
+    )
+    view: bool = field(
+        default=False,
+        metadata=option(
+            help="tell states apart by the spec's view; it may hide some, so nothing holds",
+            word="--view",
+            kind=bool,
+            supported_by=(NATIVE, PYTHON),
+            otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
+            read=_declared_view,
+        ),
+    )
+    max_states: int = field(
+        default=UNBOUNDED,
+        metadata=option(
+            help="stop at so many distinct states",
+            word="--max-states",
+            kind=int,
+            metavar="N",
+            read=_whole_states,
+        ),
+    )
+    memory_bytes: int | None = field(
+        default=None,
+        metadata=option(
+            help="GiB of memory that the search may use; by default half of what there is",
+            name="memory_gib",
+            word="--memory",
+            kind=float,
+            metavar="GIB",
+            supported_by=(NATIVE, PYTHON, TEMPORAL),
+            otherwise={
+                SPARK: "{option} is the native engine's: on Spark states are kept on disk, and how"
+                " much memory there is was told to the session when it started. Leave it out."
+            },
+            read=lambda model, value: allowed_bytes(value),
+        ),
+    )
+    stopped: Callable[[], bool] | None = field(
+        default=None,
+        metadata=option(
+            help="a function, called often; the search ends, undecided, once it returns true",
+            kind=Callable,
+        ),
+    )
+    session: Any = field(
+        default=None,
+        metadata=option(
+            help="a Spark session; by default one in local mode, started while the kernels compile",
+            kind=Any,
+            supported_by=(SPARK,),
+        ),
+    )
+    folder: str | Path | None = field(
+        default=None,
+        metadata=option(
+            help="where the levels are kept, visible to all machines; an earlier run of the same"
+            " search found there is continued. By default a temporary folder",
+            kind=str | Path,
+            supported_by=(SPARK,),
+        ),
+    )
+    driver_below: int = field(
+        default=50_000,
+        metadata=option(
+            help="the driver expands levels of fewer states itself; by default 50,000, which take"
+            " about as long as a Spark job takes whatever it does",
+            kind=int,
+            supported_by=(SPARK,),
+        ),
+    )
+    partitions: int | None = field(
+        default=None,
+        metadata=option(
+            help="the number of owners to begin with, a power of two, which doubles as the search"
+            " grows; by default one a core",
+            kind=int,
+            supported_by=(SPARK,),
+        ),
+    )
     starts: list[bytes] | None = None
     goal: Callable[..., Any] | None = None
-    symmetry: bool = False
-    view: bool = False
+    progress: Callable[[Result, int, float], None] | None = None
+    compiling: Callable[[str, int, int], None] = lambda *_: None
 
     @property
     def names(self) -> list[str]:
@@ -81,12 +227,12 @@ class Question:
 
 
 def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
-    """What is to be evaluated on a state, for a question about these invariants."""
+    """The properties that a search for these invariants evaluates on a state."""
     return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
 def add_trace(
-    result: Result, rows: list[bytes], question: Question, initial: str | None = None
+    result: Result, rows: list[bytes], request: SearchRequest, initial: str | None = None
 ) -> None:
     """Put the path into the result: its states, its steps as text, and why it ends there.
 
@@ -97,14 +243,14 @@ def add_trace(
     model, row = result.model, rows[-1]
     try:
         result.trace_rows = rows
-        result.initial = initial or question.initial_text(model, rows[0])
+        result.initial = initial or request.initial_text(model, rows[0])
         result.trace = steps_between(model, rows)
         result.violation_reason = reason_of(model, result.violated, rows)
         dead = result.violated == "deadlock" and next(successors(model, row), None) is None
-        there = result.violated == GOAL and is_true(model, row, question.goal)
+        there = result.violated == GOAL and is_true(model, row, request.goal)
     except (StopIteration, EvaluationError):
         raise defect(model, f"the way to {result.violated}", row) from None
-    if not (result.violation_reason if result.violated in question.names else dead or there):
+    if not (result.violation_reason if result.violated in request.names else dead or there):
         raise defect(model, str(result.violated), row)
 
 
@@ -126,26 +272,26 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -
     )
 
 
-def explain(model: Model, row: bytes, question: Question) -> EvaluationError:
+def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError:
     """What can't be computed of a state: of its steps, its properties, or those of its steps.
 
     Raises SpecError for a function that fails, and KitDefect if uncompiled all can be computed.
     """
     try:
-        _judge(model, row, question)
+        _judge(model, row, request)
         for each in successors(model, row):
-            _judge(model, each.row, question)
-            for step_invariant in question.step_invariants:
+            _judge(model, each.row, request)
+            for step_invariant in request.step_invariants:
                 evaluate_step(model, row, each.row, step_invariant.function)
     except EvaluationError as error:
         return error
     raise defect(model, "the functions", row)
 
 
-def _judge(model: Model, row: bytes, question: Question) -> None:
+def _judge(model: Model, row: bytes, request: SearchRequest) -> None:
     """Evaluate everything that is asked about a state."""
-    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *question.invariants]:
+    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *request.invariants]:
         evaluate(model, row, each.function)
-    for condition in (question.constraint, question.goal):
+    for condition in (request.constraint, request.goal):
         if condition is not None:
             is_true(model, row, condition)

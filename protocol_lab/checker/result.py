@@ -10,7 +10,11 @@ from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
 
-HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
+
+class Verdict:
+    """What a search, a simulation or a temporal check says."""
+
+    HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 
 
 @dataclass(repr=False)
@@ -83,8 +87,8 @@ class Result:
     def verdict(self) -> str:
         """holds only after everything reachable was seen; violated; else undecided."""
         if self.violated:
-            return VIOLATED
-        return HOLDS if self.exhaustive else UNDECIDED
+            return Verdict.VIOLATED
+        return Verdict.HOLDS if self.exhaustive else Verdict.UNDECIDED
 
     @property
     def claim_line(self) -> str | None:
@@ -135,9 +139,9 @@ def summary(result: Result) -> str:
     model = result.model
     lines = [str(model)]
     checked = ", ".join(result.invariants) or "no invariants"
-    if result.verdict == HOLDS:
+    if result.verdict == Verdict.HOLDS:
         lines.append(f"✓ holds: {checked} in every reachable state")
-    elif result.verdict == VIOLATED:
+    elif result.verdict == Verdict.VIOLATED:
         steps = len(result.trace_rows) - 1
         where = f"after {steps} step{'s' if steps > 1 else ''}" if steps else "in an initial state"
         states = f" ({steps + 1} states)" if steps else ""

@@ -53,7 +53,7 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
             lines.append(indent + line)
             indent += "    " if line.startswith("for ") else ""
     values = [f"{name}_" for name in action.domains]
-    weight = f"witnesses({', '.join(['before', 'c', *values])})" if action.witnesses else "1"
+    weight = f"multiplicity({', '.join(['before', 'c', *values])})" if action.multiplicity else "1"
     lines += [
         f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
         *(
@@ -115,8 +115,8 @@ def _constants(model: Model) -> list[str]:
 def _functions(action: Action) -> dict[str, Callable]:
     """The plain functions that an action's piece calls, by the names that its text has for them."""
     functions = {"function": action.function}
-    if action.witnesses:
-        functions["witnesses"] = action.witnesses
+    if action.multiplicity:
+        functions["multiplicity"] = action.multiplicity
     for name, domain in action.domains.items():
         match domain:
             case Range(low, high):

@@ -102,7 +102,7 @@ def expand(
     """Try every action with every choice of parameters on rows[begin:end].
 
     What they lead to is written into `out`, with the row's parent, the action's number, TLC's
-    witness count and the keys that tell the steps of an action apart. It stops early, before a
+    multiplicity and the keys that tell the steps of an action apart. It stops early, before a
     state whose successors do not all fit. degree_of counts successors by state; progress[0] is the
     state at work, which tells where a CapacityExceeded came from. Returns (end of the states done,
     rows written).

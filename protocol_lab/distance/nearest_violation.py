@@ -19,7 +19,7 @@ from itertools import islice
 
 import numpy as np
 
-from protocol_lab.checker.request import Question, explain
+from protocol_lab.checker.request import SearchRequest, explain
 from protocol_lab.distance.backward import ENDLESS, MISSING, DistanceMap
 from protocol_lab.distance.forward import FirstSteps, Interrupted, search_first_steps
 from protocol_lab.distance.successor_graph import CHUNK, CUT, Graph, GraphFull, Questions
@@ -180,7 +180,7 @@ class Nearness:
         """The distances from this state; None if stopped.
 
         Takes about `seconds` at most, and compiles when first asked. Half of the time goes
-        into `prepare`, question by question until that is done or given up. `stopped` is polled
+        into `prepare`, request by request until that is done or given up. `stopped` is polled
         every few milliseconds, but not while compiling. Raises LabError if the spec can't be
         compiled or an action is faulty.
         """
@@ -266,8 +266,8 @@ class Nearness:
             watch()
         cut = np.flatnonzero(whole.flags[: whole.stored] & CUT)
         if len(cut):
-            question = Question(self.invariants, self.step_invariants)
-            raise explain(self.model, whole.rows[cut[0]].tobytes(), question)
+            request = SearchRequest(self.invariants, self.step_invariants)
+            raise explain(self.model, whole.rows[cut[0]].tobytes(), request)
 
     def _look_up(self, row: bytes) -> Near | None:
         """The answer from the map, if it has everything that is needed."""

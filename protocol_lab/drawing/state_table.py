@@ -22,7 +22,7 @@ SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkedText:
     """Part of a value; `mark` tells how it differs, `was` what stood there before it changed."""
 
     text: str
@@ -42,7 +42,7 @@ class Line:
     """A variable, or one node's part of it, as it is written in an action after `s.`."""
 
     name: str
-    value: list[Piece]
+    value: list[MarkedText]
 
     @property
     def differs(self) -> bool:
@@ -71,7 +71,7 @@ class Columns:
     """The variables that every node of one kind has: a row a variable, a cell a node."""
 
     heads: list[str]
-    rows: list[tuple[str, list[list[Piece]]]]
+    rows: list[tuple[str, list[list[MarkedText]]]]
 
 
 def state_columns(
@@ -82,7 +82,7 @@ def state_columns(
     Structures are split into their fields. `base` is any other state of the model, to mark the
     differences to it.
     """
-    tables: dict[Node, list[tuple[str, list[list[Piece]]]]] = {}
+    tables: dict[Node, list[tuple[str, list[list[MarkedText]]]]] = {}
     lines: list[Line] = []
     old = row if base is None else base
     for name, layout in model.layout.fields.items():
@@ -117,7 +117,7 @@ def _split(
 
 def _cells(
     name: str, layout: Any, pairs: list[tuple[Any, Any]]
-) -> list[tuple[str, list[list[Piece]]]]:
+) -> list[tuple[str, list[list[MarkedText]]]]:
     if isinstance(layout, StructLayout) and layout.kind == "struct":
         return [
             row
@@ -127,32 +127,32 @@ def _cells(
     return [(name, [_pieces(layout, one, two) for one, two in pairs])]
 
 
-def _pieces(layout: Any, value: Any, old: Any) -> list[Piece]:
+def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
     match layout:
         case IntegerLayout():
             text, was = number_text(layout, value), number_text(layout, old)
-            return [Piece(text) if text == was else Piece(text, CHANGED, was)]
+            return [MarkedText(text) if text == was else MarkedText(text, CHANGED, was)]
         case ArrayLayout(item, _, per_node):
             keys = list(value) if per_node else range(_in_use(item, value, old))
             parts = [
-                ([Piece(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
+                ([MarkedText(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
                 for key in keys
             ]
             if len(keys) < len(value):
-                parts.append([Piece("zeros" if not keys else "then zeros")])
+                parts.append([MarkedText("zeros" if not keys else "then zeros")])
             return _enclosed("[", parts, "]")
     if layout.kind == "struct":
         return _enclosed(
             "",
             [
-                [Piece(f"{name} "), *_pieces(part, value[name], old[name])]
+                [MarkedText(f"{name} "), *_pieces(part, value[name], old[name])]
                 for name, part in layout.fields.items()
             ],
             "",
         )
     item = layout.fields["items"].item
     listed = _sequence if layout.kind == "seq" else _bag
-    return _enclosed("[", listed(item, value, old), "]") if value or old else [Piece("empty")]
+    return _enclosed("[", listed(item, value, old), "]") if value or old else [MarkedText("empty")]
 
 
 def _in_use(item: Any, value: list, old: list) -> int:
@@ -164,7 +164,7 @@ def _in_use(item: Any, value: list, old: list) -> int:
     return count if len(value) - count > 1 else len(value)
 
 
-def _sequence(item: Any, value: list, old: list) -> list[list[Piece]]:
+def _sequence(item: Any, value: list, old: list) -> list[list[MarkedText]]:
     common = min(len(value), len(old))
     return [
         *(_item(item, value[k], old[k]) for k in range(common)),
@@ -173,43 +173,43 @@ def _sequence(item: Any, value: list, old: list) -> list[list[Piece]]:
     ]
 
 
-def _bag(item: Any, value: list, old: list) -> list[list[Piece]]:
+def _bag(item: Any, value: list, old: list) -> list[list[MarkedText]]:
     texts = [_text(item, each) for each in value]
     left = Counter(_text(item, each) for each in old)
     parts = []
     for text in texts:
         known = left[text] > 0
         left[text] -= known
-        parts.append([Piece(text, SAME if known else ADDED)])
-    return parts + [[Piece(text, REMOVED)] for text in left.elements()]
+        parts.append([MarkedText(text, SAME if known else ADDED)])
+    return parts + [[MarkedText(text, REMOVED)] for text in left.elements()]
 
 
-def _item(layout: Any, value: Any, old: Any) -> list[Piece]:
+def _item(layout: Any, value: Any, old: Any) -> list[MarkedText]:
     pieces = _pieces(layout, value, old)
-    return [Piece("("), *pieces, Piece(")")] if isinstance(value, dict) else pieces
+    return [MarkedText("("), *pieces, MarkedText(")")] if isinstance(value, dict) else pieces
 
 
-def _whole(layout: Any, value: Any, mark: str) -> list[Piece]:
-    return [Piece(_text(layout, value), mark)]
+def _whole(layout: Any, value: Any, mark: str) -> list[MarkedText]:
+    return [MarkedText(_text(layout, value), mark)]
 
 
 def _text(layout: Any, value: Any) -> str:
     return "".join(piece.text for piece in _item(layout, value, value))
 
 
-def _enclosed(left: str, parts: list[list[Piece]], right: str) -> list[Piece]:
-    joined: list[Piece] = [Piece(left)] if left else []
+def _enclosed(left: str, parts: list[list[MarkedText]], right: str) -> list[MarkedText]:
+    joined: list[MarkedText] = [MarkedText(left)] if left else []
     for k, part in enumerate(parts):
-        joined += ([Piece(", ")] if k else []) + part
-    return _merged([*joined, Piece(right)] if right else joined)
+        joined += ([MarkedText(", ")] if k else []) + part
+    return _merged([*joined, MarkedText(right)] if right else joined)
 
 
-def _merged(pieces: list[Piece]) -> list[Piece]:
+def _merged(pieces: list[MarkedText]) -> list[MarkedText]:
     """The same with neighbouring unmarked pieces made one."""
-    merged: list[Piece] = []
+    merged: list[MarkedText] = []
     for piece in pieces:
         if merged and not merged[-1].mark and not piece.mark:
-            merged[-1] = Piece(merged[-1].text + piece.text)
+            merged[-1] = MarkedText(merged[-1].text + piece.text)
         else:
             merged.append(piece)
     return merged

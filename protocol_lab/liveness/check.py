@@ -7,11 +7,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import check_some
-from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.errors import EvaluationError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.claims import DECLARED, Claim, assumed_fairness, claims_and_text
 from protocol_lab.liveness.fairness_conditions import Conditions
@@ -32,49 +34,35 @@ class Stopped(Exception):
     """The check ends without a verdict; the text says why."""
 
 
+@takes_options(SearchRequest, TEMPORAL)
 def check_property(
     model: Model,
     what: str | Formula,
     *,
     fairness: str = DECLARED,
-    constraint: str | Callable[..., Any] | None = None,
-    symmetry: bool = False,
-    view: bool = False,
-    max_states: int | None = None,
-    memory_gib: float | None = None,
     progress: bool = True,
-    stopped: Callable[[], bool] | None = None,
+    **options: Any,
 ) -> TemporalResult:
     """Judge a property of the spec, by its name, or a formula.
 
-    fairness: one of FAIRNESS. constraint: as in `explore`; a property is judged on the runs that
-    stay inside, while what is possible is asked of the unconstrained spec, as TLC does. Where not
-    everything was seen (max_states, a storage capacity), a lasso that was found is one all the
-    same, and otherwise the verdict is undecided. Interrupting gives an undecided result. Raises
-    LabError for bad input.
+    fairness: one of FAIRNESS. progress: show a line on how far it is. A property is judged on the
+    runs that stay inside a constraint, while what is possible is asked of the unconstrained spec,
+    as TLC does. Where not everything was seen (max_states, a storage capacity), a lasso that was
+    found is one all the same, and otherwise the verdict is undecided. Interrupting gives an
+    undecided result. Raises LabError for bad input.
     """
     expect_model(model)
-    if symmetry or view:
-        raise LabError(
-            "A temporal property needs all states apart, because fairness is told by who takes a"
-            " step: leave symmetry and view out."
-        )
+    values = values_of(SearchRequest, check_property, model, TEMPORAL, options)
     name, text, claims = claims_and_text(model, what)
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
-    memory = allowed_bytes(memory_gib)
+    memory = values.get("memory_bytes") or allowed_bytes(None)
     explored = explore(
-        model,
-        invariants=[],
-        constraint=constraint,
-        max_states=max_states,
-        memory_gib=memory / 2**30,
-        progress=progress,
-        stopped=stopped,
+        model, invariants=[], progress=progress, **{**options, "memory_gib": memory / 2**30}
     )
     result = _result_of(explored, name, text, assumed)
     result.assumption = fairness
-    check = _Check(model, explored, assumed, memory, result, stopped)
+    check = _Check(model, explored, assumed, memory, result, values.get("stopped"))
     try:
         with deferred_interrupts() as check.interrupted:
             check.run(claims, progress)
@@ -84,6 +72,9 @@ def check_property(
     except KeyboardInterrupt:
         result.exhaustive = False
         result.undecided_reason = "interrupted"
+    except MemoryError:
+        result.exhaustive = False
+        result.undecided_reason = OUT_OF_MEMORY
     result.seconds = time.perf_counter() - began - result.compile_seconds
     return result
 

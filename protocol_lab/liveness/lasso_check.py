@@ -25,15 +25,17 @@ from protocol_lab.spec.temporal_formulas import (
     Formula,
 )
 
-NEVER, TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
+NEVER, STEP_TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
 """How a loop meets a condition: its steps are possible nowhere in it; one of them is taken; it is
 a weak one and impossible somewhere; or it does not."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How a loop stands to one condition. `at`: the number of the state (1 is the initial one) in
-    which a step of it is taken, or is impossible for the `reason` given."""
+class FairnessOutcome:
+    """How a loop meets one fairness condition, or that it does not.
+
+    at: the number of the state (1 is the initial one) in which a step of it is taken, or is
+    impossible for the `reason` given."""
 
     condition: Condition
     how: str
@@ -46,11 +48,11 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """The standing in a sentence without its full stop."""
+        """The outcome in a sentence without its full stop."""
         action = self.condition.action
         if self.how == NEVER:
             return f"{action} is never possible in the loop"
-        if self.how == TAKEN:
+        if self.how == STEP_TAKEN:
             return f"{action} is taken after state {self.at}"
         if self.how == INTERRUPTED:
             why = f": {self.reason}" if self.reason else ""
@@ -61,8 +63,8 @@ class Standing:
 
 def judge_loop(
     model: Model, fairness: list[Fairness], rows: list[bytes], loop_from: int
-) -> list[Standing]:
-    """How the loop of a lasso stands to every condition that is possible somewhere in it, and to
+) -> list[FairnessOutcome]:
+    """How the loop of a lasso meets every condition that is possible somewhere in it, and to
     every other one without `each`.
 
     rows: the states of the lasso; the last one is that of number `loop_from` (from 1) again, or is
@@ -79,19 +81,19 @@ def judge_loop(
                 taken.setdefault(condition, loop_from + k)
     found = dict.fromkeys(condition for possible in tried for condition in possible)
     found |= dict.fromkeys(Condition(each) for each in fairness if not each.each)
-    standings = []
+    outcomes = []
     for condition in found:
         missing = [k for k, possible in enumerate(tried) if condition not in possible]
         if len(missing) == len(tried):
-            standings.append(Standing(condition, NEVER))
+            outcomes.append(FairnessOutcome(condition, NEVER))
         elif condition in taken:
-            standings.append(Standing(condition, TAKEN, taken[condition]))
+            outcomes.append(FairnessOutcome(condition, STEP_TAKEN, taken[condition]))
         elif missing and not condition.strong:
             reason = _refusal(model, loop[missing[0]], actions, condition)
-            standings.append(Standing(condition, INTERRUPTED, loop_from + missing[0], reason))
+            outcomes.append(FairnessOutcome(condition, INTERRUPTED, loop_from + missing[0], reason))
         else:
-            standings.append(Standing(condition, UNMET))
-    return standings
+            outcomes.append(FairnessOutcome(condition, UNMET))
+    return outcomes
 
 
 def _by_condition(

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.checker.result import HOLDS, VIOLATED, Result, reach_lines
+from protocol_lab.checker.result import Result, Verdict, reach_lines
 from protocol_lab.liveness.claims import DECLARED
-from protocol_lab.liveness.lasso_check import NEVER, Standing
+from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
 
 
 @dataclass(repr=False)
@@ -26,7 +26,7 @@ class TemporalResult(Result):
     parameters: dict[str, Any] = field(default_factory=dict)
     assumption: str = DECLARED
     fairness: list[str] = field(default_factory=list)
-    why_fair: list[Standing] = field(default_factory=list)
+    why_fair: list[FairnessOutcome] = field(default_factory=list)
     conditions: int = 0
     steps: int = 0
     inside_constraint: bool = False
@@ -69,10 +69,10 @@ def summary(result: TemporalResult) -> str:
     """The outcome in a few lines for people."""
     lines = [str(result.model)]
     claim = result.claim + (f" ({result.formula})" if result.formula != result.claim else "")
-    if result.verdict == HOLDS:
+    if result.verdict == Verdict.HOLDS:
         where = " that stays inside the constraint" if result.inside_constraint else ""
         lines.append(f"✓ holds: {claim} on every fair run{where}")
-    elif result.verdict == VIOLATED:
+    elif result.verdict == Verdict.VIOLATED:
         chosen = ", ".join(f"{name}={value}" for name, value in result.parameters.items())
         lines.append(f"✗ violated: {claim}{f' for {chosen}' if chosen else ''}")
         lines.append(f"  {_how(result)}")

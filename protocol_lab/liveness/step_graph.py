@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from protocol_lab.checker.request import Question, explain
+from protocol_lab.checker.request import SearchRequest, explain
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
@@ -130,7 +130,9 @@ class StepGraph:
     def _cut_off(self, position: int) -> None:
         self.cut[position] = True
         row = self.states[position].tobytes()
-        self.cut_reason = self.cut_reason or str(explain(self._extended, row, Question([], [])))
+        self.cut_reason = self.cut_reason or str(
+            explain(self._extended, row, SearchRequest([], []))
+        )
 
     def _make_candidates(self, room: int) -> None:
         self._check_memory(8 * room * (self.model.words + 4))

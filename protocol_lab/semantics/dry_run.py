@@ -1,4 +1,4 @@
-"""Trying a spec out, uncompiled, before it is compiled: mistakes get their own sentence here.
+"""Dry run: tries a spec on its first states in plain Python, before anything is compiled.
 
 Compiled code has no words for a misspelled field or a forgotten `return TAKEN`. Some mistakes it
 would not even notice: a guard behind an effect leaves the effect in the successors that follow.
@@ -23,7 +23,7 @@ TRIED, STARTS = 200, 50
 _passed: set[tuple] = set()
 
 
-def rehearse(model: Model, properties: Iterable[Property] = ()) -> None:
+def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     """Take every step and judge every property in the first states, once for these functions.
 
     properties: what is to be judged beyond the sometimes properties and constraints of the spec.

@@ -29,7 +29,7 @@ class Attempt:
     reason: str
     row: bytes | None
     error: EvaluationError | None = None
-    witnesses: int = 1
+    multiplicity: int = 1
 
     @property
     def taken(self) -> bool:
@@ -47,7 +47,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
     try:
         state = view(model.layout, after)
         reason = evaluated(action.function, state, constants, spec=model.spec.name, **args)
-        witnesses = 1 if reason else _witnesses(model, row, action, args)
+        multiplicity = 1 if reason else _multiplicity(model, row, action, args)
     except EvaluationError as error:
         return Attempt(action, args, str(error), None, error)
     if not isinstance(reason, str):
@@ -62,7 +62,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
                 f' ("{reason}"); put all guards before the first change.'
             )
         return Attempt(action, args, reason, None)
-    return Attempt(action, args, TAKEN, bytes(after), witnesses=witnesses)
+    return Attempt(action, args, TAKEN, bytes(after), multiplicity=multiplicity)
 
 
 def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
@@ -161,7 +161,7 @@ def _said(function: Callable, said: Any) -> str:
     return said
 
 
-def _witnesses(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
-    if action.witnesses is None:
+def _multiplicity(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
+    if action.multiplicity is None:
         return 1
-    return evaluated(action.witnesses, view(model.layout, row), model.constants, **args)
+    return evaluated(action.multiplicity, view(model.layout, row), model.constants, **args)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.request import Question, properties_to_compile
+from protocol_lab.checker.request import SearchRequest, properties_to_compile
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import check_all
 from protocol_lab.compiler.fingerprint import fingerprints
@@ -76,21 +76,21 @@ class Batch:
 class Walks:
     """All walks of one simulation. `batch(k)` may be called from several threads at once."""
 
-    def __init__(self, model: Model, question: Question, steps: int, seed: int, bias: str):
-        self.model, self.question, self.steps = model, question, steps
+    def __init__(self, model: Model, request: SearchRequest, steps: int, seed: int, bias: str):
+        self.model, self.request, self.steps = model, request, steps
         self.seed, self.bias = seed, BIASES.index(bias)
-        spec, kernels = model.spec, loops.Kernels(model, question.compiling)
+        spec, kernels = model.spec, loops.Kernels(model, request.compiling)
         self.expand = kernels.expand()
-        self.properties = properties_to_compile(spec, question.invariants)
+        self.properties = properties_to_compile(spec, request.invariants)
         self.check = kernels.check(self.properties)
-        self.extra = kernels.check_predicate(question.constraint) if question.constraint else None
+        self.extra = kernels.check_predicate(request.constraint) if request.constraint else None
         self.check_steps = None
-        if question.step_invariants:
+        if request.step_invariants:
             self.check_steps = kernels.check_steps(spec.step_invariants)
         self.constants = loops.constants_array(model)
-        self.invariants = _bits(self.properties, question.invariants)
+        self.invariants = _bits(self.properties, request.invariants)
         self.constraints = _bits(self.properties, spec.constraints)
-        self.step_invariants = _bits(spec.step_invariants, question.step_invariants)
+        self.step_invariants = _bits(spec.step_invariants, request.step_invariants)
         self.starts = list(islice(initial(model), STARTS + 1))
         self.are_starts_drawn = len(self.starts) > STARTS
         if self.are_starts_drawn:
@@ -202,11 +202,11 @@ class _BatchOfWalks:
     def _note_violation(
         self, at: int, failed: np.ndarray, failed_steps: np.ndarray, depth: int
     ) -> None:
-        walks, question = self.walks, self.walks.question
+        walks, request = self.walks, self.walks.request
         named = [
-            *((each, walks.properties, failed) for each in question.invariants),
+            *((each, walks.properties, failed) for each in request.invariants),
             *((each, walks.model.spec.step_invariants, failed_steps)
-              for each in question.step_invariants),
+              for each in request.step_invariants),
         ]  # fmt: skip
         name = next(each.name for each, every, found in named if found[at] >> every.index(each) & 1)
         walk = int(self.numbers[at])

@@ -10,7 +10,7 @@ still there may be a shorter way of another kind.
 from itertools import pairwise
 from typing import Any
 
-from protocol_lab.checker.request import Question, is_inside
+from protocol_lab.checker.request import SearchRequest, is_inside
 from protocol_lab.semantics.transitions import attempt, choices, evaluate, evaluate_step, successors
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import View
@@ -23,19 +23,19 @@ _Step = tuple[str, tuple]
 
 
 def shrink(
-    model: Model, question: Question, rows: list[bytes], violated: str, tries: int = TRIES
+    model: Model, request: SearchRequest, rows: list[bytes], violated: str, tries: int = TRIES
 ) -> list[bytes]:
     """The states of a path, from the same initial state, that is as short or shorter.
 
     rows: a path whose last state or step breaks the invariant `violated`. What was reached
     once so many steps were tried is returned, on any machine the same.
     """
-    return _Shrinking(model, question, violated, tries).run(rows)
+    return _Shrinking(model, request, violated, tries).run(rows)
 
 
 class _Shrinking:
-    def __init__(self, model: Model, question: Question, violated: str, tries: int):
-        self.model, self.question, self.tries = model, question, tries
+    def __init__(self, model: Model, request: SearchRequest, violated: str, tries: int):
+        self.model, self.request, self.tries = model, request, tries
         spec = model.spec
         self.state = [each.function for each in spec.invariants if each.name == violated]
         self.step = [each.function for each in spec.step_invariants if each.name == violated]
@@ -110,7 +110,7 @@ class _Shrinking:
 
     def _is_inside(self, row: bytes) -> bool:
         if row not in self.inside:
-            self.inside[row] = is_inside(self.model, row, self.question.constraint)
+            self.inside[row] = is_inside(self.model, row, self.request.constraint)
         return self.inside[row]
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.prefetch import cores
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import Question, add_trace, explain
+from protocol_lab.checker.request import SearchRequest, add_trace, explain
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import EvaluationError, LabError, quoted
 from protocol_lab.quantities import amount, whole_number
-from protocol_lab.semantics.dry_run import rehearse
+from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import successors
 from protocol_lab.simulation.bias import BIASES
@@ -35,6 +35,11 @@ from protocol_lab.system.interrupts import deferred_interrupts
 
 WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""
+
+OUT_OF_MEMORY = (
+    "the system has no more memory for this process: lower the constants, or take shorter walks"
+)
+"""Why walks end that are refused memory."""
 
 _MOST_WALKS, _MOST_STEPS = 2**40, 1_000_000
 _SECONDS = 1e-6, 1e8
@@ -178,19 +183,22 @@ def simulate(
         raise LabError(f"There is no bias {quoted(bias)}; use one of {', '.join(BIASES)}.")
     chosen, chosen_steps = model.choose(invariants)
     condition = predicate(model, constraint) if constraint is not None else None
-    question = Question(chosen, chosen_steps, condition)
-    rehearse(model, chosen + chosen_steps)
-    result = Simulation(model, "simulation", question.names, seed=seed, bias=bias)
+    request = SearchRequest(chosen, chosen_steps, condition)
+    dry_run(model, chosen + chosen_steps)
+    result = Simulation(model, "simulation", request.names, seed=seed, bias=bias)
     began = time.perf_counter()
     with ProgressBar(model.spec.name, shown=progress) as bar:
-        question.compiling = bar.compiling
+        request.compiling = bar.compiling
         try:
-            taken = Walks(model, question, steps, seed, bias)
+            taken = Walks(model, request, steps, seed, bias)
         except EvaluationError as error:
             result.undecided_reason = str(error)
             return result
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted while compiling"
+            return result
+        except MemoryError:
+            result.undecided_reason = OUT_OF_MEMORY
             return result
         result.compile_seconds = taken.compile_seconds
         wanted = walks or (WALKS if seconds is None else _MOST_WALKS)
@@ -199,7 +207,7 @@ def simulate(
             violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
     result.seconds = time.perf_counter() - began - result.compile_seconds
     if violating is not None:
-        _tell(result, question, taken, violating, shorten)
+        _tell(result, request, taken, violating, shorten)
     return result
 
 
@@ -230,17 +238,21 @@ class _Run:
         waiting: deque[Future[Batch]] = deque()
         violating, why, next_one = None, None, 0
         with ThreadPoolExecutor(threads) as pool:
-            while violating is None and (waiting or next_one < batches):
-                while next_one < batches and len(waiting) < 2 * threads and not self._is_over():
-                    waiting.append(pool.submit(self._batch, next_one))
-                    next_one += 1
-                if not waiting:
-                    break
-                violating = self._count(self._await(waiting.popleft(), interrupted))
-                self.bar.update(self.result, 0, time.perf_counter() - began)
-                if interrupted():
-                    self.over, why = True, "interrupted"
-            self.over = True
+            try:
+                while violating is None and (waiting or next_one < batches):
+                    while next_one < batches and len(waiting) < 2 * threads and not self._is_over():
+                        waiting.append(pool.submit(self._batch, next_one))
+                        next_one += 1
+                    if not waiting:
+                        break
+                    violating = self._count(self._await(waiting.popleft(), interrupted))
+                    self.bar.update(self.result, 0, time.perf_counter() - began)
+                    if interrupted():
+                        self.over, why = True, "interrupted"
+            except MemoryError:
+                why = OUT_OF_MEMORY
+            finally:
+                self.over = True
         self._fill(why)
         return violating
 
@@ -285,12 +297,12 @@ class _Run:
             drawn = len(self.walks.starts)
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
-            told = explain(self.walks.model, self.cut_at, self.walks.question)
+            told = explain(self.walks.model, self.cut_at, self.walks.request)
             result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
 
 
 def _tell(
-    result: Simulation, question: Question, walks: Walks, violating: Violating, shorten: bool
+    result: Simulation, request: SearchRequest, walks: Walks, violating: Violating, shorten: bool
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""
     model = result.model
@@ -304,8 +316,8 @@ def _tell(
     result.violated, result.found_in = violating.name, len(rows) - 1
     result.undecided_reason = None
     if shorten:
-        rows = shrink(model, question, rows, violating.name)
-    add_trace(result, rows, question, start_text(model, start))
+        rows = shrink(model, request, rows, violating.name)
+    add_trace(result, rows, request, start_text(model, start))
 
 
 def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:

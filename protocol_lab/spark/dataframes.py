@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from protocol_lab.checker.request import reason_of
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.executor.level_files import Block, Piece, read_piece
+from protocol_lab.spark.executor.level_files import Block, LevelPiece, read_piece
 from protocol_lab.spark.executor.stages import tasks_for
 from protocol_lab.spark.executor.task_reports import Asked
 from protocol_lab.spark.executor.tasks import Tasks
@@ -100,7 +100,7 @@ def decode_states(
     batches: Iterator[pa.RecordBatch],
     recipe: Recipe,
     asked: Asked,
-    plan: list[list[Piece]],
+    plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: a number is a share of the plan; its states come out decoded."""
     tasks = tasks_for(recipe, asked)
@@ -124,7 +124,7 @@ def make_edges(
     batches: Iterator[pa.RecordBatch],
     recipe: Recipe,
     asked: Asked,
-    plan: list[list[Piece]],
+    plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: the states of a share are expanded once more."""
     tasks = tasks_for(recipe, asked)
@@ -142,7 +142,7 @@ def make_edges(
 
 
 def find_violations(
-    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[Piece]]
+    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[LevelPiece]]
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: all violations in a share, with their reasons."""
     tasks = tasks_for(recipe, asked)
@@ -185,7 +185,7 @@ def _broken_steps(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
 
 
 def _blocks(
-    batches: Iterator[pa.RecordBatch], tasks: Tasks, plan: list[list[Piece]]
+    batches: Iterator[pa.RecordBatch], tasks: Tasks, plan: list[list[LevelPiece]]
 ) -> Iterator[Block]:
     for batch in batches:
         for share in batch.column(0).to_pylist():

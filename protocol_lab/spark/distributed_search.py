@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import GOAL, Question, add_trace, explain
+from protocol_lab.checker.request import GOAL, SearchRequest, add_trace, explain
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
@@ -53,10 +53,6 @@ from protocol_lab.system.temporary_folder import temporary_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-DRIVER_BELOW = 50_000
-"""States of a level up to which the driver expands it itself: in about the time that a Spark job
-takes whatever it does."""
-
 FIRST_BYTES = 256 << 20
 """What the states to begin with may take: the driver alone makes the first level."""
 
@@ -73,13 +69,6 @@ _ATTEMPTS = 3
 class SparkSearch:
     """One search; `run` returns its result.
 
-    session: a Spark session; None for one in local mode, which starts while
-    the kernels compile. folder: where the levels are kept, visible to all machines; an earlier run
-    of the same search found there is continued after its last complete level. None for a temporary
-    folder, which goes with this object. driver_below: the driver expands levels of fewer states
-    itself. partitions: the number of owners to begin with, a power of two; None for one a core.
-    It doubles as the search grows.
-
     The result's `levels` say how many new states each level has, how many were generated for it and
     how many of these sent to their owners (a task sends a state once, however often it meets it),
     where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
@@ -94,40 +83,27 @@ class SparkSearch:
     fingerprint is reported, a deadlock before all others: whatever the number of machines.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        question: Question,
-        session: "SparkSession | None" = None,
-        folder: str | Path | None = None,
-        driver_below: int = DRIVER_BELOW,
-        partitions: int | None = None,
-    ):
-        self.model, self.question, self.driver_below = model, question, driver_below
-        if question.memory_bytes is not None:
-            raise LabError(
-                "memory_gib is the native engine's: on Spark states are kept on disk, and how much"
-                " memory there is was told to the session when it started. Leave it out."
-            )
-        self._least_owners = partitions or _power_of_two(os.cpu_count() or 1)
+    def __init__(self, model: Model, request: SearchRequest):
+        self.model, self.request = model, request
+        self._least_owners = request.partitions or _power_of_two(os.cpu_count() or 1)
         if self._least_owners & (self._least_owners - 1):
             least = _power_of_two(self._least_owners)
-            raise LabError(f"partitions={partitions} is not a power of two: use {least}.")
-        self._jobs = Jobs(session)
-        self._asked = Asked.by(question)
-        made = Made(model, question.constraint, question.goal)
+            raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
+        self._jobs = Jobs(request.session)
+        self._asked = Asked.by(request)
+        made = Made(model, request.constraint, request.goal)
         self._recipe = recipe_of(*made)
         self._tasks = Tasks(made, self._asked)
-        self._temporary = None
+        self._temporary, folder = None, request.folder
         if folder is None:
             self._temporary = temporary_folder("run", self)
             folder = self._temporary / "run"
         self.folder = RunFolder(_absolute(folder), model.layout.size)
         self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
-        self.result = Result(model, "spark", question.names, search=self)
+        self.result = Result(model, "spark", request.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
-        self._violating = [0] * len(question.names)
+        self._violating = [0] * len(request.names)
         self._reached = 0
         self._first: tuple[int, Any] | None = None
 
@@ -199,12 +175,12 @@ class SparkSearch:
         return {
             "spec": model.spec.name,
             "constants": constants_module.show(model.constants),
-            "constraint": self.question.constraint is not None,
-            "invariants": self.question.names,
-            "deadlock": self.question.deadlock,
-            "to_the_end": self.question.to_the_end,
-            "goal": self.question.goal is not None,
-            "starts": _hash_of(self.question.starts),
+            "constraint": self.request.constraint is not None,
+            "invariants": self.request.names,
+            "deadlock": self.request.deadlock,
+            "to_the_end": self.request.to_the_end,
+            "goal": self.request.goal is not None,
+            "starts": _hash_of(self.request.starts),
             "source": self._recipe.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
@@ -220,7 +196,7 @@ class SparkSearch:
         return not self._stopped_at_violation()
 
     def _make_level(self, depth: int) -> None:
-        where = "driver" if depth == 1 or self._frontier < self.driver_below else "spark"
+        where = "driver" if depth == 1 or self._frontier < self.request.driver_below else "spark"
         began = time.perf_counter()
         if where == "spark":
             self._jobs.session()
@@ -237,9 +213,9 @@ class SparkSearch:
                 report = self._maker.by_driver(level, before, after)
             else:
                 level, report = self._by_spark(level, before, after)
-            if report.over and (not report.finding or self.question.to_the_end):
+            if report.over and (not report.finding or self.request.to_the_end):
                 row = bytes.fromhex(report.over)
-                raise _Undecided(str(explain(self.model, row, self.question)))
+                raise _Undecided(str(explain(self.model, row, self.request)))
             record = {
                 "depth": depth,
                 "new": report.new,
@@ -284,10 +260,10 @@ class SparkSearch:
         """
         rows, most = [], FIRST_BYTES // self.model.layout.size
         try:
-            for row in self.question.first_rows(self.model):
+            for row in self.request.first_rows(self.model):
                 if len(rows) == most:
                     raise _Undecided(f"more than {most:,} initial states: lower the constants")
-                if self.question.stopped and self.question.stopped():
+                if self.request.stopped and self.request.stopped():
                     raise _Undecided("stopped")
                 rows.append(row)
         except EvaluationError as error:
@@ -324,8 +300,8 @@ class SparkSearch:
         self._reached |= report.reached
         if report.finding and (self._first is None or report.finding.invariant == DEADLOCK):
             self._first = record["depth"], report.finding
-        if self.question.progress:
-            self.question.progress(result, self._frontier, self._seconds)
+        if self.request.progress:
+            self.request.progress(result, self._frontier, self._seconds)
 
     @property
     def _seconds(self) -> float:
@@ -334,17 +310,17 @@ class SparkSearch:
     def _stopped_at_violation(self) -> bool:
         if self._first is None:
             return False
-        return not self.question.to_the_end or self._first[1].invariant == DEADLOCK
+        return not self.request.to_the_end or self._first[1].invariant == DEADLOCK
 
     def _is_at_an_end(self) -> bool:
         if not self.result.levels:
             return False
         if self._stopped_at_violation() or not self._frontier:
             return True
-        if self.result.distinct > self.question.max_states:
-            bound = self.question.max_states
+        if self.result.distinct > self.request.max_states:
+            bound = self.request.max_states
             raise _Undecided(f"more than {bound:,} distinct states (max_states)")
-        if self.question.stopped and self.question.stopped():
+        if self.request.stopped and self.request.stopped():
             raise _Undecided("stopped")
         return False
 
@@ -352,14 +328,14 @@ class SparkSearch:
 
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: tell what it is at, and see whether it is to go on."""
-        if self.question.stopped and self.question.stopped():
+        if self.request.stopped and self.request.stopped():
             raise _Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
         left = self._seconds_left()
         if left is not None:
             self.result.activity += f", about {_in_words(left)} left"
-        if self.question.progress:
-            self.question.progress(self.result, self._frontier, self._seconds)
+        if self.request.progress:
+            self.request.progress(self.result, self._frontier, self._seconds)
 
     def _seconds_left(self) -> float | None:
         """By the shape of the levels so far, and the pace of the last ones."""
@@ -383,18 +359,18 @@ class SparkSearch:
         if result.per_depth and not result.per_depth[-1]:
             result.per_depth.pop()
         result.never_reached = self._tasks.never_reached(self._reached)
-        if self.question.to_the_end:
-            result.violating = dict(zip(self.question.names, self._violating, strict=True))
+        if self.request.to_the_end:
+            result.violating = dict(zip(self.request.names, self._violating, strict=True))
         if self._first:
             depth, finding = self._first
             deadlock = finding.invariant == DEADLOCK
             result.violated = "deadlock" if deadlock else self._named(finding.invariant)
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
-            add_trace(result, path, self.question)
+            add_trace(result, path, self.request)
 
     def _named(self, number: int) -> str:
-        return [*self.question.names, GOAL][number]
+        return [*self.request.names, GOAL][number]
 
 
 _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")

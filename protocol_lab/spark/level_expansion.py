@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from protocol_lab.spark.executor.candidates import Parcel
-from protocol_lab.spark.executor.level_files import Block, Piece, write_part
+from protocol_lab.spark.executor.level_files import Block, LevelPiece, write_part
 from protocol_lab.spark.executor.stages import (
     CANDIDATE_COLUMNS,
     REPORT_COLUMNS,
@@ -100,7 +100,7 @@ class LevelMaker:
         return report
 
 
-def divided(pieces: list[Piece], shares: int) -> list[list[Piece]]:
+def divided(pieces: list[LevelPiece], shares: int) -> list[list[LevelPiece]]:
     """The pieces of a level as at most so many shares, about equally large."""
     plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
     sizes = [0] * len(plan)

@@ -24,7 +24,7 @@ from protocol_lab.spec.spec import Action, Model, Spec
 
 @dataclass(frozen=True)
 class Recipe:
-    """What another process needs to make the model (and two functions of the question) again.
+    """What another process needs to make the model (and two functions of the request) again.
 
     spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
     packages: what must be importable there; source: the hash to be matched.
@@ -38,7 +38,7 @@ class Recipe:
 
 
 class Made(NamedTuple):
-    """What comes out of a recipe: the model, and the question's constraint and goal, if any."""
+    """What comes out of a recipe: the model, and the request's constraint and goal, if any."""
 
     model: Model
     constraint: Callable | None
@@ -74,7 +74,7 @@ def recipe_of(
 
 
 def model_from(recipe: Recipe) -> Made:
-    """The model and the question's functions. Raises LabError if the source is another one here."""
+    """The model and the request's functions. Raises LabError if the source is another one here."""
     from pyspark import cloudpickle
 
     spec, constraint, goal = cloudpickle.loads(recipe.pickled)
@@ -102,7 +102,7 @@ def functions_of(spec: Spec) -> list[Callable]:
     ]
     functions = [each.function for each in properties]
     for action in [*spec.inits, *spec.actions]:
-        functions += [action.function, *filter(None, [action.witnesses])]
+        functions += [action.function, *filter(None, [action.multiplicity])]
         functions += [value for _, value in _bounds(action) if callable(value)]
     return functions
 

@@ -26,7 +26,13 @@ from typing import IO, Any
 import numpy as np
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.executor.level_files import Block, Piece, is_whole, pieces_of, read_piece
+from protocol_lab.spark.executor.level_files import (
+    Block,
+    LevelPiece,
+    is_whole,
+    pieces_of,
+    read_piece,
+)
 from protocol_lab.spark.executor.visited_runs import Seen
 
 try:
@@ -47,7 +53,7 @@ class RunFolder:
 
     @contextmanager
     def claimed(self, identity: dict[str, Any]) -> Iterator[None]:
-        """Make the folder, or make sure that what it holds was asked the same question; and keep
+        """Make the folder, or make sure that what it holds comes from the same request; and keep
         others out of it.
 
         Raises LabError with the first thing that differs, or if another search is at work in it.
@@ -179,11 +185,11 @@ class RunFolder:
     def _level(self, record: dict[str, Any]) -> Path:
         return self.path / record["folder"]
 
-    def pieces(self, depth: int, owner: int | None = None) -> list[Piece]:
+    def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
         """What a complete level, or an owner's part of it, can be read in."""
         return self._pieces(self.records[depth - 1], owner)
 
-    def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[Piece]:
+    def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[LevelPiece]:
         return pieces_of(self._level(record), record["report"]["files"], owner)
 
     def read(self, depth: int) -> Iterator[Block]:

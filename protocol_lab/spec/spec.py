@@ -49,13 +49,13 @@ HOLDS = ""
 class Action(Declared):
     """An action with its parameters' domains.
 
-    `witnesses`, if given, takes the same arguments and says how often TLC counts the step as
+    `multiplicity`, if given, takes the same arguments and says how often TLC counts the step as
     generated: once for every satisfied disjunct of a guard that the original writes as "or".
     """
 
     function: Callable[..., str]
     domains: dict[str, Domain]
-    witnesses: Callable[..., int] | None = None
+    multiplicity: Callable[..., int] | None = None
     where: str = ""
 
 
@@ -137,13 +137,13 @@ class Spec:
         self,
         function: Callable | None = None,
         *,
-        witnesses: Callable | None = None,
+        multiplicity: Callable | None = None,
         where: str = "",
     ) -> Callable:
         """Register an action, as a decorator or called with a shared function."""
 
         def register(function: Callable) -> Callable:
-            added = Action(function, domains_of(function, skip=2), witnesses, where)
+            added = Action(function, domains_of(function, skip=2), multiplicity, where)
             self._put(self.actions, added, "an action")
             return function
 

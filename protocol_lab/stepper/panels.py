@@ -12,7 +12,13 @@ from protocol_lab.diagrams.comparison import compare_branches
 from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.state_table import Columns, Line, Piece, draw_state_table, state_columns
+from protocol_lab.drawing.state_table import (
+    Columns,
+    Line,
+    MarkedText,
+    draw_state_table,
+    state_columns,
+)
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
@@ -155,7 +161,7 @@ def _table(table: Columns) -> dict[str, Any]:
     }
 
 
-def _pieces(value: list[Piece]) -> list[dict[str, str]]:
+def _pieces(value: list[MarkedText]) -> list[dict[str, str]]:
     return [{"text": each.text, "mark": each.mark, "was": each.was} for each in value]
 
 

@@ -103,11 +103,11 @@ class _Trial:
     def _compare_steps(self, row: bytes, ahead: list[Attempt], other: bytes, names: Names) -> None:
         model = self.model
         expected = Counter(
-            (each.action.name, renamed(model.layout, each.row, names), each.witnesses)
+            (each.action.name, renamed(model.layout, each.row, names), each.multiplicity)
             for each in ahead
         )
         found = Counter(
-            (each.action.name, each.row, each.witnesses) for each in self._successors(other)
+            (each.action.name, each.row, each.multiplicity) for each in self._successors(other)
         )
         if ahead and expected != found:
             action = next(iter((expected - found) + (found - expected)))[0]

@@ -31,7 +31,7 @@ from typing import Any
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import words
@@ -180,7 +180,7 @@ def known_par(challenge: Challenge) -> int | None:
 def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | None) -> Result:
     """The search for a shortest way from a state to the goal."""
     invariants, steps = challenge.model.choose([challenge.breaks] if challenge.breaks else [])
-    question = Question(
+    request = SearchRequest(
         invariants,
         steps,
         goal=challenge.reach,
@@ -190,8 +190,8 @@ def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | Non
     )
     # Who can stop it is the stepper, which has no cell to show a line in.
     with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
-        question.progress, question.compiling = bar.update, bar.compiling
-        return NativeSearch(challenge.model, question).run()
+        request.progress, request.compiling = bar.update, bar.compiling
+        return NativeSearch(challenge.model, request).run()
 
 
 # --- Hints -----------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
-from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spec.spec import Model
+from tests.spec_checks import spark_search
 from tests.toy_specs import letters
 
 INTERRUPTED_AT = 5
@@ -41,9 +41,9 @@ def search(folder: Path, interrupted_at: int | None = None) -> dict:
         if result.depth == interrupted_at:
             raise KeyboardInterrupt
 
-    asked = Question(*model().choose(None), progress=progress)
+    asked = SearchRequest(*model().choose(None), progress=progress)
     options = {"driver_below": 10**9, "partitions": PARTITIONS}
-    found = SparkSearch(model(), asked, "no session", folder, **options).run()
+    found = spark_search(model(), asked, "no session", folder, **options).run()
     return {name: getattr(found, name) for name in COUNTS}
 
 

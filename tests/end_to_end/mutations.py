@@ -101,7 +101,7 @@ def reached_functions(spec_name: str) -> list[FunctionType]:
     spec, package = load(spec_name), f"{spec_name.partition('.')[0]}_spec."
     waiting: list[Callable] = []
     for action in [*spec.inits, *spec.actions]:
-        waiting += [action.function, *filter(None, [action.witnesses])]
+        waiting += [action.function, *filter(None, [action.multiplicity])]
         waiting += [bound for domain in action.domains.values() for bound in _callables(domain)]
     found: dict[Callable, None] = {}
     while waiting:

@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
 from protocol_lab.spark import session
-from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.system import programs
 from tests.patience import PATIENCE
+from tests.spec_checks import spark_search
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = ("-m", "protocol_lab", "check", "kafka.id_sequence", "--set", "max_id=5", "--json")
@@ -121,7 +121,7 @@ def test_a_folder_that_java_would_read_in_another_way_is_refused(monkeypatch):
     model = load("kafka.id_sequence").bind()
     monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "ascii")
     with pytest.raises(LabError, match=r"file names are in ascii here: set LC_ALL=C\.UTF-8"):
-        SparkSearch(model, Question(*model.choose([])), folder="ü")
+        spark_search(model, SearchRequest(*model.choose([])), folder="ü")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Java's file names are in Unicode")

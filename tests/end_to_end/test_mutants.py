@@ -46,7 +46,7 @@ def test_what_is_reached_is_the_protocol_and_not_its_picture():
     reached = reached_functions("kafka.kip_320")
     names = {each.__name__ for each in reached}
     # A guard, an effect, a helper of another module, and how often TLC counts a step.
-    assert {"is_news", "adopt", "write_next", "shrink_witnesses"} <= names
+    assert {"is_news", "adopt", "write_next", "shrink_multiplicity"} <= names
     assert not any(".draw" in each.__module__ for each in reached)
 
 

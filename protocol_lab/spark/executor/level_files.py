@@ -41,7 +41,7 @@ _BLOBS_IN_FILE = 8
 """Blobs in a file, which is read by one task, and read whole."""
 
 
-class Piece(NamedTuple):
+class LevelPiece(NamedTuple):
     """What a level can be read in: a file, its bytes, and its checksum (SHA-256, in hex)."""
 
     file: str
@@ -96,16 +96,16 @@ def _blobs(owner: int, states: "Block") -> Iterator[dict[str, Any]]:
         }
 
 
-def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[Piece]:
+def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[LevelPiece]:
     """The files of a level; those that may have states of one owner if it is given."""
     return [
-        Piece(str(level / name), *known)
+        LevelPiece(str(level / name), *known)
         for name, known in sorted(files.items())
         if owner is None or name.split("-")[1] in (_of(owner), _of(None))
     ]
 
 
-def read_piece(piece: Piece, state_bytes: int) -> Iterator["Block"]:
+def read_piece(piece: LevelPiece, state_bytes: int) -> Iterator["Block"]:
     """The states of one file. Raises LabError if it is damaged."""
     try:
         content = Path(piece.file).read_bytes()
@@ -116,7 +116,7 @@ def read_piece(piece: Piece, state_bytes: int) -> Iterator["Block"]:
     yield from _blocks(pq.ParquetFile(pa.BufferReader(content)).read(), state_bytes)
 
 
-def is_whole(piece: Piece) -> bool:
+def is_whole(piece: LevelPiece) -> bool:
     """Does the file hold what was written?"""
     try:
         with open(piece.file, "rb") as file:
@@ -125,7 +125,7 @@ def is_whole(piece: Piece) -> bool:
         return False
 
 
-def _damaged(piece: Piece, why: str) -> LabError:
+def _damaged(piece: LevelPiece, why: str) -> LabError:
     return LabError(
         f"{piece.file} is damaged ({why}): run the search again with the same folder, and it goes"
         " on after the level before."

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from protocol_lab.spark.executor.candidates import Parcel
-from protocol_lab.spark.executor.level_files import Piece, buffer_of, read_piece, write_part
+from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
 from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import Seen
@@ -84,7 +84,7 @@ def expand_pieces(
     batches: Iterator[pa.RecordBatch],
     recipe: Recipe,
     asked: Asked,
-    plan: list[list[Piece]],
+    plan: list[list[LevelPiece]],
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: a number is a share of the plan; candidates come out."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from protocol_lab.checker.request import Question
+from protocol_lab.checker.request import SearchRequest
 
 Item = TypeVar("Item")
 
@@ -15,7 +15,7 @@ last invariant's stands for the goal."""
 
 
 class Asked(NamedTuple):
-    """The part of a Question that tasks need, without its functions."""
+    """What tasks need of a SearchRequest: all but its functions."""
 
     invariants: tuple[str, ...]
     step_invariants: tuple[str, ...]
@@ -23,13 +23,13 @@ class Asked(NamedTuple):
     starts_given: bool
 
     @staticmethod
-    def by(question: Question) -> "Asked":
-        """What this question asks of the tasks."""
+    def by(request: SearchRequest) -> "Asked":
+        """The part of this request that tasks need."""
         return Asked(
-            tuple(each.name for each in question.invariants),
-            tuple(each.name for each in question.step_invariants),
-            question.deadlock,
-            question.starts is not None,
+            tuple(each.name for each in request.invariants),
+            tuple(each.name for each in request.step_invariants),
+            request.deadlock,
+            request.starts is not None,
         )
 
 
@@ -37,7 +37,7 @@ class Finding(NamedTuple):
     """A violation. Of several the smallest is reported: a deadlock, whose trace is one step
     shorter than those of the states just generated, then the state with the smallest fingerprint.
 
-    invariant: its number in the question's names, or DEADLOCK; row: the state in hex; parent: the
+    invariant: its number in the request's names, or DEADLOCK; row: the state in hex; parent: the
     fingerprint of the state before it (of the state itself if it is deadlocked).
     """
 
@@ -54,7 +54,7 @@ class Report:
 
     new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
     sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
-    violating: by number in the question's names, the new states that break the invariant, or the
+    violating: by number in the request's names, the new states that break the invariant, or the
     generated steps that do. reached: a bit for each sometimes property. over: a state in hex of
     which something could not be computed: its successors, its properties or theirs. spent: seconds
     by what they were spent on. files: what was written, see `level_files.Files`.

@@ -291,7 +291,7 @@ class Tasks:
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 
     def violated_by(self, rows: np.ndarray) -> np.ndarray:
-        """For each state a bit for each of the question's state invariants that it breaks."""
+        """For each state a bit for each of the request's state invariants that it breaks."""
         failed = self._failed(rows, np.ones(len(rows), np.uint8))
         violated = np.zeros(len(rows), np.int64)
         for number in self._state_numbers:
@@ -325,7 +325,7 @@ class Edges(NamedTuple):
     """Transitions: parallel arrays over them.
 
     before: the position in its block of the state that they start from; rows: the states that they
-    lead to; inside: are these inside the constraint? violated: a bit for each of the question's
+    lead to; inside: are these inside the constraint? violated: a bit for each of the request's
     step invariants that the transition breaks.
     """
 

@@ -261,7 +261,7 @@ class _Writer:
             before.append(
                 f"def ways_{number}({names}) -> int:\n    return 1 + (1 if {more} else 0)"
             )
-            ways = f"(witnesses=ways_{number})"
+            ways = f"(multiplicity=ways_{number})"
         decorator = [f"@spec.action{ways}"]
         action = self._function(decorator, f"act_{number}", texts, lines + effects)
         return "\n\n\n".join([*before, action])

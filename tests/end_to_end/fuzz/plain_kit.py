@@ -504,9 +504,9 @@ class Spec:
         self.inits.append(_as_action(function))
         return function
 
-    def action(self, function: Callable | None = None, *, witnesses: Any = None) -> Callable:
+    def action(self, function: Callable | None = None, *, multiplicity: Any = None) -> Callable:
         def register(function: Callable) -> Callable:
-            self.actions.append(_as_action(function, witnesses))
+            self.actions.append(_as_action(function, multiplicity))
             return function
 
         return register(function) if function else register

@@ -31,7 +31,7 @@ class Stepping:
                 at = f" (at {each.action.name})" * isinstance(each.error, CapacityExceeded)
                 raise Stopped(f"{each.reason}{at}")
             if each.taken:
-                yield each.action.name, each.row, each.witnesses
+                yield each.action.name, each.row, each.multiplicity
 
     def holds(self, kind: str, name: str, *states: bytes) -> bool:
         """What the property's function says."""

@@ -1,0 +1,148 @@
+"""Declarations of the options of a search: name, help, kind, and who supports each.
+
+People can set those fields of `request.SearchRequest` whose metadata is an `option`. `explore`, the
+check of temporal properties, the engines and the command line read these declarations, so that an
+option is written down once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from inspect import Parameter, cleandoc, signature
+from textwrap import fill
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted
+
+NATIVE, PYTHON, SPARK = ENGINES = ("native", "python", "spark")
+
+TEMPORAL = "temporal"
+"""Stands, among those that support an option, for the check of a temporal property."""
+
+ALONE = "{option} does not go with --property: judge the property by itself."
+
+_NOT_HERE = "{option} is an option of {supporters}: leave it out with the engine {engine}."
+_KEY = "option"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is declared of one option.
+
+    name: the keyword that a person writes. field: the one of the request that takes the value.
+    help: a clause for the command line and for help(). word: the command line's, if it has one.
+    kind: bool for a switch, else the type of the value, which help calls metavar. supported_by:
+    engines, and TEMPORAL. otherwise: for an engine, or TEMPORAL, that does not support it, the
+    sentence that says so if it has its own; {option} stands for what was written. read(model,
+    value): the value for the field; raises LabError.
+    """
+
+    name: str
+    field: str
+    help: str
+    word: str | None
+    kind: Any
+    metavar: str | None
+    supported_by: tuple[str, ...]
+    otherwise: Mapping[str, str]
+    read: Callable[[Any, Any], Any]
+
+    @property
+    def unset(self) -> Any:
+        """The value that means: not given."""
+        return False if self.kind is bool else None
+
+    def refusal(self, asked: str, written: str | None = None) -> str | None:
+        """Why an engine, or TEMPORAL, does not take this option; None if it does."""
+        if asked in self.supported_by:
+            return None
+        said = self.otherwise.get(asked, ALONE if asked == TEMPORAL else _NOT_HERE)
+        supporters = " and ".join(each for each in self.supported_by if each in ENGINES)
+        return said.format(option=written or self.name, engine=asked, supporters=supporters)
+
+
+def option(
+    *,
+    help: str,
+    name: str | None = None,
+    word: str | None = None,
+    kind: Any = str,
+    metavar: str | None = None,
+    supported_by: tuple[str, ...] = (*ENGINES, TEMPORAL),
+    otherwise: Mapping[str, str] | None = None,
+    read: Callable[[Any, Any], Any] = lambda model, value: value,
+) -> dict[str, tuple]:
+    """The metadata of a request's field that people can set: what `Option` says of it.
+
+    name: the field's, if none is given.
+    """
+    return {_KEY: (name, help, word, kind, metavar, supported_by, otherwise or {}, read)}
+
+
+def options_of(request_class: type) -> dict[str, Option]:
+    """The options that a class declares, by name, in the order of its fields."""
+    found = {}
+    for each in fields(request_class):
+        if _KEY in each.metadata:
+            name, *declared = each.metadata[_KEY]
+            found[name or each.name] = Option(name or each.name, each.name, *declared)
+    return found
+
+
+def values_of(
+    request_class: type, function: Callable, model: Any, asked: str, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The fields of a request for the options that were given, validated.
+
+    function: what they were given to. asked: the engine, or TEMPORAL. Raises LabError for an
+    unknown option, one that is not supported, or a wrong value.
+    """
+    options = options_of(request_class)
+    for name in given:
+        if name not in options:
+            known = [
+                each
+                for each in signature(function).parameters
+                if each not in options or asked in options[each].supported_by
+            ]
+            raise LabError(
+                f"{function.__name__} has no option {quoted(name)}; it has: {', '.join(known)}."
+            )
+    values = {}
+    for name, value in given.items():
+        each = options[name]
+        if value is None or value is each.unset:
+            continue
+        if refused := each.refusal(asked):
+            raise LabError(refused)
+        values[each.field] = each.read(model, value)
+    return values
+
+
+def takes_options(request_class: type, *askable: str) -> Callable[[Callable], Callable]:
+    """Give a function with `**options` the signature and the help of what it takes.
+
+    askable: options are those that one of these, engines or TEMPORAL, supports.
+    """
+    options = [
+        each for each in options_of(request_class).values() if {*askable} & {*each.supported_by}
+    ]
+
+    def described(function: Callable) -> Callable:
+        own = [each for each in signature(function).parameters.values() if each.name != "options"]
+        more = [
+            Parameter(
+                each.name,
+                Parameter.KEYWORD_ONLY,
+                default=each.unset,
+                annotation=bool if each.kind is bool else each.kind | None,
+            )
+            for each in options
+        ]
+        function.__signature__ = signature(function).replace(parameters=own + more)
+        lines = [
+            fill(f"{each.name}: {each.help}", 88, subsequent_indent="    ") for each in options
+        ]
+        function.__doc__ = "\n".join([cleandoc(function.__doc__ or ""), "", "Options:", *lines])
+        return function
+
+    return described

@@ -1,0 +1,134 @@
+"""Each option of a search is declared once, and all that take it agree with its declaration."""
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.checker.options import (
+    ENGINES,
+    NATIVE,
+    SPARK,
+    TEMPORAL,
+    option,
+    options_of,
+    takes_options,
+    values_of,
+)
+from protocol_lab.checker.request import SearchRequest
+from protocol_lab.cli import SEARCH_OPTIONS, main
+from protocol_lab.errors import LabError
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from tests.spec_checks import bind
+
+OPTIONS = list(options_of(SearchRequest).values())
+PROPERTY = "everybody_learns_who_leads"
+
+
+def called(each):
+    return each.name
+
+
+@pytest.fixture(scope="module")
+def small():
+    return bind("kafka.kip_320", replicas=1)
+
+
+@pytest.fixture
+def check_help(capsys) -> str:
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("each", OPTIONS, ids=called)
+def test_what_takes_an_option_says_so(each, check_help):
+    assert each.supported_by
+    assert set(each.supported_by) <= {*ENGINES, TEMPORAL}
+    words = " ".join(explore.__doc__.split())
+    assert f"{each.name}: {' '.join(each.help.split())}" in words
+    assert inspect.signature(explore).parameters[each.name].default is each.unset
+    asked = inspect.signature(check_property).parameters
+    assert (each.name in asked) == (TEMPORAL in each.supported_by)
+    if each.word:
+        assert re.search(rf"{each.word}( {each.metavar})? {re.escape(each.help)}", check_help)
+
+
+@pytest.mark.parametrize("each", OPTIONS, ids=called)
+def test_an_engine_refuses_what_it_does_not_support_in_one_sentence(each, small):
+    for engine in {*ENGINES} - {*each.supported_by}:
+        with pytest.raises(LabError, match=r"\.$") as raised:
+            explore(small, engine=engine, progress=False, **{each.name: True})
+        assert str(raised.value).count("\n") == 0
+    if TEMPORAL not in each.supported_by:
+        with pytest.raises(LabError, match=r"--property|all states apart|option of spark"):
+            check_property(small, PROPERTY, progress=False, **{each.name: True})
+
+
+@pytest.mark.parametrize("each", SEARCH_OPTIONS, ids=called)
+def test_the_command_line_refuses_beside_a_property_what_that_does_not_support(each, capsys):
+    if TEMPORAL in each.supported_by:
+        return
+    words = [each.word] if each.kind is bool else [each.word, "1"]
+    command = ["check", "kafka.kip_320", "--set", "replicas=1", "--property", PROPERTY]
+    assert main([*command, *words]) == 3
+    assert each.refusal(TEMPORAL, each.word) in capsys.readouterr().err
+
+
+def test_memory_on_spark_is_the_session_s(small):
+    with pytest.raises(LabError, match="memory_gib is the native engine's"):
+        explore(small, engine=SPARK, memory_gib=1)
+
+
+def test_an_unknown_option_is_answered_with_those_of_the_engine(small):
+    with pytest.raises(LabError, match=r"no option 'depth'.*max_states") as raised:
+        explore(small, depth=3)
+    assert "driver_below" not in str(raised.value)
+    with pytest.raises(LabError, match=r"no option 'depth'.*driver_below"):
+        explore(small, engine=SPARK, depth=3)
+    with pytest.raises(LabError, match=r"no option 'depth'.*fairness"):
+        check_property(small, PROPERTY, depth=3)
+
+
+def test_a_new_option_is_one_field(small):
+    """Its declaration alone gives it to a function's signature and help, and validates it."""
+
+    def least(model, value):
+        if value < 0:
+            raise LabError("shade is negative: use 0 or more.")
+        return 10 * value
+
+    @dataclass
+    class WithShade(SearchRequest):
+        tint: int = field(
+            default=7,
+            metadata=option(
+                help="how dark it is", name="shade", kind=int, supported_by=(NATIVE,), read=least
+            ),
+        )
+
+    @takes_options(WithShade, *ENGINES)
+    def search(model, **options):
+        """Searches."""
+        return values_of(WithShade, search, model, options.pop("engine", NATIVE), options)
+
+    assert inspect.signature(search).parameters["shade"].annotation == int | None
+    assert "shade: how dark it is" in search.__doc__
+    assert search(small) == search(small, shade=None) == {}
+    assert search(small, shade=3) == {"tint": 30}
+    with pytest.raises(LabError, match="shade is negative"):
+        search(small, shade=-1)
+    sentence = "shade is an option of native: leave it out with the engine python."
+    with pytest.raises(LabError, match=sentence):
+        search(small, engine="python", shade=3)
+
+
+def test_the_readme_names_no_option_that_is_not_there(check_help):
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    commands = [each for each in text.splitlines() if each.startswith("python3 lab.py check")]
+    words = {word for each in commands for word in re.findall(r"--[a-z-]+", each)}
+    assert words
+    assert all(word in check_help for word in words)
