@@ -1,4 +1,4 @@
-"""The command line, also the contract for scripts.
+"""The command line: its commands, options and exit codes are a contract for scripts.
 
     specs [--json]                          every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided

@@ -1,4 +1,4 @@
-"""What can go wrong in front of a learner, each as one sentence that says what to do."""
+"""The errors that a learner meets: each is one sentence that says what to do."""
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What the notebooks import: step a spec, replay a scenario, explore, show states as pictures."""
+"""The functions that notebooks import: step, replay, explore, and show states as pictures."""
 
 import inspect
 from html import escape

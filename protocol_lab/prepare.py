@@ -1,4 +1,4 @@
-"""`lab.py prepare`: compile and verify everything beforehand, so that the kit works offline."""
+"""`lab.py prepare`: compiles and checks everything beforehand, so that the kit works offline."""
 
 import time
 

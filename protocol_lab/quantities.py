@@ -1,4 +1,4 @@
-"""Numbers that people give, as text or as Python values, checked: whole ones, and seconds or GiB.
+"""Checks numbers that people give, as text or as Python values: counts, seconds, GiB.
 
 What is no number, not finite or out of bounds is one sentence that names the option and its bounds.
 """

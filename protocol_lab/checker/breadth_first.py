@@ -1,4 +1,4 @@
-"""The in-process explorer: breadth first, with the compiled loops of `kernels`.
+"""Breadth-first search in this process, over the compiled loops of `kernels`.
 
 Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
 checked against the constraint and entered into the table of fingerprints, and the new ones are

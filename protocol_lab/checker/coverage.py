@@ -1,4 +1,4 @@
-"""Which actions an exploration has taken, and what has stopped those that it never took.
+"""Coverage of a search: the actions that were taken, and the guards that stopped the others.
 
 An invariant that holds because half of the protocol never happened says little. How often an action
 was taken is counted by the search, natively and for all states. Which guard refused how often is

@@ -1,4 +1,4 @@
-"""Asks the plain functions again about states that a compiled search has found to be sound.
+"""Repeats violations, and a sample of the states that hold, in plain Python.
 
 A violation is always repeated uncompiled before it is shown (`search.add_trace`). Of the states
 that hold a sample is: some dozens, spread evenly over the search. Their steps, in order, with

@@ -1,4 +1,4 @@
-"""Reports of a defect of the kit itself: compiled and plain code that disagree.
+"""Reports a defect of the kit itself: compiled code and plain Python disagree.
 
 Such a disagreement is never shown as a verdict. What a maintainer needs to see it again is written
 into a file: the spec's source, the constants, the state and the versions.

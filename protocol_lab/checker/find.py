@@ -1,4 +1,4 @@
-"""Find me a state: the shortest path to a state that a learner describes."""
+"""Finds the shortest path to a state that a learner describes."""
 
 import math
 import time

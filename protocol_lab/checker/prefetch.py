@@ -1,4 +1,4 @@
-"""Expands the next chunks of a level on other cores, before it is their turn.
+"""Prefetches the next chunks of a level: expands them on other cores before their turn.
 
 Expanding needs nothing but the rows of the level, which are all there when it begins. So other
 threads may do it beforehand; the search takes the chunks in one after the other as ever, and counts

@@ -1,4 +1,4 @@
-"""A line that shows how a search is doing, in a terminal or under a notebook cell."""
+"""The progress line of a search, in a terminal or under a notebook cell."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The slow twin of `native`: the plain algorithm over the uncompiled functions.
+"""The reference engine: the plain breadth-first algorithm over uncompiled functions.
 
 It is the oracle in tests, and runs where Numba can't. A few thousand states a second.
 """

@@ -1,4 +1,4 @@
-"""What every engine is asked, and what they share when they answer."""
+"""The request that every engine gets, and what engines share when they answer it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What an exploration found out: a verdict of three values, counts, and a shortest trace."""
+"""The result of a search: a verdict of three values, counts and a shortest counterexample."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compiling generated code, or loading what was compiled before.
+"""Compiles generated code, or loads it from the kernel cache.
 
 What is generated has a hash of everything that it depends on, and under it the machine code is kept
 (`kernel_cache`). A second start loads it; what calls an edited function has another hash and is

@@ -1,4 +1,4 @@
-"""The text of a piece: an action with the loops over its parameters, or a property.
+"""Generates the text of a piece: an action with the loops over its parameters, or a property.
 
 See `loops` for what a piece is given. A piece is also told by the plain functions that it calls,
 under the names that its text has for them.

@@ -1,4 +1,4 @@
-"""From plain functions to compiled ones, and a hash that says when they must be compiled again.
+"""Compiles plain functions, and hashes all that the machine code depends on.
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
 Numba version of one: its syntax tree is rewritten (`rewriting`), and all that it calls is compiled

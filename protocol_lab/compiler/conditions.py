@@ -1,4 +1,4 @@
-"""Conditions that a learner types: a Python expression over the state `s` and the constants `c`.
+"""Conditions typed by a learner: Python expressions over the state `s` and the constants `c`.
 
     s.quorum_state.leader == 2 and size(s.quorum_state.isr) == 1
     all(s.replica_log[r].end_offset <= 1 for r in range(1, c.replicas + 1))

@@ -1,4 +1,4 @@
-"""Which functions change the state, and which actions may refuse after they did.
+"""Finds the functions that change the state, and the actions that may refuse after a change.
 
 A guard that refuses must have changed nothing, since the compiled loops copy the state only after
 an action was taken. Here that is proven by syntax: no statement that stores something, and no call

@@ -1,4 +1,4 @@
-"""Running the compiled loops over a stretch of states, whatever may stop them on the way.
+"""Runs a compiled loop over a range of states, up to one that can't be computed.
 
 A loop raises where something can't be computed: a step does not fit into the declared storage, or a
 function of the spec asks for what has no value, or fails. Here the states before that one are done.

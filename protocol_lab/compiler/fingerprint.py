@@ -1,4 +1,4 @@
-"""The 64-bit fingerprint of a state, and the table of those that a search has seen.
+"""The 64-bit fingerprint of a state, and the hash table of the visited set.
 
 One function, the same in every engine and for ever.
 

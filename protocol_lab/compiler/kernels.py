@@ -1,4 +1,4 @@
-"""The compiled loops of one model: states to successors, and what properties say of states.
+"""The compiled loops of one model: expand states, and evaluate properties of them.
 
 The loops themselves are the same for every spec (`loops`); what they call is generated (`pieces`)
 and compiled (`building`) action by action and property by property.

@@ -1,4 +1,4 @@
-"""The explorer's inner loops: the same for every spec, over pieces that are compiled one by one.
+"""The compiled loops over states, the same for every spec; the pieces they call are generated.
 
 A piece is one action with the loops over its parameters, or one property. All have one signature,
 (work, first, second, number) -> number, all int64, and are called by their address: so an edited

@@ -1,4 +1,4 @@
-"""Rewriting the syntax tree of a plain function, so that Numba can compile it.
+"""Rewrites the syntax tree of a plain function into calls that Numba can compile.
 
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked

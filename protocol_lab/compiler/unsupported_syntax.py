@@ -1,4 +1,4 @@
-"""What an action can't be written with, told before Numba would tell it in its own words.
+"""Rejects Python that an action can't use, with a readable error, before Numba sees it.
 
 An action, and all that it calls, is compiled: it works on numbers and on the fields of the state,
 with if, for, while and return. What else Python has is refused here, by the function's name and the

@@ -1,4 +1,4 @@
-"""Two walks side by side: which steps they share, and how their states differ.
+"""Compares two walks side by side: the steps they share, and how their states differ.
 
 Two branches of one walk, or a learner's walk and the shortest one. They are followed in step: the
 n-th state after the last one that they have in common, on either side; whichever is shorter

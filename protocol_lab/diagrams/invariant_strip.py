@@ -1,4 +1,4 @@
-"""Invariants over time: a row an invariant, a cell a state of the branch, and where each fails."""
+"""Invariants over time: one row for each invariant, one cell for each state of the walk."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

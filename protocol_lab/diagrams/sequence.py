@@ -1,4 +1,4 @@
-"""The sequence diagram of a walk so far: who sent what to whom, and what became of it.
+"""The sequence diagram of a walk: who sent what to whom, and what became of it.
 
 Time runs downwards, a row a step; a message is a line from where it was sent to where it arrived,
 so that it slants if that took a while. What happened is told by `traces.events`.

@@ -1,4 +1,4 @@
-"""A small state space, or the surroundings of one state, drawn whole by Graphviz.
+"""The state graph of a small model, or the surroundings of one state, drawn by Graphviz.
 
 States stand in columns by their distance from where the drawing starts. Only what can be read is
 drawn: beyond a few hundred states one sentence says what to do instead.

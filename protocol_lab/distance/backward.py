@@ -1,4 +1,4 @@
-"""How far every state of an explored configuration is from a violation: one search backwards."""
+"""Distances to a violation from every state of a finished search: one search backwards."""
 
 from collections.abc import Callable
 

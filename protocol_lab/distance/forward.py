@@ -1,4 +1,4 @@
-"""How far a violation is after each of several first steps: one search forward for all of them.
+"""Distances to a violation after each of several first steps: one search forwards for all.
 
 Every first step has a label, a bit. A state carries the labels by which it was reached so far; at
 each level only labels that reach it for the first time travel on, over steps that the graph mostly

@@ -1,4 +1,4 @@
-"""How near is the next disaster: the distance to a violation from a state, and after each step.
+"""The distance from a state to the nearest violation, and from each of its successors.
 
 Two ways, and the answer says which. Where the whole configuration can be explored, it is, once, and
 then searched backwards from all violations: from then on a distance is looked up. Otherwise a

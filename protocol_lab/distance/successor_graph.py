@@ -1,4 +1,4 @@
-"""States and the steps between them, kept in memory so that they can be searched again and again.
+"""The graph of states and steps, kept in memory so that it can be searched repeatedly.
 
 `explore` throws a transition away once it is counted. A `Graph` keeps it, as the position of the
 state that it leads to: a second search over the same states, backwards or from somewhere else, then

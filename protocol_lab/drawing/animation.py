@@ -1,4 +1,4 @@
-"""Pictures with captions one after the other, for a talk: as an animated SVG or as a GIF.
+"""Animates pictures with captions, as an animated SVG or a GIF.
 
 The SVG needs no script and no player: CSS inside it shows one frame after the other, in a browser
 and where a page or a slide includes it as an image. The pointer over it makes it wait. Where

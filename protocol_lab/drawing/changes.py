@@ -1,4 +1,4 @@
-"""Drawings with few words: describe one state, and the differences to another are found.
+"""Helpers for drawing code: it describes one state, and differences to another are marked.
 
     def describe(s, c):
         return Cluster(lanes=[...])

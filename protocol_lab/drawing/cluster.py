@@ -1,4 +1,4 @@
-"""What one picture of a cluster shows, as plain values; `layout` finds the places for them.
+"""The content of a cluster's picture, as plain values; `placement` places and draws it.
 
 Everything is given as text and numbers. What differs from the previous state carries what it was
 (`was`) or how it differs (`mark`), so that a difference can be read and not only seen.

@@ -1,4 +1,4 @@
-"""The text alternative: the picture in one paragraph, for people who listen to it."""
+"""The text alternative of a picture: one paragraph for screen readers."""
 
 from protocol_lab.drawing.cluster import (
     Bar,

@@ -1,4 +1,4 @@
-"""Several pictures with captions as one: a scenario for readers of a saved notebook."""
+"""A film strip: several pictures with captions in one, for readers of a saved notebook."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""The colours, chosen so that text on them stays readable and none of them tells anything alone.
+"""The colours of pictures; text on them has contrast, and none carries meaning alone.
 
 Neighbouring shades differ in lightness as well as in hue, so that they stay apart for people who
 see fewer colours, and in print; whatever has a shade also has its number written on it.

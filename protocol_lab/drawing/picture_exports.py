@@ -1,4 +1,4 @@
-"""A walk as pictures in files, and the one table of all formats that a walk can be exported to."""
+"""Exports a walk as pictures, and lists all formats that a walk can be exported to."""
 
 from protocol_lab.drawing.animation import animated_gif, animated_svg
 from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip

@@ -1,4 +1,4 @@
-"""Pictures of states: the spec's own drawing, or its variables where it brings none."""
+"""Pictures of states: drawn by the spec, or as a table of its variables."""
 
 from collections.abc import Sequence
 

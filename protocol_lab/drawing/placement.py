@@ -1,4 +1,4 @@
-"""Finds the place of everything in a `Cluster` and draws it.
+"""Places everything in a `Cluster`, and draws it as SVG.
 
 From the top: title, information bars, the axis of offsets, one lane a node (who it is, its log,
 notes) with clients beside them, alarms, messages, legend. Lanes do not move when messages come and

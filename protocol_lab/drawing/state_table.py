@@ -1,4 +1,4 @@
-"""A state as lines of names and values, each value in pieces, with what differs marked.
+"""A state as lines of names and values, with what differs marked.
 
 This is the view of a state that needs no drawing code: the stepper's State tab, and the picture
 of a spec that brings none of its own.

@@ -1,4 +1,4 @@
-"""A small SVG writer: shapes and text at given places, and how wide a text will be."""
+"""A small SVG writer: shapes and text at given places, and the width of a text."""
 
 from collections.abc import Iterable
 from xml.sax import saxutils

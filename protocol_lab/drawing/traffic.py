@@ -1,4 +1,4 @@
-"""Messages in flight as arrows between the lanes, and links that are down, at the lanes' right.
+"""Draws messages in flight as arrows between lanes, and links that are down.
 
 Each stands on a vertical track: an arrow from the middle of the sender's lane to that of the
 receiver's, with its label halfway. Two share a track where one ends at the lane at which the other

@@ -1,4 +1,4 @@
-"""The way that a step took through its action's code: line by line, and guard by guard."""
+"""The path of a step through its action's code, line by line and guard by guard."""
 
 import ast
 import textwrap

@@ -1,4 +1,4 @@
-"""What decided a result: the comparisons behind a return, found by looking at single operands.
+"""Finds the comparisons that decided a result, by looking at single operands.
 
 From the return that was reached `Deciding` goes to what led there, and stops at comparisons:
 

@@ -1,4 +1,4 @@
-"""Why not: the values that made a guard refuse, or a property fail, read from its own expressions.
+"""Explains a refusal or a violation by the values that its own expressions read.
 
     blocked: the follower is not in this leader's epoch
     (replica_state[follower].leader_epoch = 1, replica_state[leader].leader_epoch = 2)

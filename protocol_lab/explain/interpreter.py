@@ -1,4 +1,4 @@
-"""Runs a spec's function statement by statement, uncompiled, and remembers the way it went.
+"""Interprets a spec's function statement by statement, and records the path it takes.
 
 Every expression is evaluated by Python itself; only `if`, `for`, `while` and `return` are followed
 here, so that afterwards it is known which return was reached and which tests led there. Whoever

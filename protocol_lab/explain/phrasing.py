@@ -1,4 +1,4 @@
-"""How an explanation writes things: a value of the state, and the expression that it was read from.
+"""Phrases values of the state, and the expressions that they were read from.
 
     s.replica_log[follower].end_offset     is written   replica_log[follower].end_offset
     mine.end_offset                                     the same, if `mine` stands for that log

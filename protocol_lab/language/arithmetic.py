@@ -1,4 +1,4 @@
-"""Whole numbers of 64 bits: what an operator stands for in the functions of a spec.
+"""Arithmetic on 64-bit integers: what the operators mean in the functions of a spec.
 
 Compiled code computes with 64 bits, Python with as many as it takes. Both must say the same, so in
 both a result that needs more than 64 bits is a Fault, as is a division by zero: `checked` (see

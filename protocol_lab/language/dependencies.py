@@ -1,4 +1,4 @@
-"""All the plain functions that a function reaches, and a hash that says when one was edited.
+"""The plain functions that a function reaches, and a hash that changes when one is edited.
 
 The kernel cache does not see an edit in a called function by itself. So `source_hash` covers every
 function that can be reached and every constant that they read.

@@ -1,4 +1,4 @@
-"""Calls the plain functions of a spec: with checked arithmetic, and errors that name their place.
+"""Calls plain functions of a spec, with checked arithmetic and errors that name their place.
 
 `evaluated` runs a function on Python's own integers, but as compiled code would: each operator is
 replaced by its checked function of `arithmetic`, in the function and in all that it calls. What

@@ -1,4 +1,4 @@
-"""`check_property`: does every fair run of a model do what a temporal property says?"""
+"""Checks a temporal property: does it hold on every fair run of a model?"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is to be judged: a property's claims for given constants, and what fairness is assumed."""
+"""The claims of a temporal property for given constants, and the fairness that it assumes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which states lie on a fair cycle: strongly connected components, split where fairness wants it.
+"""Finds fair cycles: strongly connected components, split where fairness demands it.
 
 A run that goes on for ever ends in a set of states that it visits again and again, and that set is
 strongly connected; a single state will do, since a run may also stand still. Let the largest such

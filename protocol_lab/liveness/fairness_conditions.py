@@ -1,4 +1,4 @@
-"""The fairness conditions of a model, one by one, and which steps count for each.
+"""The fairness conditions of a model, and the steps that count for each.
 
 `weakly_fair(send, each="server")` is one condition a server. A condition whose steps are possible
 nowhere is met by every run; so only those are listed that some label belongs to.

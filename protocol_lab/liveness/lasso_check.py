@@ -1,4 +1,4 @@
-"""One lasso, judged with the uncompiled functions: is the loop fair, does it break a property?
+"""Checks one lasso with uncompiled functions: is its loop fair, does it break the property?
 
 This says why a loop is fair, in the words of the guards. It is also the second opinion on every
 lasso that the compiled search finds, and the judge of lassos in scenario files.

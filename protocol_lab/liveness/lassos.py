@@ -1,4 +1,4 @@
-"""From fair sets of states to one run that can be shown: a prefix and a loop.
+"""Builds a lasso, a prefix and a loop, from a fair set of states.
 
 Every property is refuted in the same way. A run breaks it if, from some moment on (a `start`), it
 stays within a `region` for ever, fairly, and visits a state that it `must` visit again and again:

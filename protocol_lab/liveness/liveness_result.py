@@ -1,4 +1,4 @@
-"""What came of checking a temporal property: a verdict, and a lasso that breaks it."""
+"""The result of checking a temporal property: a verdict, and a lasso that breaks it."""
 
 from dataclasses import dataclass, field
 from typing import Any

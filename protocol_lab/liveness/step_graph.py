@@ -1,4 +1,4 @@
-"""The graph of a finished exploration: every state's steps, each with where it leads and a label.
+"""The step graph of a finished search: each state's steps, their targets and labels.
 
 A label is an action together with the parameters that the fairness conditions tell apart: few
 enough numbers that a step takes eight bytes. All other parameters of a step are found again,

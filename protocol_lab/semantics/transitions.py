@@ -1,4 +1,4 @@
-"""One state at a time, uncompiled: what can happen in it, what can't and why, and what comes next.
+"""The uncompiled semantics of one state: its steps, its refusals and its successors.
 
 This is the slow twin of the compiled explorer over the very same functions. The stepper uses it,
 and the tests use it as the oracle.

@@ -1,4 +1,4 @@
-"""Which of its possible steps a random walk takes: the biases of a simulation, compiled.
+"""The biases of a simulation: which of its possible steps a random walk takes, compiled.
 
 Uniform walks take the beaten track. What every step may do (lose a message, give up, begin an
 election) happens in nearly all of them and early on, and what needs a long stretch without it never

@@ -1,4 +1,4 @@
-"""How much of the state space have random walks seen? An estimate from what they saw how often.
+"""Estimates how much of the state space random walks have seen.
 
 A biologist who wants to know how many species live in a wood sets traps, and counts the species
 that only one trap caught, and those that two traps did: many of the first kind mean that many are

@@ -1,4 +1,4 @@
-"""Random walks, many at a time: the compiled part of `simulate`.
+"""Random walks, many at a time: the compiled part of a simulation.
 
 Some hundred walkers take a step together. The explorer's own kernel finds all that each of them can
 do; one of these steps is drawn (`choosing`), and the explorer's checks look at where it leads. So a

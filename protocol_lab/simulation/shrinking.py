@@ -1,4 +1,4 @@
-"""A long way to a violation made short: leave out steps for as long as it still leads there.
+"""Shrinks a counterexample: leaves out steps while it still ends in the violation.
 
 A walk that found a violation has mostly done a lot that has nothing to do with it. Stretches of its
 steps are left out, long ones first, then single ones (delta debugging; Zeller and Hildebrandt,

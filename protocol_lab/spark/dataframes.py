@@ -1,4 +1,4 @@
-"""What a search on Spark has found, as DataFrames: states with decoded columns, edges, violations.
+"""The results of a search on Spark as DataFrames: decoded states, edges and violations.
 
 The columns of a state are named and nested as in the spec, so that a condition reads the same in
 an action and in SQL:

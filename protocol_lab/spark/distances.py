@@ -1,4 +1,4 @@
-"""How many steps every state is from certain others: a search backwards over the edges, on Spark.
+"""Distances of all states to a set of states: a backward search over the edges, on Spark.
 
 Works on what `SparkSearch.save` has written. It begins with the states that are looked for, and
 goes from each edge's target to its source, level by level. Each level is written as Parquet and

@@ -1,4 +1,4 @@
-"""The explorer on Spark: breadth first, one Spark job a level, levels kept as Parquet.
+"""Breadth-first search on Spark: one job for each level, levels kept as Parquet.
 
 A level is read in pieces; tasks expand them and send the candidates, in few large blobs, to the
 owners of their fingerprints; the owners drop what they have seen and write the rest as the next

@@ -1,4 +1,4 @@
-"""What goes wrong with Spark, in one sentence each instead of a page of Java's stack traces."""
+"""Turns Spark's failures into one sentence each, instead of a page of stack traces."""
 
 import re
 

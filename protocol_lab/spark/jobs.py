@@ -1,4 +1,4 @@
-"""Spark jobs of a search: a session for them, settings, and a way to stop them."""
+"""Spark jobs of a search: their session and settings, and how they are stopped."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""How one level is made from the one before: by the driver itself, or by a Spark job.
+"""Makes a level from the one before, in the driver or by a Spark job.
 
 Either way states are expanded, the candidates divided among the owners, and each owner settles
 which are new (see `tasks`) and has them written (see `level_files`); a report comes back.

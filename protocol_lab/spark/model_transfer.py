@@ -1,4 +1,4 @@
-"""How a model gets into another process, and how to tell that it is still the same one.
+"""Transfers a model to another process, and checks that it is still the same there.
 
 A spec from a module travels as the module's name and is imported there (`shipping` brings the
 module). A spec from a notebook cell travels whole, pickled with the source text of its functions,

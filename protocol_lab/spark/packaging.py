@@ -1,4 +1,4 @@
-"""How code gets to the executors, which need the Python dependencies and nothing of ours.
+"""Ships the kit and the spec to executors that have only the Python dependencies.
 
 Every package that a search needs (this kit, the spec's own, a learner's module) is packed into an
 archive that is named by a hash of its files, and handed to the session as an artifact, once. A

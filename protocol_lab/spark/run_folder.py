@@ -1,4 +1,4 @@
-"""The run folder of a search on Spark: every level as Parquet, and what was seen so far.
+"""The run folder of a search on Spark: its levels as Parquet, and its visited set.
 
     manifest.json                   which search this is; never continued with another one
     level-00007-1c4f0a22/*.parquet  the new states of depth 7, see `level_files`

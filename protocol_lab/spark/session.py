@@ -1,4 +1,4 @@
-"""A Spark session on this machine: quiet, sized to it, and without anything to install first."""
+"""A local Spark session: quiet, sized to this machine, without prior installation."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Which parts of a state are messages under way: what the sequence diagram is drawn from.
+"""The messages in flight that a state declares; sequence diagrams are drawn from them.
 
     spec.messages("requests", source="client", dest="server", lost_by=["lose_request"])
 

@@ -1,4 +1,4 @@
-"""What all that a spec declares has in common: a plain function, its name and what it says."""
+"""The base of all that a spec declares: a plain function, its name and its docstring."""
 
 from collections.abc import Callable
 from typing import Any

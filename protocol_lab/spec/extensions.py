@@ -1,4 +1,4 @@
-"""Parts of a spec that are there only where a constant says so.
+"""Extensions: parts of a spec that exist only where a constant adds them.
 
 A spec may have additions that are off by default, each behind a constant of its own::
 

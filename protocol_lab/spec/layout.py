@@ -1,4 +1,4 @@
-"""How a declared state becomes one fixed-size row of bytes.
+"""Layouts: how a declared state becomes one fixed-size row of bytes.
 
 A spec declares its state as `Struct` classes whose annotations are field types of this module::
 

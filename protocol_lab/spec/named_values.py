@@ -1,4 +1,4 @@
-"""Numbers that have names: what a `Named` field or a `choice` constant gives, and its texts.
+"""Named values: numbers with names, as `Named` fields and `choice` constants hold.
 
 The state keeps a named value as a number, and code may compare it with either::
 

@@ -1,4 +1,4 @@
-"""Where an action's parameters take their values from: its annotations.
+"""The domains of an action's parameters, declared by its annotations.
 
 Every choice that an action leaves open is a named parameter, so that a learner makes it, a trace
 records it and the explorer tries all of them:

@@ -1,4 +1,4 @@
-"""One protocol: its state, constants, initial states, actions and properties, declared together.
+"""A protocol: its state, constants, initial states, actions and properties.
 
 A spec module makes one `Spec` and registers plain functions with it, in the order in which they
 are to be tried and shown. They return "" (TAKEN, or HOLDS) or the reason why not; only a situation

@@ -1,4 +1,4 @@
-"""A row of bytes seen as names: what an action gets when it runs uncompiled.
+"""A row of bytes with named fields: the state that uncompiled actions read and write.
 
 A view holds no values, only where to find them. Reading a number gives a plain Python integer, so
 that uncompiled arithmetic is exact; storing one checks that it fits, so that nothing wraps around.

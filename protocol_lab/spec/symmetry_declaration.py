@@ -1,4 +1,4 @@
-"""Nodes that may change places: what a spec says of its nodes, so that a search can use it.
+"""Declares which nodes are interchangeable, for symmetry reduction.
 
     spec.symmetric(Replica)                       all replicas are alike
     spec.symmetric(Replica, among=followers)      those are, in the bitmask followers(c)

@@ -1,4 +1,4 @@
-"""Temporal properties and fairness: what a protocol must do in the end, and what keeps it going.
+"""Temporal properties and fairness: what must eventually happen, and what is assumed.
 
 A state predicate is a plain function (s, c) that is true or false. A property combines one or two
 of them over a whole run, which is an endless sequence of states:

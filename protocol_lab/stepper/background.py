@@ -1,4 +1,4 @@
-"""Work that must not keep a learner waiting: done in threads of its own, and dropped when stale."""
+"""Background work of the stepper, in threads of its own; stale jobs are dropped."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the stepper shows of a walk around its tabs, as plain values for JSON: no widget, no HTML.
+"""The stepper's view of a walk around its tabs, as plain values for JSON.
 
 The board is computed from the walk alone, in Python; whoever shows it only draws. What stands in
 the tabs is in `panels`.

@@ -1,4 +1,4 @@
-"""What stands in the stepper's tabs, each from the walk alone, as plain values for JSON.
+"""The content of the stepper's tabs, computed from the walk, as plain values for JSON.
 
 A tab is a function (walk, options) -> content; `options` are what the learner chose in it: the
 state to compare with, the branches, the depth of the graph. They are kept while others are open.

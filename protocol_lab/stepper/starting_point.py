@@ -1,4 +1,4 @@
-"""What a stepper is about: a walk, and what is offered along with it."""
+"""What a stepper starts from: a walk, and what is offered along with it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the stepper shows, as HTML that needs no script: for saved notebooks and printed pages.
+"""The stepper as HTML without scripts, for saved notebooks and printed pages.
 
 JupyterLab cleans the HTML of notebooks that it does not trust, of SVG and style sheets too. So
 the picture is an image that carries its own data, and every style stands at its element.

@@ -1,4 +1,4 @@
-"""What the code calls that `naming` writes: hashes, sets, sorting, and the canonical form.
+"""The canonical form of a state: the compiled search that `permutation_code` generates for.
 
 Compiled with the code that calls it, so without signatures of its own. Rows are seen twice: as
 words, and as the bytes of the same memory.

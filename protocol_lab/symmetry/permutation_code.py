@@ -1,4 +1,4 @@
-"""Code that names nodes anew, written along the layout of a state: for `identity`.
+"""Generates code that colours and permutes nodes along a state's layout.
 
 Two functions are written, from nothing but the declared types. `colours` gives every node a
 number that depends on what the state says of the node, and on no name. `permuted` writes the state

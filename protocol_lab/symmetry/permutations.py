@@ -1,4 +1,4 @@
-"""States under other names: what becomes of a row when nodes change places.
+"""Permutes nodes in a state: the row that it becomes when nodes change places.
 
 A renaming gives, for each kind of node, the new name of every node: names["replicas"][2] == 3 says
 that replica 2 is called 3. Where nodes stand in a row, the declared types tell: arrays by node move

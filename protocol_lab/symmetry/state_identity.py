@@ -1,4 +1,4 @@
-"""By what a search knows a state again, where not by all its bytes: symmetry and views, compiled.
+"""State identity under symmetry reduction and VIEW: canonical fingerprints, compiled.
 
 By its symmetry a state is known by the fingerprint of its canonical form: nodes are named in the
 order of their colours, which depend on what the state says of each and on no name (`naming`); where

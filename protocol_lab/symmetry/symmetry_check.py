@@ -1,4 +1,4 @@
-"""Does a spec treat alike the nodes that it calls alike? Tried on sampled transitions.
+"""Checks a symmetry declaration on sampled transitions.
 
 Symmetry reduction is sound only if renaming nodes changes nothing: the same actions lead from a
 renamed state to the renamed successors, and every property says the same of both. A declaration

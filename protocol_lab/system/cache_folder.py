@@ -1,4 +1,4 @@
-"""The folder for what the kit can make again at any time: compiled kernels, a wrapper for Java.
+"""The user's cache folder: compiled kernels, and a wrapper for Java.
 
 What lies there is executed. Checksums find damage, but only ownership keeps other users out: the
 folder must belong to the user and be writable by nobody else, or another one is used.

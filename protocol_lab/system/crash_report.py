@@ -1,4 +1,4 @@
-"""Keeps the details of a crash in a file, so that the person who met it reads one sentence.
+"""Writes the details of a crash to a file, so that people read one sentence.
 
 The newest reports are kept, in the user's folder for logs, or in the temporary directory if that
 can't be written.

@@ -1,4 +1,4 @@
-"""Ctrl-C, or a notebook's stop button, as a request that a search answers when it is ready."""
+"""Ctrl-C, or a notebook's stop button, as a request that a search answers when ready."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""How much memory a search may use: what was asked for, or half of what this process can have.
+"""The memory that a search may use: as asked for, or half of what this process can have.
 
 A container's limit counts, and so does the process's own (`ulimit -v`), not the machine's memory
 alone: past them the system ends the process instead of letting the search say what it knows.

@@ -1,4 +1,4 @@
-"""The kit as a process: its signals, its standard streams, and how it ends.
+"""The kit as a process: signals, standard streams, exit codes.
 
 An interrupt (Ctrl-C, or SIGTERM, which means the same here) ends the process with the exit code 2
 and one word, whenever it comes: before the heavy imports are done at once, later when the search

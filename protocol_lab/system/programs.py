@@ -1,4 +1,4 @@
-"""Finds the two programs that the kit runs besides Python: Java, for Spark, and Graphviz's dot.
+"""Finds the programs that the kit runs: Java, for Spark, and Graphviz's dot.
 
 The machine's own come first. Where it has none, both are in wheels that requirements.txt installs.
 """

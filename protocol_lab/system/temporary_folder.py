@@ -1,4 +1,4 @@
-"""Temporary folders that are removed when their owner ends, even if that is a killed process.
+"""Temporary folders that are removed with their owner, even after it was killed.
 
 A process holds a lock on the file `owner` in each of its folders, which the system gives back when
 the process ends, however it ends. Whoever makes the next folder removes those that nobody holds.

@@ -1,4 +1,4 @@
-"""Challenges: the learner is the adversary, and has to do as few steps of harm as can be.
+"""Challenges: the learner breaks the protocol in as few steps as possible.
 
 A spec's package lists its challenges in `challenges.py`:
 

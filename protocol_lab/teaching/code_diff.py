@@ -1,4 +1,4 @@
-"""What a fix changed, as the difference of two functions: their whole bodies, changes marked.
+"""The difference between two functions, with what a fix changed marked.
 
 A removed line begins with −, an added one with +, so that colour is not needed to tell them.
 Signatures and docstrings are left out, as they differ even where the functions do the same.

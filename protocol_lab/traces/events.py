@@ -1,4 +1,4 @@
-"""What happened in a step, as a sequence diagram tells it: messages and local events.
+"""The events of a step, for a sequence diagram: messages and local events.
 
 A step of a walk becomes `Arrow`s and `Note`s between lifelines, from the two states and the step's
 parameters: first what was put into and taken out of the places that the spec declared with

@@ -1,4 +1,4 @@
-"""A walk as one short string, to paste into a chat or behind a `#` of an address.
+"""A walk as one short string, to paste into a chat or put behind a `#` in an address.
 
     lab1.q1YqTS4uyczPU7JSUEotKs5MLQayM1OUrJSMAQ...
 

@@ -1,4 +1,4 @@
-"""Whatever a learner pastes: a link, our JSON, a scenario, or what TLC printed."""
+"""Reads what a learner pastes: a link, JSON, a scenario, or TLC's output."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Scenario files: a walk that a person can write, with captions, and what is to be seen on it.
+"""Scenario files: walks that people write, with captions and claims about them.
 
     # spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
     # The replica with the latest offset is not always safe (slides 46-56)

@@ -1,4 +1,4 @@
-"""A walk's steps so far in other formats, as text; `drawing.exports` adds the pictures.
+"""Exports a walk as text; `drawing.picture_exports` adds the pictures.
 
 Python that replays them, JSON (which `read_json` reads again), Mermaid and sequencediagram.org.
 """

@@ -1,4 +1,4 @@
-"""What TLC prints about an error, read into states and values; nothing here knows any spec.
+"""Parses TLC's error traces into states and values, without knowledge of any spec.
 
     Error: Invariant StrongIsr is violated.
     Error: The behavior up to this point is:

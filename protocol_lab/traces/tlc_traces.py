@@ -1,4 +1,4 @@
-"""A counterexample that TLC printed for the original spec, as a walk through ours.
+"""Replays a counterexample of TLC, for the original spec, as a walk through ours.
 
 The steps are found, not read: at each printed state those successors go on that TLC's action can
 lead to and that agree with the print (`tlc_values`). So parameters that TLC does not print are

@@ -1,4 +1,4 @@
-"""Does a state of ours agree with one that TLC printed? Decided by the declared types alone.
+"""Compares a state with one that TLC printed, by the declared types alone.
 
 Names agree if they do without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
 number that its model value has (`Names`); whatever stands in a node's place and is none of the

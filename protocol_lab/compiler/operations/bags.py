@@ -1,4 +1,4 @@
-"""The compiled side of bags: an item is found, added and taken where the bag stands in the state.
+"""Compiled operations on bags: find, add and take an item where the bag stands in the state.
 
 These functions of `containers` are not compiled from their Python: the code of each is built into
 whatever calls it. Otherwise every kind of item would have compiled functions of its own.

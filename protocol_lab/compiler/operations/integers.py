@@ -1,4 +1,4 @@
-"""The compiled side of `arithmetic`: operations on int64 that raise Fault instead of going wrong.
+"""Compiled operations on int64 that raise Fault where the result would be wrong.
 
 LLVM leaves out what it can prove. A number read from a field is known to have the field's 8 to 32
 bits, so adding a few of them costs no check, and a check of a constant is gone. What is left is a

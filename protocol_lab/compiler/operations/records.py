@@ -1,4 +1,4 @@
-"""The compiled side of `views`: how a row of words becomes a record that Numba can read and write.
+"""Compiled access to a row of words as a record: reads and writes its fields.
 
 Numba knows records (from a numpy dtype), but three things that a protocol needs are added here:
 a store that checks whether a number fits its width, copies and comparisons of whole records, and

@@ -1,4 +1,4 @@
-"""Arrays of the state in compiled code: which of their slots are in use, and what may be stored.
+"""Compiled access to the state's arrays: which slots are in use, and what may be stored.
 
 An index is checked against the slots in use, as `views.ArrayView` does uncompiled: NONE has none in
 an array by node, and of a sequence or bag only the items count that are there. Their number stands

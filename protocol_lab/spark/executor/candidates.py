@@ -1,4 +1,4 @@
-"""What a task that expands states collects: each state once, to be divided among the owners."""
+"""The successors that an expanding task collects, each once, divided among the owners."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

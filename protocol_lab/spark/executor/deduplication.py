@@ -1,4 +1,4 @@
-"""What an owner does with its candidates: keep those that it has not seen, each once.
+"""Deduplicates an owner's candidates against its part of the visited set.
 
 Memory is bounded. What was seen stays on disk and is looked up in order. Candidates beyond a limit
 are spilled to disk, in buckets by the first bits of their fingerprints, and each bucket is settled

@@ -1,4 +1,4 @@
-"""The Parquet files of a level: states in blobs, written by whoever settled them.
+"""The Parquet files of a level: new states in blobs, written by their owners.
 
 Each owner writes files of its own, and the driver writes others with all that it has settled. On
 their way through Spark's own Parquet writer states took twice the processor's time of everything

@@ -1,4 +1,4 @@
-"""What Spark's Python workers run: the stages of a level between Arrow batches.
+"""The stages of a level as Spark's Python workers run them, between Arrow batches.
 
 Each stage is a generator over record batches. `in_worker` makes the function that is handed to
 Spark: it is pickled whole, so that a worker need not find this package before it was told where.

@@ -1,4 +1,4 @@
-"""What tasks report: what they have counted and found, and what they spent their time on."""
+"""The reports of tasks: counts, findings, and where their time went."""
 
 import time
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What the tasks of a level do, on numpy arrays: expand states, and settle which ones are new.
+"""The tasks of a level, on numpy arrays: expand states, and settle which ones are new.
 
 A level has two stages. `Tasks.expand` turns stored states into candidates, a parcel for each
 owner; `Tasks.settle`, run by the owner, drops what it has seen, checks the rest and gives the

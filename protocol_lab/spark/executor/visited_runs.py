@@ -1,4 +1,4 @@
-"""The fingerprints that a search on Spark has seen: sorted runs on disk, divided among owners.
+"""The visited set of a search on Spark: sorted runs of fingerprints on disk, by owner.
 
     seen/00007-0004-00002.run   a run that ends with depth 7: of 4 owners, what owner 2 has in it
 
