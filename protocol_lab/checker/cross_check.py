@@ -1,6 +1,6 @@
 """Repeats violations, and a sample of the states that hold, in plain Python.
 
-A violation is always repeated uncompiled before it is shown (`search.add_trace`). Of the states
+A violation is always repeated uncompiled before it is shown (`request.add_trace`). Of the states
 that hold a sample is: some dozens, spread evenly over the search. Their steps, in order, with
 actions and multiplicities, what the properties say of them, and what constraints and step
 invariants say of their steps must be the same. If they are not, this is a defect of the kit.

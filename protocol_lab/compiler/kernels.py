@@ -1,7 +1,7 @@
 """The compiled loops of one model: expand states, and evaluate properties of them.
 
-The loops themselves are the same for every spec (`loops`); what they call is generated (`pieces`)
-and compiled (`building`) action by action and property by property.
+The loops themselves are the same for every spec (`loops`); what they call is generated
+(`code_generation`) and compiled (`building`) action by action and property by property.
 
 They work on uint64 arrays (rows, words per row).
 """
@@ -114,7 +114,7 @@ class Kernels:
     def identify(
         self, functions: dict[str, Callable], source: str, called: dict[str, Any]
     ) -> Callable:
-        """The loop that finds what a state is known by; its text and what it calls: `identity`."""
+        """The loop that finds a state's key; its text and what it calls: `state_identity`."""
         return self._builder.built("identify", "identify", functions, source, called)
 
 

@@ -3,7 +3,7 @@
     blocked: the follower is not in this leader's epoch
     (replica_state[follower].leader_epoch = 1, replica_state[leader].leader_epoch = 2)
 
-The function is run once more by `tracing`, `deciding` finds what settled its result, and
+The function is run once more by `interpreter`, `decisive_values` finds what settled its result, and
 `phrasing` writes it down. No spec has to do anything for it.
 """
 

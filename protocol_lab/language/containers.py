@@ -12,7 +12,7 @@ from protocol_lab.errors import CapacityExceeded
 def overflow(container) -> None:
     """Raise CapacityExceeded for a full container, naming the constant to raise.
 
-    Compiled code has its own version, which raises it without words (see `compiling`).
+    Compiled code has its own version, which raises it without words (see `compiler`).
     """
     raise CapacityExceeded(container.remedy())
 

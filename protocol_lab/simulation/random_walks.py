@@ -1,7 +1,7 @@
 """Random walks, many at a time: the compiled part of a simulation.
 
 Some hundred walkers take a step together. The explorer's own kernel finds all that each of them can
-do; one of these steps is drawn (`choosing`), and the explorer's checks look at where it leads. So a
+do; one of these steps is drawn (`bias`), and the explorer's checks look at where it leads. So a
 simulation compiles nothing that a search does not.
 
 A walk is a function of the seed and of its number: it draws from a stream of its own. (With the

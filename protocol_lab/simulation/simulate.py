@@ -1,8 +1,8 @@
-"""Seeded random walks, for what is too large to exhaust. They can find a violation; they never
-say that something holds.
+"""Simulation: seeded random walks, for models that are too large to exhaust.
 
-`walking` takes the walks and `choosing` their steps, `estimating` says how much of the space they
-saw, `shrinking` makes the way to a violation short.
+It can find a violation; it never says that something holds. `random_walks` takes the walks and
+`bias` chooses their steps, `coverage_estimate` says how much of the state space they saw, and
+`shrinking` shortens the counterexample.
 """
 
 import time
@@ -167,7 +167,7 @@ def simulate(
     walks: how many at most, by default 10,000, or any number if `seconds` is given. steps: the
     length of a walk; it ends before where nothing can happen, outside a constraint, or where a step
     does not fit into the storage; it begins in any initial state, or in one of some thousands that
-    are drawn if there are more. bias: how a step is drawn, see `choosing.BIASES`. The same seed
+    are drawn if there are more. bias: how a step is drawn, see `bias.BIASES`. The same seed
     gives the same walks, on any machine; which of them fit into `seconds` is another matter.
     shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
     LabError for bad input.

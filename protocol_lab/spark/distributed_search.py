@@ -7,7 +7,7 @@ level. The driver only reads the tasks' reports. A level that is too small to be
 
 Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do
 is in `tasks`, how a level is made in `making`, the files are in `run_folder`, decoded tables in
-`tables`.
+`dataframes`.
 """
 
 import hashlib
@@ -130,19 +130,19 @@ class SparkSearch:
     # --- Afterwards it is data --------------------------------------------------------------
 
     def states(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """The stored states with decoded columns: see `tables.states_schema`."""
+        """The stored states with decoded columns: see `dataframes.states_schema`."""
         return self._table(session, decode_states, states_schema(self.model))
 
     def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """All transitions from stored states, computed anew: see `tables.EDGES`."""
+        """All transitions from stored states, computed anew: see `dataframes.EDGES`."""
         return self._table(session, make_edges, EDGES)
 
     def violations(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """Every violation among the stored states, with its reason: see `tables.VIOLATIONS`."""
+        """Every violation among the stored states, with its reason: see `dataframes.VIOLATIONS`."""
         return self._table(session, find_violations, VIOLATIONS)
 
     def levels(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """How the search went, level by level: see `tables.LEVELS`."""
+        """How the search went, level by level: see `dataframes.LEVELS`."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         rows = [tuple(map(level.get, LEVELS.names)) for level in self.result.levels]

@@ -1,6 +1,6 @@
 """Transfers a model to another process, and checks that it is still the same there.
 
-A spec from a module travels as the module's name and is imported there (`shipping` brings the
+A spec from a module travels as the module's name and is imported there (`packaging` brings the
 module). A spec from a notebook cell travels whole, pickled with the source text of its functions,
 since Numba compiles from source. Either way the receiver hashes what it got and refuses anything
 else than was sent.

@@ -33,7 +33,7 @@ class Limits:
     `low` and `high` may name another constant. `classes` marks a constant that the state's layout
     depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
     `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
-    `adds` marks a constant that adds parts to the spec where it is not 0 (see `parts`).
+    `adds` marks a constant that adds parts to the spec where it is not 0 (see `extensions`).
     """
 
     low: int | str
@@ -56,7 +56,7 @@ def flag(meaning: str) -> Limits:
 
 
 def addition(meaning: str) -> Limits:
-    """Limits of a flag that adds fields, actions and properties to the spec (see `parts`)."""
+    """Limits of a flag that adds fields, actions and properties to the spec (see `extensions`)."""
     return Limits(0, 1, meaning, choices=("false", "true"), adds=True)
 
 

@@ -164,7 +164,7 @@ class Bag:
 
 @dataclass(frozen=True)
 class Where:
-    """A field that there is only where a constant is not 0 (see `parts`)."""
+    """A field that there is only where a constant is not 0 (see `extensions`)."""
 
     constant: str
     item: Any

@@ -16,7 +16,7 @@ is true or false:
     @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
 
-What is registered with where="a_constant" is there only where that is not 0 (see `parts`).
+What is registered with where="a_constant" is there only where that is not 0 (see `extensions`).
 The same function objects serve the stepper, the explorers and the simulator. Who registers another
 function of a name replaces the one before, in its place: so a notebook's cell can be edited and
 run again. Two functions of one name in one file, or in one cell, are a mistake.

@@ -2,7 +2,7 @@
 
 A view holds no values, only where to find them. Reading a number gives a plain Python integer, so
 that uncompiled arithmetic is exact; storing one checks that it fits, so that nothing wraps around.
-Compiled functions get records of the same names (`compiling`), and the two must agree.
+Compiled functions get records of the same names (`compiler`), and the two must agree.
 """
 
 from collections.abc import Iterator

@@ -4,7 +4,7 @@ A renaming gives, for each kind of node, the new name of every node: names["repl
 that replica 2 is called 3. Where nodes stand in a row, the declared types tell: arrays by node move
 their items, nodes and sets of nodes are rewritten, bags are sorted again.
 
-This is the slow twin of `identity`: it tries all renamings, and is what tests compare with.
+This is the slow twin of `state_identity`: it tries all renamings, and is what tests compare with.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,9 @@
 """State identity under symmetry reduction and VIEW: canonical fingerprints, compiled.
 
-By its symmetry a state is known by the fingerprint of its canonical form: nodes are named in the
-order of their colours, which depend on what the state says of each and on no name (`naming`); where
-some have the same colour all their orders are tried, and the smallest bytes win (`canonical`).
-Mostly no two colours are the same, and one renaming does.
+With symmetry a state's key is the fingerprint of its canonical form. Nodes are named in the order
+of their colours, which depend on what the state says of each and on no name (`permutation_code`).
+Where some have the same colour, all their orders are tried and the smallest bytes win
+(`canonical_form`); mostly no two colours are the same, and one renaming does.
 
 The state that is stored is the one that was found, under its own names, so a path through stored
 states is a path of the protocol.

@@ -2,7 +2,7 @@
 
 Numba knows records (from a numpy dtype), but three things that a protocol needs are added here:
 a store that checks whether a number fits its width, copies and comparisons of whole records, and
-new records as values. `compiling` rewrites actions to use these functions; nobody else calls them.
+new records as values. `compiler` rewrites actions to use these functions; nobody else calls them.
 """
 
 import operator

@@ -1,8 +1,8 @@
 """Compiled access to the state's arrays: which slots are in use, and what may be stored.
 
-An index is checked against the slots in use, as `views.ArrayView` does uncompiled: NONE has none in
-an array by node, and of a sequence or bag only the items count that are there. Their number stands
-right before them (see `layout.ArrayLayout`), so that it is found wherever the items were handed to.
+An index is checked against the slots in use, as `state_view.ArrayView` does uncompiled: NONE has
+none in an array by node, and of a sequence or bag only the items count that are there. Their number
+stands right before them (see `layout.ArrayLayout`), so that it is found wherever the items go.
 """
 
 from typing import Any

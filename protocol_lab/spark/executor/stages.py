@@ -55,7 +55,7 @@ def in_worker(
     stage: Callable[..., Iterator], archives: tuple[str, ...], *arguments: Any
 ) -> Callable[[Iterator], Iterator]:
     """A function for `mapInArrow` that runs stage(batches, *arguments) in a worker, with the code
-    in these archives (see `shipping`)."""
+    in these archives (see `packaging`)."""
     unpack, cargo = unpacker(archives), pickle.dumps((stage, arguments))
 
     def work(batches: Iterator) -> Iterator:
