@@ -128,6 +128,23 @@ def test_a_slot_that_is_not_in_use_is_neither_read_nor_written(declare, monkeypa
     assert NO_SLOT[body] in told(declare(body), engine, monkeypatch)
 
 
+MODES = "which is none of idle (0), busy (1), gone (2)"
+NO_VALUE = {
+    "s.mode = s.n + 2": f"state.mode would be 3, {MODES}",
+    "s.mode = s.n - 2": f"state.mode would be -1, {MODES}",
+    "s.modes[2] = s.n + 4": f"state.modes[2] would be 5, {MODES}",
+    "s.log.items[0].mode = s.n + 2": f"state.log.items[0].mode would be 3, {MODES}",
+    "append(s.log, Note(text=1, mode=s.n + 2))": f"mode would be 3, {MODES}",
+    "s.heard[1][2] = s.n + 1": "state.heard[1][2] would be 2, which is none of False (0), True (1)",
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", NO_VALUE)
+def test_a_field_takes_no_number_that_stands_for_nothing(declare, monkeypatch, body, engine):
+    assert NO_VALUE[body] in told(declare(body), engine, monkeypatch)
+
+
 # --- What keeps its order, and its count ---------------------------------------------------------
 
 IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"

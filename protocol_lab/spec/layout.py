@@ -211,7 +211,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class IntegerLayout:
-    """A number in `width` bytes; low and high are what the width can hold.
+    """A number in `width` bytes; low and high are what may be stored.
 
     `nodes`, for a node or a set of nodes, is the constant that counts them: it tells which nodes.
     """
@@ -232,11 +232,16 @@ class IntegerLayout:
 
     @property
     def low(self) -> int:
-        return 0 if self.kind == "bool" else int(np.iinfo(self.code).min)
+        return 0 if self.choices else int(np.iinfo(self.code).min)
 
     @property
     def high(self) -> int:
-        return 1 if self.kind == "bool" else int(np.iinfo(self.code).max)
+        return len(self.choices) - 1 if self.choices else int(np.iinfo(self.code).max)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What the numbers from 0 upwards stand for, if each stands for something."""
+        return ("False", "True") if self.kind == "bool" else self.names
 
 
 @dataclass(frozen=True)

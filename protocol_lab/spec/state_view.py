@@ -10,7 +10,7 @@ from functools import cache
 from struct import Struct as Codec
 from typing import Any
 
-from protocol_lab.errors import CapacityExceeded
+from protocol_lab.errors import CapacityExceeded, Fault
 from protocol_lab.language.node_sets import as_set
 from protocol_lab.spec.layout import (
     ArrayLayout,
@@ -242,6 +242,9 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
         raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
     number = int(value)
     if not layout.low <= number <= layout.high:
+        if layout.choices:
+            known = ", ".join(f"{each} ({k})" for k, each in enumerate(layout.choices))
+            raise Fault(f"{path} would be {number}, which is none of {known}")
         bound = f"set or lower {layout.constant}" if layout.constant else "declare it wider"
         raise CapacityExceeded(
             f"{path} would be {number}, and its {layout.code} holds {layout.low} to"

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.datamodel import register_default
-from numba.core.datamodel.models import RecordModel
+from numba.core.datamodel.models import IntegerModel, RecordModel
 from numba.core.errors import TypingError
 from numba.core.imputils import lower_cast, lower_getattr_generic
 from numba.core.typeconv import Conversion
@@ -34,8 +34,34 @@ from protocol_lab.compiler.operations.slots import (
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.language.hashing import short_hash
-from protocol_lab.spec.layout import ArrayLayout, StructLayout
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
 from protocol_lab.spec.state_view import ITEMS_IN_ORDER, why_not_assigned
+
+
+class KeptNumber(types.Integer):
+    """A number of fewer values than its bytes have room for, where it is kept: a Bool, a Named."""
+
+    def __init__(self, layout: IntegerLayout):
+        kept = from_dtype(layout.dtype)
+        super().__init__(f"{kept} up to {layout.high}", kept.bitwidth, kept.signed)
+        self.lowest, self.highest, self.kept = layout.low, layout.high, str(kept)
+
+    def __str__(self) -> str:
+        """The name by which numpy knows it."""
+        return self.kept
+
+    @property
+    def minval(self) -> int:
+        """The smallest that may be stored."""
+        return self.lowest
+
+    @property
+    def maxval(self) -> int:
+        """The largest that may be stored."""
+        return self.highest
+
+
+register_default(KeptNumber)(IntegerModel)
 
 
 class StateRecord(types.Record):
@@ -53,7 +79,8 @@ class StateRecord(types.Record):
         ]
         super().__init__(fields, layout.size, False)
         self.layout, self.frozen, self.description = layout, frozen, str(layout.dtype)
-        self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name}"
+        kinds = ", ".join(each["type"].name for _, each in fields)
+        self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name} of {kinds}"
 
     def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
         """To a frozen one, where one variable is the one or the other."""
@@ -116,7 +143,7 @@ def numba_type(layout: Any, frozen: bool = False) -> types.Type:
         counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
         per_node = bool(layout.per_node)
         return Slots(item, layout.count, per_node, layout.items_of, counter, frozen)
-    return from_dtype(layout.dtype)
+    return KeptNumber(layout) if layout.choices else from_dtype(layout.dtype)
 
 
 def make_state_at(record: types.Record):
@@ -143,8 +170,8 @@ def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
 def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
     """Store a value of numba type `source` where a value of type `target` is kept.
 
-    Numbers are checked and raise CapacityExceeded; a whole record is copied; 0 erases one, or an
-    array.
+    Numbers are checked and raise CapacityExceeded, whatever is wrong with them; a whole record is
+    copied; 0 erases one, or an array.
     """
     if isinstance(target, types.Record | types.NestedArray):
         if isinstance(source, types.Record):

@@ -41,7 +41,7 @@ class Slots(types.NestedArray):
         super().__init__(item, (count,))
         self.item, self.count, self.per_node = item, count, per_node
         self.items_of, self.counter, self.frozen = items_of, counter, frozen
-        self.name = f"slots({item}, {count}, {per_node}, {items_of}, {counter}, {frozen})"
+        self.name = f"slots({item.name}, {count}, {per_node}, {items_of}, {counter}, {frozen})"
 
     @property
     def key(self) -> str:
