@@ -169,7 +169,7 @@ class Builder:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """What a compiler makes is looked through by Python's collector for a sixth of its time."""
+    """Python's collector would look again and again through what a compiler makes."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
 """Compiles functions that only compiled code calls: each ends as LLVM code, not as machine code.
 
 By default Numba optimises every function and makes machine code of it, and does both again in each
-function that calls it. A kernel takes in all that it calls, so only the kernel's is ever run: to
-leave out the others saves a sixth of the time that a spec takes to compile. Numba offers
-`pipeline_class` for such changes; what is used beyond it holds for the pinned version.
+function that calls it. A kernel takes in all that it calls, so only the kernel's is ever run; the
+others are left out here, which saves time. Numba offers `pipeline_class` for such changes; what is
+used beyond it holds for the pinned version.
 """
 
 from typing import Any
