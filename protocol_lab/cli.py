@@ -1,6 +1,6 @@
 """The command line, also the contract for scripts.
 
-    specs [--json]                          every spec with constants, actions and invariants
+    specs [SPEC ...] [--json]               every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property under fairness
@@ -8,6 +8,7 @@
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     prepare                                 compile and verify everything beforehand
 
+SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
 says nothing about the spec: its own code failed, the kit has a defect, or the output could not be
 written. With --json standard output is one JSON object; messages go to standard error.
@@ -129,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     specs = commands.add_parser("specs", help="list every spec")
+    specs.add_argument("spec", nargs="*", help="only these")
     specs.add_argument("--json", action="store_true")
     specs.set_defaults(command=_specs)
 
@@ -345,8 +347,8 @@ def _not_writable(path: str, reason: str) -> LabError:
 
 
 def _specs(options: argparse.Namespace) -> int:
-    described = [describe(load(name)) for name in spec_names()]
-    broken = [str(each) for each in broken_modules()]
+    described = [describe(load(name)) for name in options.spec or spec_names()]
+    broken = [] if options.spec else [str(each) for each in broken_modules()]
     if options.json:
         print(json.dumps({"specs": described, "broken": broken}))
     else:
