@@ -48,13 +48,13 @@ def _looked_through() -> tuple[list[str], list[SpecError]]:
     return sorted(names), broken
 
 
-def load(name: str) -> Spec:
+def load(name: str | Path) -> Spec:
     """The spec of this name, of the file at this path, or of the module of this name.
 
     It is read again if a file of its package, or beside it, was edited since. Raises LabError with
     the known names if there is none, and SpecError if its module fails.
     """
-    if is_path(name):
+    if isinstance(name, Path) or is_path(name):
         return load_file(name)
     return _in_catalog(name) or load_module(name) or load_from_catalog(name)
 
