@@ -6,6 +6,7 @@
     check SPEC --property NAME              judge a temporal property under fairness
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
+    new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
     prepare                                 compile and verify everything beforehand
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
@@ -187,6 +188,11 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("scenario")
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     replay.set_defaults(command=_replay)
+
+    new = commands.add_parser("new", help="begin a protocol of your own")
+    new.add_argument("name", help="of the module, such as two_phase_commit")
+    new.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
+    new.set_defaults(command=_new)
 
     prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
     prepare.set_defaults(command=_prepare)
@@ -429,6 +435,16 @@ def _replay(options: argparse.Namespace) -> int:
         from protocol_lab.drawing.pictures import picture_strip
 
         _write(options.draw, picture_strip(walk))
+    return 0
+
+
+def _new(options: argparse.Namespace) -> int:
+    from protocol_lab.new_protocol import new_protocol
+
+    written = new_protocol(options.name, options.folder)
+    print(*written, sep="\n")
+    module = next(each for each in written if each.stem == options.name and each.suffix == ".py")
+    print(f"Begin with: check {module}")
     return 0
 
 

@@ -60,18 +60,6 @@ SCENARIO = "# spec: counter  top=2\n# Twice\ncount()\ncount()\n!blocked count()\
 PLAIN = ["--engine", "python"]
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder of somebody's own, where the commands are given; what it brings is forgotten."""
-    monkeypatch.chdir(tmp_path)
-    path, before = list(sys.path), set(sys.modules)
-    yield tmp_path
-    sys.path[:] = path
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
-            del sys.modules[name]
-
-
 def written(folder: Path, name: str = "counter.py", text: str = COUNTER) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
