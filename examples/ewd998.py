@@ -87,14 +87,25 @@ def init(s, c, active: Subset(Process), black: Subset(Process)):
     return TAKEN
 
 
-@spec.action
+def reasons_to_probe(s, c) -> int:
+    """How many there are: so many of the original's disjuncts are true."""
+    total = s.counter[INITIATOR] + s.token.q
+    count = 0
+    if s.token.color == "black":
+        count += 1
+    if s.color[INITIATOR] == "black":
+        count += 1
+    if total > 0 or (total < 0 and c.pluscal):
+        count += 1
+    return count
+
+
+@spec.action(witnesses=reasons_to_probe)
 def initiate_probe(s, c):
     """Node 1 has the token, learns nothing from it, and sends a new one round."""
-    total = s.counter[INITIATOR] + s.token.q
     if s.token.pos != INITIATOR:
         return "the token is not at node 1"
-    sums_up = total == 0 or (total < 0 and not c.pluscal)
-    if sums_up and s.token.color == "white" and s.color[INITIATOR] == "white":
+    if reasons_to_probe(s, c) == 0:
         return "the last round was conclusive"
     s.token.pos = c.nodes
     s.token.q = 0
