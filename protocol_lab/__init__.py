@@ -14,6 +14,7 @@ from protocol_lab.language.containers import (
     erase,
     find,
     is_in,
+    remove_at,
     take,
     truncate,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "members",
     "nodes_up_to",
     "only",
+    "remove_at",
     "size",
     "smallest",
     "submasks",

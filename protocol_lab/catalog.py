@@ -2,6 +2,7 @@
 
 Every top-level package called *_spec belongs to the catalog; nothing is listed by hand. A module
 that can't be loaded leaves the others as they are: `broken_modules` says what is wrong with it.
+A spec outside the catalog is loaded by the path of its file, or by the name of its module.
 """
 
 import importlib
@@ -9,13 +10,13 @@ import importlib.util
 import pkgutil
 import re
 import sys
-import traceback
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from protocol_lab.errors import LabError, SpecError, unknown
+from protocol_lab.errors import SpecError, unknown
 from protocol_lab.spec.spec import Spec
+from protocol_lab.spec_files import failure, is_path, load_file, load_module
 
 _versions: dict[str, dict[Path, float]] = {}
 
@@ -48,19 +49,70 @@ def _looked_through() -> tuple[list[str], list[SpecError]]:
     return sorted(names), broken
 
 
-def load(name: str) -> Spec:
-    """The spec of this name, read again if a file of its package was edited since.
+def load(name: str | Path) -> Spec:
+    """The spec of this name, of the file at this path, or of the module of this name.
 
-    Raises LabError with the known names if there is none, and SpecError if its module fails.
+    It is read again if a file of its package, or beside it, was edited since. Raises LabError with
+    the known names if there is none, and SpecError if its module fails.
     """
-    package = f"{name.partition('.')[0]}_spec"
-    if not re.fullmatch(r"\w+\.\w+", name) or package not in _packages():
-        raise unknown("spec", name, spec_names())
-    _forget_if_edited(package)
-    found = _spec_in(name) if _module_exists(_module_of(name)) else None
+    if isinstance(name, Path) or is_path(name):
+        return load_file(name)
+    return _in_catalog(name) or load_module(name) or load_from_catalog(name)
+
+
+def load_from_catalog(name: str) -> Spec:
+    """The spec of this name in the packages of the catalog. Raises LabError and SpecError."""
+    found = _in_catalog(name)
     if found is None:
         raise unknown("spec", name, spec_names())
     return found
+
+
+def known_as(spec: Spec) -> str:
+    """The name by which `load` finds a spec again: for one that was loaded by its path that path,
+    from the current folder if it is below. A spec of a cell has only its own name."""
+    if spec.file is None or _file_in_catalog(spec.name) == spec.file:
+        return spec.name
+    here = Path.cwd()
+    below = spec.file.is_relative_to(here)
+    return (spec.file.relative_to(here) if below else spec.file).as_posix()
+
+
+def named_beside(name: str, folder: Path) -> str:
+    """The name by which `load` finds what a text in this folder calls so.
+
+    A path is looked for from the folder, from the one around it, and from the current folder; the
+    name of a module is that of a file in the first two.
+    """
+    if _belongs_to_catalog(name):
+        return name
+    file = name if is_path(name) else f"{name}.py"
+    for place in (folder, folder.parent):
+        if (place / file).is_file():
+            return str(place / file)
+    return name
+
+
+def _in_catalog(name: str) -> Spec | None:
+    """The spec of this name in the packages of the catalog. Raises SpecError."""
+    if not _belongs_to_catalog(name):
+        return None
+    _forget_if_edited(_package_of(name))
+    return _spec_in(name) if _module_exists(_module_of(name)) else None
+
+
+def _belongs_to_catalog(name: str) -> bool:
+    return re.fullmatch(r"\w+\.\w+", name) is not None and _package_of(name) in _packages()
+
+
+def _file_in_catalog(name: str) -> Path | None:
+    """The file of the spec of this name, if it is in the catalog."""
+    module = sys.modules.get(_module_of(name)) if _belongs_to_catalog(name) else None
+    return Path(module.__file__).resolve() if module and module.__file__ else None
+
+
+def _package_of(name: str) -> str:
+    return f"{name.partition('.')[0]}_spec"
 
 
 def _module_of(name: str) -> str:
@@ -87,11 +139,7 @@ def _imported(full: str) -> ModuleType:
     try:
         return importlib.import_module(full)
     except (Exception, SystemExit) as error:
-        said = " ".join(str(getattr(error, "msg", error)).split()).rstrip(".")
-        kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
-        raise SpecError(
-            f"{_path_of(full)} can't be loaded: {kind}{said} ({_place(error, full)})."
-        ) from error
+        raise failure(error, _path_of(full), full.partition(".")[0]) from error
 
 
 def _path_of(full: str) -> str:
@@ -103,22 +151,16 @@ def _path_of(full: str) -> str:
     return f"{full.replace('.', '/')}{'/__init__.py' if is_package else '.py'}"
 
 
-def _place(error: BaseException, full: str) -> str:
-    """The file and line of a package where importing one of its modules failed."""
-    package = full.partition(".")[0]
-    places = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, SyntaxError) and error.filename:
-        places.append((error.filename, error.lineno))
-    for file, line in reversed(places):
-        parts = Path(file).parts
-        if package in parts:
-            return f"{'/'.join(parts[parts.index(package) :])}, line {line}"
-    return _path_of(full)
+def scenario_files(name: str) -> list[Path]:
+    """The scenario files that come with a spec's package, or that stand in the folder `scenarios`
+    beside its file; in alphabetical order."""
+    folder = load(name).file.parent if is_path(name) else package_folder(name)
+    return sorted((folder / "scenarios").glob("*.txt"))
 
 
 def package_folder(name: str) -> Path:
     """The folder of a spec's package, where its scenarios and texts are."""
-    package: ModuleType = importlib.import_module(name.partition(".")[0] + "_spec")
+    package: ModuleType = importlib.import_module(_package_of(name))
     return Path(next(iter(package.__path__)))
 
 

@@ -1,13 +1,15 @@
 """The command line: its commands, options and exit codes are a contract for scripts.
 
-    specs [--json]                          every spec with constants, actions and invariants
+    specs [SPEC ...] [--json]               every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property under fairness
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
+    new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
     prepare                                 compile and verify everything beforehand
 
+SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
 says nothing about the spec: its own code failed, the kit has a defect, or the output could not be
 written. With --json standard output is one JSON object; messages go to standard error.
@@ -134,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     specs = commands.add_parser("specs", help="list every spec")
+    specs.add_argument("spec", nargs="*", help="only these")
     specs.add_argument("--json", action="store_true")
     specs.set_defaults(command=_specs)
 
@@ -175,6 +178,11 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("scenario")
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     replay.set_defaults(command=_replay)
+
+    new = commands.add_parser("new", help="begin a protocol of your own")
+    new.add_argument("name", help="of the module, such as two_phase_commit")
+    new.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
+    new.set_defaults(command=_new)
 
     prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
     prepare.set_defaults(command=_prepare)
@@ -342,8 +350,8 @@ def _not_writable(path: str, reason: str) -> LabError:
 
 
 def _specs(options: argparse.Namespace) -> int:
-    described = [describe(load(name)) for name in spec_names()]
-    broken = [str(each) for each in broken_modules()]
+    described = [describe(load(name)) for name in options.spec or spec_names()]
+    broken = [] if options.spec else [str(each) for each in broken_modules()]
     if options.json:
         print(json.dumps({"specs": described, "broken": broken}))
     else:
@@ -424,6 +432,16 @@ def _replay(options: argparse.Namespace) -> int:
         from protocol_lab.drawing.pictures import picture_strip
 
         _write(options.draw, picture_strip(walk))
+    return 0
+
+
+def _new(options: argparse.Namespace) -> int:
+    from protocol_lab.new_protocol import new_protocol
+
+    written = new_protocol(options.name, options.folder)
+    print(*written, sep="\n")
+    module = next(each for each in written if each.stem == options.name and each.suffix == ".py")
+    print(f"Begin with: check {module}")
     return 0
 
 

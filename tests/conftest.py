@@ -3,6 +3,8 @@ the Graphviz programs that draw.
 """
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +29,19 @@ def pytest_collection_modifyitems(items):
     """Begin with what takes longest: else all processes but one are idle in the end."""
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """A folder outside the kit, where the commands are given; what is imported from it is forgotten
+    afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 DOTS = installed_dots()

@@ -119,6 +119,8 @@ NO_SLOT = {
     "s.log.items[2] = s.log.items[0]": "state.log.items has no item 2; there are 2",
     "s.found = s.notes.items[s.notes.size].text": "state.notes.items has no item 2; there are 2",
     "s.found = s.numbers.items[-1]": "state.numbers.items has no item -1; there are 2",
+    "remove_at(s.log, 2)": "log.items has no item 2; there are 2",
+    "remove_at(s.log, -1)": "log.items has no item -1; there are 2",
 }
 
 
@@ -143,6 +145,12 @@ NO_VALUE = {
 @pytest.mark.parametrize("body", NO_VALUE)
 def test_a_field_takes_no_number_that_stands_for_nothing(declare, monkeypatch, body, engine):
     assert NO_VALUE[body] in told(declare(body), engine, monkeypatch)
+
+
+@pytest.mark.parametrize(("index", "left"), [(0, 2), (1, 1)])
+def test_an_item_of_a_sequence_is_removed_and_the_later_ones_move_up(declare, index, left):
+    body = f"remove_at(s.log, {index})\ns.found = 10 * s.log.length + s.log.items[0].text"
+    assert found(declare(body)) == 10 + left
 
 
 # --- What keeps its order, and its count ---------------------------------------------------------

@@ -52,6 +52,14 @@ def truncate(sequence, length) -> None:
         put_item(sequence, sequence.length, 0)
 
 
+def remove_at(sequence, index) -> None:
+    """Take the item at an index out of a sequence; the later ones move up. Index 0 is its head."""
+    erase(sequence.items, index)  # a fault if the sequence has no such item
+    for k in range(index + 1, sequence.length):
+        put_item(sequence, k - 1, sequence.items[k])
+    truncate(sequence, sequence.length - 1)
+
+
 def find(bag, item) -> int:
     """The position of the first item that is not smaller: where `item` is, or would be."""
     position = 0

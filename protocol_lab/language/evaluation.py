@@ -42,10 +42,38 @@ def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any)
         raise
     except Exception as error:
         who = f"{spec}: {function.__name__}" if spec else function.__name__
-        told = str(error).rstrip(".")
+        told = _remedy(error) or str(error).rstrip(".")
         raise SpecError(
             f"{who} failed with {type(error).__name__}: {told} ({_place(function, error)})."
         ) from error
+
+
+_REMEDIES = {
+    "argument of type 'int' is not": "a set of nodes is a number here: write contains(nodes, node)",
+    "'int' object is not iterable": "a set of nodes is a number here: write members(nodes)",
+    "object of type 'int' has no len()": "a set of nodes is a number here: write size(nodes)",
+    "'int' object has no attribute 'add'": (
+        "a set of nodes is a number here: write nodes = with_node(nodes, node)"
+    ),
+    "'int' object has no attribute 'remove'": (
+        "a set of nodes is a number here: write nodes = without_node(nodes, node)"
+    ),
+    "'int' object has no attribute 'discard'": (
+        "a set of nodes is a number here: write nodes = without_node(nodes, node)"
+    ),
+}
+"""What to write instead, by how Python's own message begins."""
+
+
+def _remedy(error: Exception) -> str:
+    """What to write instead, where Python's own message says nothing of it; "" for others."""
+    if isinstance(error, AssertionError):
+        return "there is no assert here: return the reason, as a text"
+    constants = getattr(error, "obj", None)
+    if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
+        return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"
+    said = str(error)
+    return next((each for start, each in _REMEDIES.items() if said.startswith(start)), "")
 
 
 def _at(function: Callable, error: Exception) -> str:

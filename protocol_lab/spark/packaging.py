@@ -127,15 +127,23 @@ def _is_part(name: str, package: str) -> bool:
 
 def _is_own(package: str) -> bool:
     """Is it a package or module that no installer has put where it is?"""
-    loaded = sys.modules.get(package)
-    spec = getattr(loaded, "__spec__", None)
-    places = _files_of(spec)
-    if not places or package == "__main__":
+    if package == "__main__":
+        return False
+    places = _files_of(_spec_of(package))
+    if not places:
         return False
     standard = {sysconfig.get_path(each) for each in ("stdlib", "platstdlib")}
     path = places[0].resolve()
     installed = {"site-packages", "dist-packages"} & set(path.parts)
     return not installed and not any(path.is_relative_to(each) for each in standard)
+
+
+def _spec_of(package: str) -> Any:
+    """How a top-level package or module is found. It need not be loaded if one of its parts is."""
+    try:
+        return importlib.util.find_spec(package)
+    except (ImportError, ValueError):  # such as a module that somebody made without a spec
+        return None
 
 
 def _files_of(spec: Any) -> list[Path]:
@@ -151,8 +159,12 @@ def _files_of(spec: Any) -> list[Path]:
 
 def _archive(package: str) -> tuple[str, bytes]:
     """The name and content of a package's archive."""
-    spec = importlib.util.find_spec(package)
-    roots = [Path(each).parent for each in spec.submodule_search_locations or [spec.origin]]
+    spec = _spec_of(package)
+    if spec.submodule_search_locations is None:  # its name need not be that of its file
+        known = Path(spec.origin).stat()
+        file = (Path(spec.origin), f"{package}.py", known.st_mtime_ns, known.st_size)
+        return _packed(package, (file,))
+    roots = [Path(each).parent for each in spec.submodule_search_locations]
     files = []
     for file in _files_of(spec):
         root = next(each for each in roots if file.is_relative_to(each))

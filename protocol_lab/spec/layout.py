@@ -142,6 +142,13 @@ class Per:
     node: Node
     item: Any
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.node, Node):
+            raise LabError(
+                f"Per({self.node!r}, ...) needs a kind of node first: write Server ="
+                ' Node("servers") above, and Per(Server, ...).'
+            )
+
 
 @dataclass(frozen=True)
 class Seq:
@@ -193,10 +200,14 @@ class Struct:
         cls.field_types = {**cls.field_types, **declared, **plain}
         cls.added = {**cls.added, **{name: each.constant for name, each in wheres.items()}}
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *unnamed: Any, **values: Any) -> None:
+        name = type(self).__name__
+        if unnamed:
+            fields = ", ".join(f"{each}=..." for each in self.field_types)
+            raise TypeError(f"name the fields of {name}: {name}({fields})")
         unknown = set(values) - set(self.field_types)
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no field {sorted(unknown)[0]}")
+            raise TypeError(f"{name} has no field {sorted(unknown)[0]}")
         for name in self.field_types:
             value = values.get(name, 0)
             if isinstance(self.field_types[name], Named):

@@ -90,7 +90,8 @@ class Spec:
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
     what TLC prints for that one can be read (see `traces.tlc_traces`); `printed` has functions of
     (s, c) that give those of its variables that have another shape here (see
-    `traces.tlc_values`). `draw`, set by the spec's package, turns a state into SVG.
+    `traces.tlc_values`). `file` is where a spec was loaded from that was loaded by its path.
+    `draw`, set by the spec's package, turns a state into SVG.
     `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
     declared view, serve searches that are asked to use them.
     For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
@@ -121,6 +122,7 @@ class Spec:
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    file: Path | None = None
 
     def __post_init__(self) -> None:
         self.meaning = self.meaning or ""  # under `python -OO` a module has no docstring

@@ -107,6 +107,52 @@ class StructView(View):
         return f"{self._layout.declared.__name__}({_fields_text(self)})"
 
 
+class ContainerView(StructView):
+    """A sequence or bag: its fields, and what to write for what Python's lists and sets have."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        instead = _INSTEAD.get((self._layout.kind, name))
+        if instead is None:
+            super().__getattr__(name)
+        raise AttributeError(f"{self._path} has no {name}(): write {instead.format(self._path)}")
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self._path} is neither true nor false: write"
+            f" {self._path}.{_COUNTERS[self._layout.kind]} > 0"
+        )
+
+    def __len__(self) -> int:
+        count = _COUNTERS[self._layout.kind]
+        raise TypeError(f"{self._path} has no len(): write {self._path}.{count}")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self._path} can't be looped over: write {self._path}.items")
+
+    def __contains__(self, item: Any) -> bool:
+        is_bag = self._layout.kind == "bag"
+        instead = f"is_in({self._path}, ...)" if is_bag else f"in {self._path}.items"
+        raise TypeError(f"{self._path} has no `in`: write {instead}")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TypeError(f"{self._path} has no index: write {self._path}.items[...]")
+
+
+_INSTEAD = {
+    ("seq", "append"): "append({}, item)",
+    ("seq", "extend"): "append({}, item) for each",
+    ("seq", "pop"): "remove_at({}, index), having read the item",
+    ("seq", "clear"): "truncate({}, 0)",
+    ("bag", "add"): "add({}, item), or add_once for a set",
+    ("bag", "append"): "add({}, item)",
+    ("bag", "remove"): "take({}, item)",
+    ("bag", "discard"): "take({}, item)",
+}
+"""What to write for the methods that Python's lists and sets have."""
+
+
 class ArrayView(View):
     """Items by index, from 0; arrays by node from 1.
 
@@ -130,6 +176,8 @@ class ArrayView(View):
         return codec.unpack_from(self._data, self._at - codec.size)[0]
 
     def _locate(self, index: int) -> int:
+        if isinstance(index, slice):
+            raise TypeError(f"{self._path} can't be sliced: write a loop over its indices")
         first = 1 if self._layout.per_node else 0
         if not first <= index < self._end():
             raise IndexError(self._no_slot(index))
@@ -183,7 +231,8 @@ def _build_class(layout: StructLayout) -> type:
     members: dict[str, Any] = {"__slots__": (), "_layout": layout}
     for name, part in layout.fields.items():
         members[name] = _field(name, part, layout.offsets[name])
-    return type(f"{layout.declared.__name__}View", (StructView,), members)
+    base = ContainerView if layout.kind in _COUNTERS else StructView
+    return type(f"{layout.declared.__name__}View", (base,), members)
 
 
 def _field(name: str, layout: Any, offset: int) -> property:
@@ -238,6 +287,9 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
         return
     if isinstance(value, str) and layout.kind == "named":
         value = number_named(value, layout.names, path)
+    if value is None:
+        instead = "NONE, nobody" if layout.kind == "node" else "0, or another number"
+        raise TypeError(f"{path} can't be None: store {instead}")
     if isinstance(value, str | list | tuple | dict | set):
         raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
     number = int(value)

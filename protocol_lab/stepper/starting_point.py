@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from protocol_lab.catalog import known_as
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
@@ -38,7 +39,7 @@ class Session:
 
     def __post_init__(self) -> None:
         model = self.walk.model
-        shipped = shipped_scenarios(model.spec.name)
+        shipped = shipped_scenarios(known_as(model.spec))
         self.shipped = [{"name": each.name, "title": each.title} for each in shipped]
         first = list(islice(initial_texts(model), OFFERED + 1))
         self.starts, self.more_starts = first[:OFFERED], len(first) > OFFERED

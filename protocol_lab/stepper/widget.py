@@ -17,6 +17,7 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
+from protocol_lab.catalog import known_as
 from protocol_lab.checker.find import FOUND, Found
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import example
@@ -274,7 +275,7 @@ class Stepper(anywidget.AnyWidget):
         self._show_session(self._earlier)
 
     def _load(self, message: dict) -> None:
-        for each in shipped_scenarios(self.walk.model.spec.name):
+        for each in shipped_scenarios(known_as(self.walk.model.spec)):
             if each.name == message["name"]:
                 self._begin(each)
                 return

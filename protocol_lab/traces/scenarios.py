@@ -19,11 +19,11 @@ also takes a temporal property: the loop is fair under the spec's conditions, an
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.catalog import load, package_folder
+from protocol_lab.catalog import known_as, load, load_from_catalog, named_beside, scenario_files
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.liveness.lasso_check import why_not_broken
@@ -31,6 +31,7 @@ from protocol_lab.quantities import whole_number_of
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
+from protocol_lab.spec_files import is_path
 from protocol_lab.traces.walk import Moment, Walk
 from protocol_lab.visible_text import visible
 
@@ -57,13 +58,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A parsed scenario file. `title` is the first line of the description."""
+    """A parsed scenario file. `title` is the first line of the description.
+
+    folder: where the file stands, for a spec that stands beside it; None for a text. So a text,
+    which may come from anybody, never says which file to run.
+    """
 
     name: str
     spec_name: str
     constants: dict[str, str]
     description: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    folder: Path | None = None
 
     @property
     def title(self) -> str:
@@ -75,17 +81,30 @@ class Scenario:
         Raises LabError naming the first line, where both stand.
         """
         with _naming(self, None):
-            return bound_model(self.spec_name, self.constants, given)
+            return bound_model(self.spec_name, self.constants, given, self.folder)
 
 
-def bound_model(spec_name: str, constants: Mapping[str, Any], given: Model | None = None) -> Model:
+def bound_model(
+    spec_name: str,
+    constants: Mapping[str, Any],
+    given: Model | None = None,
+    folder: Path | None = None,
+) -> Model:
     """The spec of this name with these constants: that of `given` if it is called so.
 
-    This is how a spec that was written in a notebook's cell is found. Raises LabError.
+    This is how a spec that was written in a notebook's cell is found. Outside the catalog, a spec
+    is loaded only where a file in this folder names it. Raises LabError.
     """
-    if given is not None and given.spec.name == spec_name:
+    if given is not None and spec_name in (given.spec.name, known_as(given.spec)):
         return given.declared.bind(**constants)
-    return load(spec_name).bind(**constants)
+    if folder is None and is_path(spec_name):
+        raise LabError(
+            f"{quoted(spec_name)} is a file, and a text can't have files run: load it, and take its"
+            f" model, as in load({quoted(spec_name)}).bind()."
+        )
+    if folder is None:
+        return load_from_catalog(spec_name).bind(**constants)
+    return load(named_beside(spec_name, folder)).bind(**constants)
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -112,7 +131,7 @@ def read_scenario(path: str | Path) -> Scenario:
             f"The scenario file {shown}, line {line}, is no text in UTF-8; check its name, or save"
             " it as UTF-8."
         ) from None
-    return parse_scenario(text, path.stem)
+    return replace(parse_scenario(text, path.stem), folder=path.parent)
 
 
 def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
@@ -132,11 +151,21 @@ def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = 
 
 
 def scenarios_of(spec_name: str) -> list[Path]:
-    """The scenario files that ship with a spec's package, all of them for "kafka"."""
-    files = sorted((package_folder(spec_name) / "scenarios").glob("*.txt"))
+    """The scenario files that come with a spec, or stand beside its file; all of them for "kafka".
+
+    spec_name: what `load` takes.
+    """
+    files = scenario_files(spec_name)
     if "." not in spec_name:
         return files
-    return [path for path in files if read_scenario(path).spec_name == spec_name]
+    return [path for path in files if _is_about(read_scenario(path), spec_name)]
+
+
+def _is_about(scenario: Scenario, spec_name: str) -> bool:
+    if scenario.spec_name == spec_name:
+        return True
+    found = named_beside(scenario.spec_name, scenario.folder)
+    return Path(found).resolve() == Path(spec_name).resolve()
 
 
 def split_caption(caption: str) -> tuple[str, str]:
@@ -155,7 +184,7 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
         raise LabError(
             f"{name}, line 1: the first line must be `# spec: NAME  constant=value ...`."
         )
-    spec_name, *settings = header.removeprefix("# spec:").split() or [""]
+    spec_name, settings = _header(header.removeprefix("# spec:"))
     if not all(each.count("=") == 1 for each in settings):
         raise LabError(f"{name}, line 1: write constants as NAME=VALUE, separated by spaces.")
     names = [each.partition("=")[0] for each in settings]
@@ -178,6 +207,15 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
             description.append(comment)
     constants = dict(each.split("=") for each in settings)
     return Scenario(name, spec_name, constants, description, lines)
+
+
+def _header(text: str) -> tuple[str, list[str]]:
+    """The name of the spec, in quotes if there are spaces in it, and the words after it."""
+    in_quotes = re.fullmatch(r'\s*"([^"]+)"(.*)', text)
+    if in_quotes:
+        return in_quotes[1], in_quotes[2].split()
+    name, *settings = text.split() or [""]
+    return name, settings
 
 
 def _line(code: str, caption: str, number: int, name: str) -> Line:
@@ -289,7 +327,9 @@ def scenario_text(walk_or_result: Walk | Result, description: list[str] | None =
         claims += [walk_or_result.claim_line] if walk_or_result.claim_line else []
     if walk.moment.loops_to is not None:
         claims.insert(0, f"!loops_to {walk.moment.loops_to}")
-    header = f"# spec: {walk.model.spec.name}  {show_text(walk.model.constants)}"
+    name = known_as(walk.model.spec)
+    name = f'"{name}"' if " " in name else name
+    header = f"# spec: {name}  {show_text(walk.model.constants)}"
     start = walk.init or ("init()" if walk.start.caption else None)
     steps = [_captioned(str(moment.step), moment.caption) for moment in walk.moment.path()[1:]]
     if start:

@@ -38,9 +38,9 @@ def to_python(walk: Walk) -> str:
     spec = walk.model.spec
     constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
     start = walk.init
-    if spec.name in catalog.spec_names():
+    if spec.file or spec.name in catalog.spec_names():
         loading = ["from protocol_lab.catalog import load"]
-        model = f"load({spec.name!r}).bind({constants})"
+        model = f"load({catalog.known_as(spec)!r}).bind({constants})"
     else:
         loading = [f"# `spec` is the one of the cell that declares {spec.name}; run that first."]
         model = f"spec.bind({constants})"
@@ -65,7 +65,7 @@ def to_json(walk: Walk) -> str:
     moments = walk.moment.path()
     return json.dumps(
         {
-            "spec": walk.model.spec.name,
+            "spec": catalog.known_as(walk.model.spec),
             "constants": show(walk.model.constants),
             "initial": walk.init,
             "caption": walk.start.caption,

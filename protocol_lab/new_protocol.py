@@ -1,0 +1,53 @@
+"""`new NAME [FOLDER]`: begins a protocol of one's own, as a copy of the example to start from.
+
+The example is an ordinary folder, `examples/my_protocol`: a module, its drawing, a notebook, a test
+and a README. The copy has the new name wherever the example says `my_protocol`.
+"""
+
+import keyword
+from pathlib import Path
+
+from protocol_lab.errors import LabError, quoted, shortened
+
+TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
+
+_PLACEHOLDER = TEMPLATE.name
+
+
+def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
+    """Write the files of a new protocol into a folder, by default one of its name; their paths.
+
+    Raises LabError for a name that no module can have, and where a file is there already.
+    """
+    if not name.isidentifier() or keyword.iskeyword(name) or not name.islower():
+        raise LabError(
+            f"{quoted(name)} can't be the name of a module: use small letters, digits and _, as in"
+            " `new my_protocol`."
+        )
+    place = Path(name if folder is None else folder)
+    texts = {
+        place / each.name.replace(_PLACEHOLDER, name): each.read_text(encoding="utf-8")
+        for each in _template_files()
+    }
+    try:
+        for path in texts:
+            if path.exists():
+                raise LabError(
+                    f"{shortened(path)} is there already: choose another name or folder."
+                )
+        place.mkdir(parents=True, exist_ok=True)
+        for path, text in texts.items():
+            path.write_text(text.replace(_PLACEHOLDER, name), encoding="utf-8")
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"{shortened(place)} can't be written ({reason}): choose another folder."
+        ) from None
+    return list(texts)
+
+
+def _template_files() -> list[Path]:
+    found = sorted(path for path in TEMPLATE.glob("*") if path.is_file())
+    if not found:
+        raise LabError("The folder examples/ is missing here: run `new` in a checkout of the kit.")
+    return found

@@ -1,0 +1,198 @@
+"""Loads the spec of a module that stands in any folder, under any file name.
+
+A file in a package (a folder with an `__init__.py`) is imported as a part of that package, so that
+its relative imports work. Any other file is imported as Python runs a script: its own folder is put
+on the path, so that it finds the modules beside it. Files that were edited are read again.
+"""
+
+import importlib
+import importlib.util
+import keyword
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from protocol_lab.errors import LabError, SpecError, quoted, shortened
+from protocol_lab.language.hashing import short_hash
+from protocol_lab.spec.spec import Spec
+
+_read: dict[tuple[Path, str], dict[Path, float]] = {}
+"""For every module that was loaded the files read with it, and the times of their last edits."""
+
+
+def is_path(name: str) -> bool:
+    """Is this the path of a file, and no name of a spec or of a module?"""
+    return name.endswith(".py") or "/" in name or "\\" in name
+
+
+def load_file(path: str | Path) -> Spec:
+    """The spec of the module in this file, read again if it was edited since.
+
+    Raises LabError if there is no such file or no spec in it, and SpecError if the module fails.
+    """
+    file = _existing(path)
+    root, name = _place_of(file)
+    _forget_if_edited(root, name)
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    importlib.invalidate_caches()
+    module = _imported(name, file, shortened(path))
+    files = _loaded(root, name).values()
+    _read[root, name] = {each: each.stat().st_mtime for each in files if each.is_file()}
+    spec = _only_spec_of(module, shortened(path))
+    if spec.file is None:
+        spec.file = file
+    return spec
+
+
+def load_module(name: str) -> Spec | None:
+    """The spec of a module that Python finds under this name; None if it finds none.
+
+    Raises LabError as `load_file` does.
+    """
+    if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", name):
+        return None
+    try:
+        found = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if found is None or not str(found.origin).endswith(".py"):
+        return None
+    return load_file(found.origin)
+
+
+def failure(error: BaseException, file: str, top: str) -> SpecError:
+    """What is wrong with a module that can't be loaded: one sentence with the file and the line.
+
+    top: the folder of its package, or the file itself, where the line is looked for.
+    """
+    said = " ".join(str(getattr(error, "msg", error)).split()).rstrip(".")
+    kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
+    return SpecError(f"{file} can't be loaded: {kind}{said} ({_line_of(error, file, top)}).")
+
+
+def _line_of(error: BaseException, file: str, top: str) -> str:
+    """The file and line, below `top`, where importing a module failed."""
+    places = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+    for name, line in reversed(places):
+        parts = Path(name).parts
+        if top in parts:
+            return f"{'/'.join(parts[parts.index(top) :])}, line {line}"
+    return file
+
+
+def _existing(path: str | Path) -> Path:
+    """The absolute path of a Python file; the ending may be left out. Raises LabError."""
+    shown = shortened(path)
+    try:
+        given = Path(path).expanduser()
+        is_folder, is_file = given.is_dir(), given.is_file()
+        file = given if given.suffix == ".py" or is_folder else Path(f"{given}.py")
+        if file.is_file():
+            return file.resolve()
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or no home folder
+        is_folder = is_file = False
+    if is_folder:
+        raise LabError(f"{shown} is a folder: name the file in it that has the spec.")
+    if is_file:
+        raise LabError(f"{shown} is no Python file: a spec stands in a file that ends in .py.")
+    raise LabError(f"There is no file {quoted(shown)}; check its path.")
+
+
+def _place_of(file: Path) -> tuple[Path, str]:
+    """The folder from which a file is imported, and the dotted name of its module there."""
+    names, folder = [file.stem], file.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    if len(names) > 1 and file.stem == "__init__":
+        del names[-1]
+    return folder, ".".join(names)
+
+
+def _imported(name: str, file: Path, shown: str) -> ModuleType:
+    """The module of a file. Raises LabError and SpecError."""
+    top = name.partition(".")[0] if "." in name else file.name
+    try:
+        if _is_found(name, file):
+            return importlib.import_module(name)
+        if "." not in name:
+            return _imported_as(_own_name(file), file)
+    except (Exception, SystemExit) as error:
+        raise failure(error, shown, top) from error
+    raise LabError(
+        f"{shown} is a part of the package {top}, and Python has another package of that name:"
+        " rename the folder."
+    )
+
+
+def _is_found(name: str, file: Path) -> bool:
+    """Does Python find just this file under this name?"""
+    if not all(each.isidentifier() and not keyword.iskeyword(each) for each in name.split(".")):
+        return False
+    try:
+        found = importlib.util.find_spec(name)
+    except ValueError:  # a module without a spec, such as __main__
+        return False
+    return found is not None and Path(str(found.origin)).resolve() == file
+
+
+def _own_name(file: Path) -> str:
+    """A name for the module of a file whose own name is no module's, or another module's."""
+    return f"{re.sub(r'[^A-Za-z0-9]+', '_', file.stem)}_{short_hash(str(file))[:8]}"
+
+
+def _imported_as(name: str, file: Path) -> ModuleType:
+    if name in sys.modules:
+        return sys.modules[name]
+    found = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    try:
+        found.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _only_spec_of(module: ModuleType, shown: str) -> Spec:
+    """The module's `spec`, or the only one that it has. Raises LabError."""
+    named = vars(module).get("spec")
+    if isinstance(named, Spec):
+        return named
+    found = {id(each): name for name, each in vars(module).items() if isinstance(each, Spec)}
+    if len(found) == 1:
+        return getattr(module, *found.values())
+    if found:
+        names = ", ".join(found.values())
+        raise LabError(f"{shown} has several specs ({names}): call the one to be loaded `spec`.")
+    raise LabError(f"{shown} has no spec: write spec = Spec(...) in it.")
+
+
+def _loaded(root: Path, name: str) -> dict[str, Path]:
+    """The loaded modules, with their files, that are read again together with this one.
+
+    These are all of its package, or the single modules in the folder.
+    """
+    package, dot, _ = name.partition(".")
+    found = {}
+    for each, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is None or not file.endswith(".py") or each == "__main__":
+            continue
+        if (each.partition(".")[0] == package) if dot else Path(file).resolve().parent == root:
+            found[each] = Path(file)
+    return found
+
+
+def _forget_if_edited(root: Path, name: str) -> None:
+    """Let the modules be imported anew if a file of one of them was edited, or is gone."""
+    known = _read.get((root, name), {})
+    if any(not file.is_file() or file.stat().st_mtime != time for file, time in known.items()):
+        for each in _loaded(root, name):
+            del sys.modules[each]

@@ -1,0 +1,290 @@
+"""Specs outside the kit: any folder, any file name, with what stands beside them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from protocol_lab import LabError
+from protocol_lab.catalog import known_as, load
+from protocol_lab.cli import main
+from protocol_lab.errors import SpecError
+from protocol_lab.explore import explore
+from protocol_lab.notebook import step
+from protocol_lab.spark.model_transfer import model_from, recipe_of
+from protocol_lab.traces.links import link_text, read_link
+from protocol_lab.traces.scenarios import play, read_scenario, save_scenario, scenarios_of
+from protocol_lab.traces.text_exports import to_json, to_python
+from protocol_lab.traces.walk import Walk
+
+COUNTER = '''
+"""Counts to three."""
+from typing import NamedTuple
+
+from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
+
+
+class Constants(NamedTuple):
+    top: int = 3
+
+
+class State(Struct):
+    n: Int8
+
+
+spec = Spec("counter", State, Constants, meaning=__doc__)
+
+
+@spec.init
+def start(s, c):
+    return TAKEN
+
+
+@spec.action
+def count(s, c):
+    if s.n == c.top:
+        return "at the top"
+    s.n += 1
+    return TAKEN
+
+
+@spec.invariant
+def small(s, c):
+    return HOLDS if s.n < 9 else "too large"
+'''
+SCENARIO = "# spec: counter  top=2\n# Twice\ncount()\ncount()\n!blocked count()\n!holds small\n"
+PLAIN = ["--engine", "python"]
+
+
+def written(folder: Path, name: str = "counter.py", text: str = COUNTER) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def states(name: str | Path, **constants) -> int:
+    return explore(load(str(name)).bind(**constants), engine="python", progress=False).distinct
+
+
+@pytest.mark.parametrize(
+    "place", ["counter.py", "my/counter.py", "a b/two-phase.py", "my/json.py", "my/class.py"]
+)
+def test_a_spec_is_found_by_the_path_of_its_file(here, place):
+    file = written((here / place).parent, Path(place).name)
+    assert states(place) == states(place.removesuffix(".py") if "/" in place else place) == 4
+    assert states(file) == 4
+    assert known_as(load(place)) == place
+    assert json.loads('{"still": "json"}') == {"still": "json"}
+
+
+def test_two_files_of_one_name_are_two_specs(here):
+    one = written(here / "one")
+    two = written(here / "two", text=COUNTER.replace("top: int = 3", "top: int = 5"))
+    assert (states(one), states(two), states(one)) == (4, 6, 4)
+
+
+def test_what_stands_beside_a_file_can_be_imported(here):
+    written(here / "my", text=COUNTER.replace("top: int = 3", "top: int = limits.TOP"))
+    text = (here / "my" / "counter.py").read_text(encoding="utf-8")
+    written(here / "my", text=f"import limits\n{text}")
+    written(here / "my", "limits.py", "TOP = 6\n")
+    assert states("my/counter.py") == 7
+
+
+def test_a_file_in_a_package_is_loaded_as_its_part(here):
+    text = COUNTER.replace("top: int = 3", "top: int = TOP")
+    written(here / "mine" / "deep", "__init__.py", "")
+    written(here / "mine", "__init__.py", "")
+    written(here / "mine", "limits.py", "TOP = 6\n")
+    written(here / "mine" / "deep", text=f"from ..limits import TOP\n{text}")
+    assert states("mine/deep/counter.py") == 7
+    written(here / "other" / "mine", "__init__.py", "")
+    written(here / "other" / "mine", text=COUNTER)
+    with pytest.raises(LabError, match="Python has another package of that name: rename"):
+        load("other/mine/counter.py")
+
+
+def test_a_spec_is_found_by_the_name_of_its_module(here, monkeypatch):
+    monkeypatch.syspath_prepend(here)
+    written(here / "my")
+    written(here, "alone.py")
+    assert states("my.counter") == states("alone") == 4
+    assert load("alone") is load("alone.py")
+
+
+def test_a_file_of_the_catalog_is_the_spec_of_the_catalog():
+    path = Path(__file__).parent.parent / "kafka_spec" / "id_sequence.py"
+    assert load(str(path)) is load("kafka.id_sequence")
+    assert known_as(load(str(path))) == "kafka.id_sequence"
+
+
+def test_an_edited_file_is_read_again_and_so_is_one_beside_it(here):
+    written(here, text=f"import limits\n{COUNTER.replace('= 3', '= limits.TOP')}")
+    written(here, "limits.py", "TOP = 6\n")
+    assert states("counter.py") == 7
+    assert load("counter.py") is load("counter.py")
+    written(here, "limits.py", "TOP = 8  # now\n")
+    assert states("counter.py") == 9
+    written(here, text=COUNTER)
+    assert states("counter.py") == 4
+
+
+def test_the_only_spec_of_a_file_may_have_any_name(here):
+    written(here, text=COUNTER.replace("@spec", "@mine").replace("spec = ", "mine = "))
+    assert states("counter.py") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("no/such.py", "", "There is no file 'no/such.py'; check its path."),
+        ("no/such", "", "There is no file 'no/such'; check its path."),
+        ("./", "", "./ is a folder: name the file in it that has the spec."),
+        ("./notes.txt", "hello", "./notes.txt is no Python file"),
+        ("none.py", "x = 1\n", "none.py has no spec: write spec = Spec(...) in it."),
+        ("no_such_module_here", "", "There is no spec 'no_such_module_here'"),
+        (
+            "two.py",
+            "from protocol_lab import Spec\none = Spec('one', int)\nother = Spec('other', int)\n",
+            "two.py has several specs (one, other): call the one to be loaded `spec`.",
+        ),
+        ("syntax.py", "def f(:\n", "SyntaxError: invalid syntax (syntax.py, line 1)."),
+        ("fails.py", "\n1 / 0\n", "fails.py can't be loaded: ZeroDivisionError: division by zero"),
+        ("leaves.py", "raise SystemExit(0)\n", "SystemExit: 0 (leaves.py, line 1)."),
+        ("a-b.py", "\nimport no_such\n", "No module named 'no_such' (a-b.py, line 2)."),
+        ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "has to take the state"),
+    ],
+)
+def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text, sentence):
+    if text:
+        written(here, Path(name).name, text)
+    with pytest.raises(LabError) as error:
+        load(name)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    code = main(["check", name])
+    assert code == (4 if isinstance(error.value, SpecError) else 3)
+    assert str(error.value) in capsys.readouterr().err
+
+
+def test_the_commands_take_a_path(here, capsys):
+    written(here / "my")
+    assert main(["check", "my/counter.py", *PLAIN, "--set", "top=5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["distinct"] == 6
+    assert main(["simulate", "my/counter.py", "--walks", "2", "--steps", "3"]) == 2
+    assert main(["specs", "my/counter.py", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out.splitlines()[-1])["specs"]
+    assert [each["name"] for each in listed] == ["counter"]
+
+
+def test_a_trace_of_a_spec_by_path_replays_from_its_file(here, capsys):
+    written(here / "my folder")
+    words = ["check", "my folder/counter.py", *PLAIN, "--set", "top=12", "--trace", "trace.txt"]
+    assert main(words) == 1
+    assert '# spec: "my folder/counter.py"  top=12' in Path("trace.txt").read_text(encoding="utf-8")
+    assert main(["replay", "trace.txt"]) == 0
+    assert "✓ violates small" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("folder", ["my", "my/scenarios"])
+@pytest.mark.parametrize("called", ["counter", "counter.py"])
+def test_a_scenario_names_a_spec_beside_it_or_above_it(here, folder, called):
+    written(here / "my")
+    text = SCENARIO.replace("spec: counter", f"spec: {called}")
+    file = written(here / folder, "twice.txt", text)
+    assert play(read_scenario(file)).state.n == 2
+
+
+def test_scenarios_beside_a_file_are_offered_by_the_stepper(here):
+    written(here / "my")
+    file = written(here / "my" / "scenarios", "twice.txt", SCENARIO)
+    written(here / "my" / "scenarios", "other.txt", SCENARIO.replace("counter", "other"))
+    assert scenarios_of("my/counter.py") == [file]
+    stepper = step("my/counter.py")
+    assert stepper._session.shipped == [{"name": "twice", "title": "Twice"}]
+
+
+def test_a_walk_leads_back_to_its_file(here):
+    written(here / "my")
+    model = load("my/counter.py").bind(top=2)
+    walk = Walk.begin(model)
+    walk.take("count()")
+    assert play(read_scenario(save_scenario(walk, "one.txt"))).state.n == 1
+    assert read_link(link_text(walk), model).state.n == 1
+    assert json.loads(to_json(walk))["spec"] == "my/counter.py"
+    program = written(here, "again.py", to_python(walk))
+    words = [sys.executable, str(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=here)
+    assert "n=1" in done.stdout.replace(" ", "")
+
+
+def test_a_text_from_somebody_else_runs_no_file(here):
+    written(here, text="raise AssertionError('it was run')\n")
+    with pytest.raises(LabError, match="a text can't have files run: load it"):
+        read_link(link_of("# spec: counter.py\n"))
+    with pytest.raises(LabError, match="There is no spec 'counter'"):
+        read_link(link_of("# spec: counter\n"))
+
+
+def link_of(text: str) -> str:
+    """A link as somebody might send it."""
+    import zlib
+    from base64 import urlsafe_b64encode
+
+    data = text.encode()
+    pressed = zlib.compress(data, level=9, wbits=-zlib.MAX_WBITS)
+    return "lab1." + urlsafe_b64encode(zlib.crc32(data).to_bytes(4, "big") + pressed).decode()
+
+
+def test_the_installed_command_sees_the_current_folder(here):
+    written(here)
+    code = "import sys; sys.argv[0] = 'protocol-lab'; from protocol_lab.__main__ import run; run()"
+    words = [sys.executable, "-c", f"import sys; sys.path.remove(''); {code}", "specs", "counter"]
+    kit = str(Path(__file__).parent.parent)
+    settings = {**os.environ, "PYTHONPATH": kit}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=here, env=settings)
+    assert done.stdout.startswith("counter  Counts to three."), done.stderr
+
+
+@pytest.mark.parametrize("name", ["my_counter.py", "two-phase.py"])
+def test_a_spec_by_path_is_made_again_from_its_recipe(here, name):
+    written(here / "my", name)
+    model = load(f"my/{name}").bind(top=2)
+    recipe = recipe_of(model)
+    assert recipe.spec[0] in recipe.packages
+    assert model_from(recipe).model.layout == model.layout
+
+
+def test_a_package_is_shipped_though_only_a_part_of_it_was_loaded(here, monkeypatch):
+    """As the fuzzer does, which gives modules names of its own."""
+    monkeypatch.syspath_prepend(here)
+    written(here / "parts_of", "__init__.py", "")
+    file = written(here / "parts_of")
+    found = importlib.util.spec_from_file_location("parts_of.counter", file)
+    module = importlib.util.module_from_spec(found)
+    monkeypatch.setitem(sys.modules, found.name, module)
+    found.loader.exec_module(module)
+    assert "parts_of" not in sys.modules
+    assert recipe_of(module.spec.bind()).packages == ("parts_of", "protocol_lab")
+
+
+@pytest.mark.spark
+def test_spark_ships_a_spec_by_path_and_what_stands_beside_it(here):
+    from protocol_lab.spark.session import local_session
+
+    written(here / "my", "limits.py", "def top(c):\n    return c.top\n")
+    text = COUNTER.replace("s.n == c.top", "s.n == top(c)")
+    written(here / "my", "two-phase.py", f"from limits import top\n{text}")
+    model = load("my/two-phase.py").bind(top=5)
+    session = local_session()
+    try:
+        asked = {"session": session, "driver_below": 0, "partitions": 2, "progress": False}
+        found = explore(model, engine="spark", **asked)
+    finally:
+        session.stop()
+    assert found.distinct == 6
+    assert {level["where"] for level in found.levels[1:]} == {"spark"}

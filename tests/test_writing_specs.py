@@ -1,0 +1,48 @@
+"""The guide to writing specs: its code, put together, is a module that runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import protocol_lab
+from protocol_lab.catalog import load
+from protocol_lab.cli import main
+from protocol_lab.drawing.pictures import picture
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import initial
+
+GUIDE = Path(__file__).parent.parent / "docs" / "writing_specs.md"
+
+
+@pytest.fixture(scope="module")
+def lock(tmp_path_factory) -> Path:
+    """All Python of the guide as one file; loading it runs every assertion in it."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    file = tmp_path_factory.mktemp("guide") / "lock.py"
+    file.write_text("\n\n".join(blocks), encoding="utf-8")
+    return file
+
+
+def test_the_code_of_the_guide_runs_and_is_compiled(lock):
+    spec = load(lock)
+    found = explore(spec.bind(), progress=False)
+    assert (found.verdict, found.never_reached) == ("holds", [])
+    assert found.distinct == explore(spec.bind(), engine="python", progress=False).distinct
+    row = next(initial(spec.bind())).row
+    assert "has the lock" in picture(spec.bind(), row)
+
+
+def test_the_commands_of_the_guide_run(lock, capsys, monkeypatch):
+    monkeypatch.chdir(lock.parent)
+    text = GUIDE.read_text(encoding="utf-8")
+    commands = re.findall(r"^python3 lab.py (check lock.py .*)$", text, re.MULTILINE)
+    assert [main(each.split()) for each in commands] == [0, 1]
+
+
+def test_every_name_of_the_tables_is_there():
+    named = re.findall(r"`(\w+)(?:\(|`)", GUIDE.read_text(encoding="utf-8"))
+    helpers = set(protocol_lab.__all__) - {"addition", "choice", "capacity", "find", "erase"}
+    helpers -= {"CapacityExceeded", "LabError", "NEXT", "NO_LIMIT", "Limits", "Where", "flag"}
+    helpers -= {"always", "is_subset", "only", "smallest", "submasks", "HOLDS", "Spec"}
+    assert sorted(helpers - set(named)) == []
