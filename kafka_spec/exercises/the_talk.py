@@ -231,9 +231,10 @@ def elect_an_eligible_one(s: State, c: Constants, replica: Replica):
     ],
     answer=elect_an_eligible_one,
     why="The controller writes every change of the ISR, so it knows who left when. While the ISR is"
-    " smaller than min_isr nothing is committed, so whoever leaves it then has all that is. The"
-    " order among them does not matter for safety. Kafka has this since 4.0 as eligible leader"
-    " replicas (KIP-966), on for new clusters since 4.1.",
+    " smaller than min_isr nothing is committed, so whoever leaves it in the change that takes it"
+    " below min_isr, or later, has all that is. The order among them does not matter for safety."
+    " Kafka has this since 4.0 as eligible leader replicas (KIP-966), on for new clusters since"
+    " 4.1.",
 )
 def elect_safely(answer) -> Feedback:
     """Write an election rule that never loses a committed message.
