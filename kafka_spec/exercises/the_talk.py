@@ -226,8 +226,8 @@ def elect_an_eligible_one(s: State, c: Constants, replica: Replica):
     hints=[
         "Logs alone don't tell: an uncommitted message looks like any other. What has the"
         " controller seen that the logs don't show?",
-        "`s.zk_state.eligible` is the set of those that left the ISR when it was too small to"
-        " commit. Why can't anything have been committed since?",
+        "`s.zk_state.eligible` is the set of those whose leaving left the ISR too small to commit."
+        " Why can't anything have been committed since?",
     ],
     answer=elect_an_eligible_one,
     why="The controller writes every change of the ISR, so it knows who left when. While the ISR is"
