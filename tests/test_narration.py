@@ -46,5 +46,5 @@ def test_a_walk_stands_after_a_slide():
 
 def test_a_section_of_the_page_on_real_kafka():
     assert real_kafka("4.3 Who is elected").data.startswith("#### 4.3 Who is elected")
-    with pytest.raises(Exception, match="no section that begins with '9.9'"):
+    with pytest.raises(Exception, match="no section that begins with"):
         real_kafka("9.9")
