@@ -7,10 +7,13 @@ stays offline. `election_rule` says how one is found:
 - latest_offset, the talk's idea: the alive replica whose last record is of the latest leader
   epoch, and among those the one with the longest log;
 - first_alive, Kafka's rule that the talk starts with (slides 30-31; the original does not have
-  it): the first alive replica of the replica list, which is in the order of the replicas' numbers;
+  it): the first alive replica of the replica list, which is in the order of the replicas' numbers.
+  This is simplified: in Kafka the preferred leader is the first of the list, so that
+  swap_preferred_leader would reorder it, and here it does not;
 - eligible_leader_replicas, what Kafka got instead (KIP-966; the original does not have it):
-  whoever leaves the ISR while it is smaller than min_isr is remembered in `zk_state.eligible`, and
-  one of these may be elected when the ISR is empty; even its last member may leave it.
+  whoever leaves the ISR in the change that takes it below min_isr, or later, is remembered in
+  `zk_state.eligible`, and one of these may be elected when the ISR is empty; even its last member
+  may leave it.
 
 Leaders change at once, for all who look into `zk_state`. Only followers lag: after each election a
 replica must become a follower (truncate) before it fetches.
@@ -22,6 +25,9 @@ What breaks: committed_messages_never_lost. first_alive loses a committed messag
 latest_offset survives that story (slides 32-34), but not all stories: a message that was copied
 but never committed may have a later epoch than a committed one at the same offset. With min_isr=2
 the shortest such loss takes 15 steps, those of slides 46-56; with min_isr=1, 5 steps.
+
+Simplified: a leader whose ISR is smaller than min_isr still appends, and only does not commit.
+Kafka refuses such a write with acks=all (NotEnoughReplicasException).
 
 Left out: writes with other acks than all; more than one request in flight from a producer; deaths
 of other replicas than `unstable_replica`; lost disks; deposed leaders that do not know it.

@@ -80,6 +80,12 @@ def test_the_notebooks_and_files_that_it_names_exist():
         assert (ROOT / path).exists(), path
 
 
+def test_the_counterexample_that_it_shows_is_a_scenario_that_is_played():
+    [shown] = re.findall(r"```\n(produce_message.*?)```", README, re.DOTALL)
+    path = ROOT / "kafka_spec" / "scenarios" / "min_isr_1_latest_offset_loses_data.txt"
+    assert shown in path.read_text(encoding="utf-8")
+
+
 def test_every_scenario_names_a_spec_of_the_catalog():
     for path in ROOT.glob("*_spec/scenarios/*.txt"):
         assert read_scenario(path).spec_name in spec_names()

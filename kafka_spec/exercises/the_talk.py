@@ -226,14 +226,15 @@ def elect_an_eligible_one(s: State, c: Constants, replica: Replica):
     hints=[
         "Logs alone don't tell: an uncommitted message looks like any other. What has the"
         " controller seen that the logs don't show?",
-        "`s.zk_state.eligible` is the set of those that left the ISR when it was too small to"
-        " commit. Why can't anything have been committed since?",
+        "`s.zk_state.eligible` is the set of those whose leaving left the ISR too small to commit."
+        " Why can't anything have been committed since?",
     ],
     answer=elect_an_eligible_one,
     why="The controller writes every change of the ISR, so it knows who left when. While the ISR is"
-    " smaller than min_isr nothing is committed, so whoever leaves it then has all that is. The"
-    " order among them does not matter for safety. Kafka has this since 4.0 as eligible leader"
-    " replicas (KIP-966), on for new clusters since 4.1.",
+    " smaller than min_isr nothing is committed, so whoever leaves it in the change that takes it"
+    " below min_isr, or later, has all that is. The order among them does not matter for safety."
+    " Kafka has this since 4.0 as eligible leader replicas (KIP-966), on for new clusters since"
+    " 4.1.",
 )
 def elect_safely(answer) -> Feedback:
     """Write an election rule that never loses a committed message.

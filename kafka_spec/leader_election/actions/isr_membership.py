@@ -29,7 +29,7 @@ def become_out_of_sync(s: State, c: Constants, replica: Replica):
     if not is_in_isr(s, replica):
         return "the replica is not in the ISR"
     if missing(s, replica) <= 0:
-        return "the replica has all of the leader's messages"
+        return "the replica's log is at least as long as the leader's"
     change_isr(s, c, without_node(s.zk_state.isrs, replica))
     commit(s, c)
     return TAKEN

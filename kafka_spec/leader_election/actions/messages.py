@@ -51,7 +51,7 @@ def replicate(s: State, c: Constants, replica: Replica, entries: Range(1, most_e
     if not is_ready_to_fetch(s, replica):
         return "the replica has not become a follower of this leader yet"
     if missing(s, replica) <= 0:
-        return "the replica has all of the leader's messages"
+        return "the replica's log is at least as long as the leader's"
     for _ in range(entries):
         mine, theirs = log_of(s, replica), log_of(s, s.zk_state.leader)
         append(mine, theirs.items[mine.length])

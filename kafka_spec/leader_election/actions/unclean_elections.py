@@ -72,7 +72,7 @@ def unclean_leader_election_choose_first_alive(s: State, c: Constants, replica: 
 
 
 def elect_eligible_leader_replica(s: State, c: Constants, replica: Replica):
-    """KIP-966: elect the first alive replica in the list that left the ISR when it was too small.
+    """KIP-966: elect the first alive replica in the list whose leaving left the ISR too small.
 
     Nothing has been committed since then, so it has all committed messages: the election is clean.
     """

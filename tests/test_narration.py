@@ -1,0 +1,50 @@
+"""What the Kafka notebooks look up: who lacks a committed record, and how a loss ends."""
+
+import pytest
+
+from kafka_spec.exercises.narration import (
+    at_slide,
+    go_on,
+    holding,
+    lacking_committed,
+    real_kafka,
+    told,
+)
+
+CLEAN_ELECTION = """
+    # replica 2 is in the ISR
+    controller_elect_leader(new_leader=2)
+    become_leader(request=LeaderAndIsrRequest(leader_epoch=3))
+    leader_write(replica=2)
+    become_follower_truncate_kip_101(follower=1, request=LeaderAndIsrRequest(leader_epoch=3))
+"""
+
+
+def test_a_broken_isr_property_ends_as_a_loss():
+    name = "kip_101_weak_isr_two_replicas"
+    before = go_on(name, "")
+    constants = before.model.constants
+    assert lacking_committed(before.state, constants) == {2}
+    assert holding(before.state, constants, record=0) == {1}
+    lost = go_on(name, CLEAN_ELECTION, max_leader_epoch=3, max_records=3)
+    assert holding(lost.state, lost.model.constants, record=0) == set()
+    assert [moment.caption for moment in lost.path[-4:-2]] == ["replica 2 is in the ISR", ""]
+
+
+def test_a_story_is_told_by_a_sequence_diagram_its_last_states_and_all_folded():
+    page = told("kip_101_weak_isr_two_replicas", frames=1).data
+    assert page.count("<img") == 3
+    assert page.index("<details>") > page.index("Sequence diagram: controller_elect_leader")
+
+
+def test_a_walk_stands_after_a_slide():
+    walk = at_slide("talk_46_56_found_scenario", 50)
+    assert str(walk.moment.step) == "replicate(replica=2, entries=1)"
+    refused = [each.reason for each in walk.attempts() if each.action.name == "become_out_of_sync"]
+    assert "the replica's log is at least as long as the leader's" in refused
+
+
+def test_a_section_of_the_page_on_real_kafka():
+    assert real_kafka("4.3 Who is elected").data.startswith("#### 4.3 Who is elected")
+    with pytest.raises(Exception, match="no section that begins with"):
+        real_kafka("9.9")
