@@ -33,6 +33,7 @@ __all__ = [
     "challenge",
     "check_property",
     "explore",
+    "frames",
     "graph",
     "lasso",
     "load",
@@ -122,6 +123,24 @@ def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = Non
     moments = walk.path if slides is None else _moments_of(walk, slides)
     alternative = "; ".join(caption(walk.model, moment) for moment in moments)
     return HTML(image_html(picture_strip(walk, columns, moments), alternative))
+
+
+def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
+    """The decisive states of a walk, or of a scenario by name, and below them all of it, folded.
+
+    Depths count states, the first being 1; -1 is the last. Raises LabError for an unknown scenario,
+    or for a depth that the walk does not have.
+    """
+    walk = play(scenario(of)) if isinstance(of, str) else of
+    path = walk.path
+    if not depths or not all(1 <= abs(depth) <= len(path) for depth in depths):
+        raise LabError(f"frames: give depths from 1 to {len(path)}; -1 is the last state.")
+    chosen = [path[depth - 1 if depth > 0 else depth] for depth in depths]
+    alternative = "; ".join(caption(walk.model, moment) for moment in chosen)
+    return HTML(
+        image_html(picture_strip(walk, columns, chosen), alternative)
+        + f"<details><summary>All {len(path)} states</summary>{strip(walk).data}</details>"
+    )
 
 
 def graph(model: Model, **options: Any) -> HTML:

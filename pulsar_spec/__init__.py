@@ -1,6 +1,6 @@
 """Topic compaction in Pulsar: one spec a module.
 
-    compaction                  compaction as it is, with its two open bugs
+    compaction                  compaction as its specification has it, with two bugs
     compaction_duplicate_fixed  a fix for the duplicate message
     compaction_leak_fixed       a fix for the leaked ledger
 

@@ -1,4 +1,4 @@
-"""Topic compaction as Pulsar does it, with its two open bugs.
+"""Topic compaction after its TLA+ specification, with the two bugs that this reproduces.
 
 What it models: one topic, a producer, a compactor that works in two phases, the broker that serves
 the result, and crashes of that broker at any moment. Read `model` for the constants and the state,
@@ -11,8 +11,9 @@ consumer: the original's does nothing; with `consumer_reads` one of two others r
 What breaks:
 
 - compacted_ledger_leak. A crash between the writing of a ledger and the deletion of the one before
-  leaves one behind, since only the last ledger but one is ever deleted. One crash and three
-  compactions are enough, for any messages.
+  leaves one behind, since only the last ledger but one is ever deleted: a simplification that the
+  original names as such. Pulsar deletes the previous context's ledger (in_real_pulsar.md, 3, 4).
+  One crash and three compactions are enough, for any messages.
 - duplicate_null_key_message, with retain_null_key and without any crash. Between the update of the
   context and that of the horizon, the new ledger stands beside the old horizon: a message without a
   key is in the ledger, and once more in the topic after the horizon. For a message with a key that

@@ -12,7 +12,7 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.notebook import check_property, lasso, scenario, show, source
+from protocol_lab.notebook import check_property, frames, lasso, scenario, show, source
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.traces.walk import Walk
@@ -123,6 +123,19 @@ def test_only_walks_are_shown_and_only_code_has_a_source():
         show(LOGS)
     with pytest.raises(LabError, match="functions or classes"):
         source("kafka.kip_320")
+
+
+def test_decisive_frames_are_shown_and_the_rest_is_folded():
+    page = frames("ledger_life", 7, -1).data
+    shown, folded = page.split("<details>")
+    assert "LAC 1" in shown
+    assert "closes the ledger" in shown
+    assert "chooses three bookies" not in shown
+    assert "chooses three bookies" in folded
+    assert "All 15 states" in folded
+    for depth in (0, 16, -16):
+        with pytest.raises(LabError, match="depths from 1 to 15"):
+            frames("ledger_life", depth)
 
 
 def test_a_long_run_is_scrolled_and_not_made_small():

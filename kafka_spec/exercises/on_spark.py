@@ -79,11 +79,12 @@ def two_hold_what_is_committed(s: State, c: Constants):
         WHERE exists(map_entries(replica_state),
                      r -> r.value.leader = r.key AND r.value.hw > 0 AND size(r.value.isr) = 1)
     """,
-    why="The model has no `min.insync.replicas`, so an ISR of one commits by itself. In each of"
-    " these states the loss of a single disk loses a committed record.",
+    why="The model has no `min.insync.replicas`, so an ISR of one commits by itself. A committed"
+    " record needs no other copy for that: how many there are the state alone doesn't say, since a"
+    " replica outside the ISR may hold it as well. But none has to.",
 )
 def count_lonely_promises(answer) -> Feedback:
-    """Count the states in which a promise rests on a single log.
+    """Count the states in which an ISR of one has committed something.
 
     In how many states is there a replica that believes it leads, has a high watermark above 0, and
     is alone in its own ISR? Give the number; the check counts with the native explorer.
