@@ -4,7 +4,7 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
-from protocol_lab.teaching.exercises import shortest_path
+from protocol_lab.teaching.exercises import shortest_path, wrong
 from protocol_lab.teaching.predictions import PredictionField, predict
 
 logs = load("kafka.finite_replicated_log")
@@ -77,6 +77,11 @@ def test_without_a_prediction_the_answer_is_folded_away():
     assert shown.startswith("<details><summary>")
     assert "49. Seven times seven." in shown
     assert str(feedback) == "The run says: 49. Seven times seven."
+
+
+def test_a_tag_in_a_judgement_stays_readable():
+    shown = wrong("TypeError: <lambda>() takes 1, `a < b`")._repr_markdown_()
+    assert shown == "> **✗ Not yet.** TypeError: &lt;lambda>() takes 1, `a < b`"
 
 
 def test_the_text_form_says_what_can_be_answered():

@@ -35,8 +35,8 @@ class Feedback:
 
     def _repr_markdown_(self) -> str:
         if self.passed is None:
-            return folded("The answer. Predict first, then open it.", self.text)
-        shown = f"> **{self.verdict}** " + self.text.replace("\n", "\n> ")
+            return folded("The answer. Predict first, then open it.", _as_text(self.text))
+        shown = f"> **{self.verdict}** " + _as_text(self.text).replace("\n", "\n> ")
         if self.steps:
             listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
             shown += f"\n\n```text\n{listed}\n```"
@@ -60,6 +60,13 @@ def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
 
 def _walk_to(found: Result | Walk | None) -> Walk | None:
     return Walk.along(found) if isinstance(found, Result) else found
+
+
+def _as_text(text: str) -> str:
+    """The text with no tag in it, which Markdown would take as HTML: <lambda> would vanish."""
+    parts = text.split("`")  # every second one is code, where a tag is none
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def folded(summary: str, content: str) -> str:
