@@ -474,6 +474,7 @@ def open_notebooks(options):
         "--log-level=WARN",
         "--ServerApp.root_dir=" + str(HERE),
         "--LabApp.default_url=/lab/tree/" + START,
+        *jupyterlab_defaults(VENV / "share" / "jupyter" / "lab"),
     ]
     if not has_display() and "--no-browser" not in options:
         command.append("--no-browser")
@@ -481,6 +482,38 @@ def open_notebooks(options):
         command.append("--allow-root")  # as in a container, where there is no other user
     say("Starting JupyterLab; Ctrl-C ends it.")
     return run(command + options)
+
+
+def jupyterlab_defaults(folder):
+    """Options for a JupyterLab that asks nothing about news, and begins with its side bars closed.
+
+    It keeps a widget's state with the notebook: without a kernel a stepper then shows where it was
+    left. What the reader changes has precedence over these settings.
+    """
+    settings, workspaces = folder / "settings", folder / "workspaces"
+    overrides = {
+        "@jupyterlab/apputils-extension:notification": {
+            "fetchNews": "false",
+            "checkForUpdates": False,
+        },
+        "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
+    }
+    write_json(settings / "overrides.json", overrides)
+    workspace = workspaces / "default-37a8.jupyterlab-workspace"  # the name JupyterLab gives it
+    if not workspace.exists():
+        closed = {"collapsed": True, "visible": True, "widgets": []}
+        layout = {"layout-restorer:data": {"left": closed, "right": closed}}
+        write_json(workspace, {"data": layout, "metadata": {"id": "default"}})
+    return [
+        "--LabApp.app_settings_dir=" + str(settings),
+        "--LabApp.workspaces_dir=" + str(workspaces),
+    ]
+
+
+def write_json(path, content):
+    """Write a file, and the folders on the way to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 def has_display():

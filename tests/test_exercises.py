@@ -12,12 +12,10 @@ import pytest
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
-from protocol_lab.explore import explore
 from protocol_lab.teaching.code_diff import diff_of
 from protocol_lab.teaching.exercises import (
     Exercise,
     exercise,
-    predict,
     right,
     same_invariant,
     shortest_path,
@@ -104,21 +102,6 @@ def test_an_exercise_is_found_by_its_name_alone():
 # --- The machinery ---------------------------------------------------------------------------
 
 logs = load("kafka.finite_replicated_log")
-
-
-def test_a_prediction_is_put_beside_what_is():
-    assert "49" in str(predict("How many?").settle(49))
-    assert predict("How many?").settle(49).passed is None
-    assert predict("How many?", 49).settle(49).passed
-    surprise = predict("How many?", 16).settle(49)
-    assert (surprise.passed, "16" in surprise.text, "49" in surprise.text) == (False, True, True)
-    assert predict("Which?", ["b", "A_c"]).settle({"a c", "B"}).passed
-
-
-def test_a_prediction_may_be_settled_by_an_exploration():
-    found = shortest_path(logs.bind(), lambda s, c: s.logs[1].end_offset == 2)
-    assert predict("After how many steps?", 2).settle(found).passed
-    assert predict("After how many steps?", "Holds").settle(explore(logs.bind())).passed
 
 
 def test_an_answer_that_fails_late_is_told_where():

@@ -294,6 +294,22 @@ def test_of_pips_output_only_the_stages_are_shown(capsys):
 # --- Running -------------------------------------------------------------------------------------
 
 
+def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_path):
+    options = lab.jupyterlab_defaults(tmp_path)
+    overrides = json.loads((tmp_path / "settings" / "overrides.json").read_text(encoding="utf-8"))
+    assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    (workspace,) = (tmp_path / "workspaces").iterdir()
+    layout = json.loads(workspace.read_text(encoding="utf-8"))["data"]["layout-restorer:data"]
+    assert layout["left"]["collapsed"]
+    assert [option.partition("=")[2] for option in options] == [
+        str(tmp_path / "settings"),
+        str(tmp_path / "workspaces"),
+    ]
+    workspace.write_text("arranged", encoding="utf-8")
+    lab.jupyterlab_defaults(tmp_path)
+    assert workspace.read_text(encoding="utf-8") == "arranged"
+
+
 @pytest.mark.parametrize("word", ["help", "--help", "-h"])
 def test_help_needs_no_set_up(kit, word, capsys):
     assert lab.main([word]) == 0

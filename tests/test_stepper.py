@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -10,18 +11,20 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.distance.nearest_violation import EXACT, MORE, NEVER, Distance, Near
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text, constant_texts, spec_title, words
+from protocol_lab.explore import explore
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.spec.spec import Spec
 from protocol_lab.stepper import Stepper, live
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.teaching.challenges import challenges_of, shortest
+from protocol_lab.teaching.challenges import Challenge, challenges_of, goal_model, shortest
 from protocol_lab.traces.links import read_link
 from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
@@ -556,6 +559,7 @@ def settled(stepper, trait):
 
 
 def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
+    ask(talk, "spoilers", shown=True)
     ask(talk, "redo")
     assert talk.near == talk.graph == {}
     ask(talk, "shown")
@@ -564,6 +568,7 @@ def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
 
 def test_the_distance_falls_along_the_way_to_the_loss(talk):
     ask(talk, "shown")
+    ask(talk, "spoilers", shown=True)
     settled(talk, "near")
     for depth in (14, 15):
         ask(talk, "go_to", branch="main", depth=depth)
@@ -579,21 +584,77 @@ def test_the_distance_falls_along_the_way_to_the_loss(talk):
 def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
     hasty = partial(live.Nearness, seconds=0.0)
     monkeypatch.setattr(live, "Nearness", hasty)
-    stepper, told = Stepper(walk), []
+    stepper, told = Stepper(walk, spoilers=True), []
     stepper.observe(lambda change: told.append(change["new"]), "near")
     ask(stepper, "shown")
     wait_until(lambda: stepper.near.get("how", "").startswith("All "))
     texts = [each["here"] for each in told if "here" in each]
-    assert texts[0].startswith("more than ")
+    assert texts[0] == ""  # "more than 0 steps" would say nothing
     assert texts[-1] == "none can be reached"  # KIP-320 holds
+    assert {each["short"] for each in stepper.near["after"].values()} == {""}
 
 
-def test_distances_are_hidden_on_request_and_in_challenges(talk):
-    ask(talk, "spoilers", shown=False)
+def test_distances_are_shown_on_request_only(talk):
     ask(talk, "shown")
     assert not talk.view["spoilers"]
     assert talk.near == {}
     assert not Stepper(challenges_of("kafka")[0]).view["spoilers"]
+
+
+def test_what_is_not_known_is_not_written_on_a_button():
+    never, more, two = Distance(NEVER), Distance(MORE, 3), Distance(EXACT, 2)
+    shown = live._shown(Near(two, [never, more, two], "", 1, 0.0), ["a", "b", "c"])["after"]
+    assert [shown[step]["short"] for step in "abc"] == ["never", "", "2"]
+    assert [shown[step]["nearest"] for step in "abc"] == [False, False, True]
+    hopeless = live._shown(Near(never, [never, more], "", 1, 0.0), ["a", "b"])["after"]
+    assert [each["short"] for each in hopeless.values()] == ["", ""]
+
+
+def test_in_a_challenge_the_goal_is_measured():
+    def one_counts(s, c):
+        """The counter stands at two."""
+        return s.n == 2
+
+    challenge = Challenge("two", "Count", counter.name, "Count to two.", reach=one_counts)
+    model, names = goal_model(challenge, counter.bind())
+    assert names == ["goal_is_not_reached"]
+    (goal,) = model.spec.invariants
+    found = explore(model, engine="python", invariants=names)
+    assert found.violated == goal.name
+    assert goal_model(replace(challenge, reach=None, breaks="x"), model) == (model, ["x"])
+
+
+def test_the_picture_is_arranged_for_its_room(talk):
+    wide = ask(talk, "room", width=1200, height=400)["panel"]
+    assert wide["svg"] != ask(talk, "room", width=500, height=500)["panel"]["svg"]
+    narrow = talk.view["panel"]
+    assert narrow["width"] / narrow["height"] < wide["width"] / wide["height"]
+    assert "data-part" in narrow["svg"]
+    sizes = {(ask(talk, "redo")["panel"]["width"], talk.view["panel"]["height"]) for _ in range(6)}
+    assert sizes == {(narrow["width"], narrow["height"])}, "the scale changes on the way"
+
+
+def test_a_record_keeps_its_name_from_picture_to_picture(talk):
+    ask(talk, "room", width=600, height=400)
+    parts = re.compile(r'data-part="([^"]+)"')
+    before = set(parts.findall(ask(talk, "redo")["panel"]["svg"]))
+    after = set(parts.findall(ask(talk, "redo")["panel"]["svg"]))
+    assert {"crown", "Replica 1 0"} <= before & after
+
+
+def test_two_steppers_on_one_walk_agree(walk):
+    one, other = Stepper(walk), Stepper(walk)
+    ask(one, "undo")
+    assert other.view["timeline"]["depth"] == 2
+
+
+def test_a_fork_keeps_its_name_whatever_step_it_begins_with(walk):
+    stepper = Stepper(walk)
+    ask(stepper, "undo")
+    ask(stepper, "fork", name="my idea")
+    ask(stepper, "take", step="become_leader(request=LeaderAndIsrRequest(leader=1))")
+    assert (walk.branch, len(walk.path), set(walk.branches)) == ("my idea", 3, {"main", "my idea"})
+    assert walk.branches["main"] is walk.moment
 
 
 def test_a_state_is_found_and_the_way_to_it_laid_ahead(walk):

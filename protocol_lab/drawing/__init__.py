@@ -6,6 +6,7 @@ browser's fonts, styles or ids, so that many pictures fit on one page, in light 
 in files.
 
     cluster          what one picture shows, as plain values
+    arrangement      how a picture uses its room, in a file or on a screen
     placement        finds the place of everything in a `Cluster`, and draws it
     traffic          messages in flight and broken links, between the lanes
     changes          `drawing_of`: a picture with its differences from another state marked

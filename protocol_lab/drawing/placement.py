@@ -8,20 +8,29 @@ go, and widths are measured beforehand, so that nothing overlaps, with any numbe
 from dataclasses import dataclass
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Flag, Lane, Messages, Text
+from protocol_lab.drawing.arrangement import current, lane_gap, line_pitch, sized, small, tag
+from protocol_lab.drawing.cluster import (
+    Bar,
+    Card,
+    Cluster,
+    Entry,
+    Flag,
+    Lane,
+    Message,
+    Messages,
+    Text,
+)
 from protocol_lab.drawing.describe import describe, entry_text
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
 from protocol_lab.drawing.traffic import Tracks, draw_tracks, tracks_of
 
 MARGIN = 14
 BADGE = 46  # room for the crown
-LINE = 17
-LANE_GAP = 9
 BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
-SMALL = 10
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
+CROPPED = 8  # of the margin on every side, where the page has one
 
 
 @dataclass(frozen=True)
@@ -56,15 +65,27 @@ def draw_cluster(cluster: Cluster) -> str:
             y += 21
         y += 5
     for bar in cluster.bars:
-        y = _draw_bar(svg, grid, bar, y) + 8
+        y = _draw_bar(svg, grid, bar, y) + sized(8, 4)
     y = _draw_lanes(svg, grid, cluster, y + 4)
+    if current().live:  # the page has the alarms and the legend
+        if cluster.cards and current().below:
+            y = _draw_cards_below(svg, grid, cluster, y) + 8
+        y = _draw_all_messages(svg, grid, cluster.messages, y)
+        return svg.document(
+            grid.width,
+            y + 4,
+            cluster.title,
+            describe(cluster),
+            inset=CROPPED,
+            legend=cluster.legend,
+        )
     for alarm in cluster.alarms:
         y = _draw_alarm(svg, grid, alarm, y) + 6
     for group in cluster.messages:
         y = _draw_messages(svg, grid, group, y) + 6
     if cluster.legend:
-        for line in wrap(cluster.legend, grid.width - 2 * MARGIN, SMALL):
-            svg.text(MARGIN, y + 11, line, size=SMALL, fill=palette.MUTED)
+        for line in wrap(cluster.legend, grid.width - 2 * MARGIN, small()):
+            svg.text(MARGIN, y + 11, line, size=small(), fill=palette.MUTED)
             y += 14
     return svg.document(grid.width, y + 10, cluster.title, describe(cluster))
 
@@ -74,20 +95,55 @@ def _grid(cluster: Cluster) -> Grid:
     offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
     offsets += [cluster.line.offset] if cluster.line else []
     columns = max([cluster.columns, *offsets])
-    box = WIDE_BOX if columns <= MOST_WIDE_BOXES else NARROW_BOX
+    is_narrow = columns > MOST_WIDE_BOXES or current().narrow
+    box = NARROW_BOX if is_narrow else WIDE_BOX
     names = max([cluster.lane_width, *map(_lane_text_width, cluster.lanes)])
     logs = MARGIN + BADGE + names + 18
     # A flag after the last column still has its label inside the lane.
     tail = max([24.0, cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
     tracks = tracks_of(cluster)
     arrows = max(cluster.traffic_width, tracks.width)
-    cards = cluster.card_width + 12 if cluster.cards else 0
+    beside = bool(cluster.cards) and not current().below
+    cards = cluster.card_width + 12 if beside else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
-    right = max(traffic + arrows, NARROWEST - cards - MARGIN)
+    narrowest = _narrowest_live(cluster) if current().live else NARROWEST
+    right = max(traffic + arrows, narrowest - cards - MARGIN)
     lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
-    height = max(BOX_TOP + BOX_HEIGHT + 20, LINE * lines + 12)
+    height = max(
+        BOX_TOP + BOX_HEIGHT + (8 if _is_close(cluster) else 20),
+        line_pitch() * lines + sized(12, 6),
+    )
     width = right + cards + MARGIN
     return Grid(columns, box, logs, right - arrows, right, width, height, tracks)
+
+
+def _is_close(cluster: Cluster) -> bool:
+    """Have the lanes no words below their records?"""
+    return current().live and not any(lane.flags for lane in cluster.lanes)
+
+
+def _narrowest_live(cluster: Cluster) -> float:
+    """The width of a bar's longest value beside its name."""
+    widest = [
+        text_width(f"{bar.name} {value.label} {value.value.text}", 12, bold=True) + 80
+        for bar in cluster.bars
+        for value in bar.values
+    ]
+    return min(NARROWEST, max([460.0, *widest]))
+
+
+# --- Parts that can be followed from picture to picture ----------------------------------------
+
+
+def _open_part(svg: Svg, name: str, **about: str) -> None:
+    """Start what keeps its name while it moves; on a page only, files stay as they were."""
+    if current().live:
+        svg.open_part(name, **about)
+
+
+def _close_part(svg: Svg) -> None:
+    if current().live:
+        svg.close_group()
 
 
 # --- Text ------------------------------------------------------------------------------------
@@ -96,7 +152,7 @@ def _grid(cluster: Cluster) -> Grid:
 def _pieces(text: Text, size: float) -> tuple[float, float]:
     """The widths of a text (with its highlight) and of what it was."""
     own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
-    return own, 0 if text.was is None else text_width(f"was {text.was}", SMALL) + 5
+    return own, 0 if text.was is None else text_width(f"was {text.was}", small()) + 5
 
 
 def _lane_text_width(lane: Lane) -> float:
@@ -111,7 +167,7 @@ def _size(lane: Lane, piece: Text) -> float:
 
 
 def _flag_width(lane: Lane) -> float:
-    return max((sum(_pieces(flag.label, SMALL)) + 10 for flag in lane.flags), default=0)
+    return max((sum(_pieces(flag.label, small())) + 10 for flag in lane.flags), default=0)
 
 
 def _draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> float:
@@ -119,7 +175,7 @@ def _draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> fl
     own, was = _pieces(text, size)
     if text.was is not None:
         _highlight(svg, x, y - size, own, size + 4)
-        svg.text(x + own + 5, y, f"was {text.was}", size=SMALL, fill=palette.MUTED)
+        svg.text(x + own + 5, y, f"was {text.was}", size=small(), fill=palette.MUTED)
     inset = 0 if text.was is None else 4
     svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
     return x + own + was
@@ -147,14 +203,15 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
             x = start
         rows[-1].append((x, label, value))
         x += width
-    height = 36 * len(rows)
+    pitch = sized(36, 31)
+    height = pitch * len(rows)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
     )
-    svg.text(MARGIN + 12, y + 20, bar.name, bold=True)
+    svg.text(MARGIN + 12, y + sized(20, 17), bar.name, bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
-            _draw_value(svg, x, y + 36 * k + 20, label, value.label, value.value)
+            _draw_value(svg, x, y + pitch * k + sized(20, 17), label, value.label, value.value)
     return y + height
 
 
@@ -164,7 +221,7 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
     if value.was is not None:
         own = text_width(value.text, 12, bold=True) + 8
         _highlight(svg, x + label - 4, y - 13, own, 18)
-        svg.text(x + label, y + 12.5, f"was {value.was}", size=9.5, fill=palette.MUTED)
+        svg.text(x + label, y + 12.5, f"was {value.was}", size=tag(), fill=palette.MUTED)
     _draw_text(svg, x + label, y, unchanged)
 
 
@@ -179,19 +236,21 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
     top = y + (17 if cluster.axis or cluster.cards else 0)
-    pitch = grid.lane_height + LANE_GAP
-    bottom = top + len(cluster.lanes) * pitch - LANE_GAP
+    pitch = grid.lane_height + lane_gap()
+    bottom = top + len(cluster.lanes) * pitch - lane_gap()
     for k, lane in enumerate(cluster.lanes):
         _draw_lane(svg, grid, cluster, lane, top + k * pitch)
     middles = [top + k * pitch + grid.lane_height / 2 for k in range(len(cluster.lanes))]
     draw_tracks(svg, grid.tracks, grid.traffic, middles)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
+        _open_part(svg, "line")
         svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
         width = sum(_pieces(cluster.line.label, 11.5))
         fits = x + 5 + width <= grid.right
         _draw_text(svg, x + 5 if fits else x - 5 - width, bottom + 15, cluster.line.label, 11.5)
-    end = _draw_cards(svg, grid, cluster, top, bottom)
+        _close_part(svg)
+    end = top if current().below else _draw_cards(svg, grid, cluster, top, bottom)
     return max(bottom + (24 if cluster.line else 10), end + 10)
 
 
@@ -203,23 +262,32 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
         outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
     svg.rect(MARGIN, y, grid.right - MARGIN, grid.lane_height, rx=6, fill=fill, **outline)
-    _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)
-    first = y + (grid.lane_height - LINE * len(lane.lines)) / 2 + 13
-    for k, line in enumerate(lane.lines):
+    if lane.badge:
+        _open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
+        _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)
+        _close_part(svg)
+    first = y + (grid.lane_height - line_pitch() * len(lane.lines)) / 2 + 13
+    for k, pieces in enumerate(lane.lines):
         x: float = MARGIN + BADGE
-        for piece in line:
-            x = _draw_text(svg, x, first + k * LINE, piece, _size(lane, piece)) + 8
+        for piece in pieces:
+            x = _draw_text(svg, x, first + k * line_pitch(), piece, _size(lane, piece)) + 8
     for offset in range(grid.columns + 1):
         x = grid.boundary(offset)
         svg.line(x, y + 1, x, y + grid.lane_height - 1, stroke=palette.GRID)
     for entry in lane.entries:
+        kind = "record" if entry.is_here else "gap"
+        same = f"{entry.offset} {entry.label} {entry.detail}"
+        _open_part(svg, f"{lane.name} {entry.offset}", kind=kind, same=same, lane=lane.name)
         _draw_entry(svg, grid, entry, y + BOX_TOP, cluster)
+        _close_part(svg)
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
         svg.text(grid.logs + 4, y + BOX_TOP + 25, lane.empty, size=11, fill=palette.MUTED)
         used = 1
-    for flag in lane.flags:
+    for k, flag in enumerate(lane.flags):
+        _open_part(svg, f"{lane.name} flag {k}")
         _draw_flag(svg, grid, flag, y)
+        _close_part(svg)
     _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
 
 
@@ -254,7 +322,7 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
 def _draw_flag(svg: Svg, grid: Grid, flag: Flag, y: float) -> None:
     x, foot = grid.boundary(flag.offset), y + grid.lane_height - 4
     svg.line(x, y + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
-    _draw_text(svg, x + 4, foot - 2, flag.label, SMALL)
+    _draw_text(svg, x + 4, foot - 2, flag.label, small())
 
 
 # --- Records ---------------------------------------------------------------------------------
@@ -322,7 +390,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     middle = x + grid.box / 2
     lines = [
         (word, 11, True, palette.BAD, None),
-        (f"{entry.label} {entry.short}".strip(), SMALL, False, palette.INK, "line-through"),
+        (f"{entry.label} {entry.short}".strip(), small(), False, palette.INK, "line-through"),
     ]
     for k, (text, size, bold, fill, decoration) in enumerate(lines):
         width = min(grid.box - 4, text_width(text, size, bold) + 4)
@@ -348,16 +416,16 @@ def _draw_tag(
     svg: Svg, grid: Grid, x: float, y: float, text: str, short: str, fill: str = palette.ACCENT
 ) -> None:
     """A small label on the upper edge of a box."""
-    if text_width(text, 9.5, bold=True) + 8 > grid.box + BOX_GAP:
+    if text_width(text, tag(), bold=True) + 8 > grid.box + BOX_GAP:
         text = short
-    width = text_width(text, 9.5, bold=True) + 8
+    width = text_width(text, tag(), bold=True) + 8
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
     svg.rect(left, y - 8, width, 14, rx=7, fill=fill)
     svg.text(
         left + width / 2,
         y + 2.5,
         text,
-        size=9.5,
+        size=tag(),
         bold=True,
         fill=palette.PAPER,
         text_anchor="middle",
@@ -373,18 +441,39 @@ def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: floa
         return top
     x, y = grid.right + 12, top
     svg.text(x + 2, top - 8, cluster.cards_name, size=11, fill=palette.MUTED)
-    room = (bottom - top + LANE_GAP) / len(cluster.cards)
+    room = (bottom - top + lane_gap()) / len(cluster.cards)
     for card in cluster.cards:
-        lines = _card_lines(card, cluster.card_width)
-        height = 26 + 15 * len(lines)
-        svg.rect(x, y, cluster.card_width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
-        svg.text(x + 10, y + 18, card.name, bold=True)
-        for k, (line, text) in enumerate(lines):
-            if text.was is not None:
-                _highlight(svg, x + 6, y + 24 + 15 * k, text_width(line, 11.5) + 8, 15)
-            svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[text.tone])
-        y += max(height + LANE_GAP, min(room, grid.lane_height + LANE_GAP))
-    return y - LANE_GAP
+        height = _draw_card(svg, x, y, card, cluster.card_width)
+        y += max(height + lane_gap(), min(room, grid.lane_height + lane_gap()))
+    return y - lane_gap()
+
+
+def _draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
+    """The clients under the lanes, from left to right. Returns where they end."""
+    room = grid.width - 2 * MARGIN
+    columns = min(len(cluster.cards), max(1, int((room + 8) // (cluster.card_width + 8))))
+    width = (room + 8) / columns - 8
+    for begin in range(0, len(cluster.cards), columns):
+        row = cluster.cards[begin : begin + columns]
+        y += 8 + max(
+            _draw_card(svg, MARGIN + k * (width + 8), y, card, width) for k, card in enumerate(row)
+        )
+    return y - 8
+
+
+def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
+    """One client; returns its height."""
+    lines = _card_lines(card, width)
+    height = 26 + 15 * len(lines)
+    _open_part(svg, f"card {card.name}")
+    svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
+    svg.text(x + 10, y + 18, card.name, bold=True)
+    for k, (line, text) in enumerate(lines):
+        if text.was is not None:
+            _highlight(svg, x + 6, y + 24 + 15 * k, text_width(line, 11.5) + 8, 15)
+        svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[text.tone])
+    _close_part(svg)
+    return height
 
 
 def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
@@ -418,27 +507,53 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
     return y + height
 
 
-def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float) -> float:
+def _draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
+    """The groups in rows, as many in one as there is room for. Returns where they end."""
+    x, below, room = float(MARGIN), y, grid.width - MARGIN
+    for group in groups:
+        width = _group_width(group)
+        if x > MARGIN and x + width > room:
+            x, y = float(MARGIN), below
+        end = _draw_messages(svg, grid, group, y, x) + 6
+        x, below = x + width + 24, max(below, end)
+    return below
+
+
+def _group_width(group: Messages) -> float:
+    """The width of a group whose messages stand in one row."""
+    shown = group.items[-group.limit :]
+    words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
+    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + (90 if words else 10)
+    return max(head, total_width(map(_message_width, shown), 8))
+
+
+def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
     """Messages as boxes that flow from left to right; the first are folded into their number."""
-    svg.text(MARGIN, y + 13, group.name, bold=True, size=11.5)
+    svg.text(left, y + 13, group.name, bold=True, size=11.5)
     shown = group.items[-group.limit :]
     folded = len(group.items) - len(shown)
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    x = MARGIN + text_width(group.name, 11.5, bold=True) + 10
+    x = left + text_width(group.name, 11.5, bold=True) + 10
     svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
     y += 25
     if not shown:
         return y
-    x = MARGIN
+    x = left
     for item in shown:
-        tag = text_width(item.mark, 9.5, bold=True) + 20 if item.mark else 0
-        head = text_width(item.name, 12, bold=True) + tag
-        width = max(head, text_width(item.detail, 11.5)) + 20
-        if x > MARGIN and x + width > grid.width - MARGIN:
-            x, y = MARGIN, y + 50
+        width = _message_width(item)
+        if x > left and x + width > grid.width - MARGIN:
+            x, y = left, y + 50
+        _open_part(svg, f"message {group.name} {item.name} {item.detail}", kind="message")
         _draw_message(svg, x, y, width, item)
+        _close_part(svg)
         x += width + 8
     return y + 46
+
+
+def _message_width(item: Message) -> float:
+    mark = text_width(item.mark, tag(), bold=True) + 20 if item.mark else 0
+    head = text_width(item.name, 12, bold=True) + mark
+    return max(head, text_width(item.detail, 11.5)) + 20
 
 
 def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
@@ -448,13 +563,13 @@ def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
     svg.text(x + 10, y + 18, item.name, bold=True, fill=tone)
     svg.text(x + 10, y + 34, item.detail, size=11.5, fill=palette.MUTED)
     if item.mark:
-        tag = text_width(item.mark, 9.5, bold=True) + 8
-        svg.rect(x + width - tag - 6, y - 6, tag, 14, rx=7, fill=palette.ACCENT)
+        room = text_width(item.mark, tag(), bold=True) + 8
+        svg.rect(x + width - room - 6, y - 6, room, 14, rx=7, fill=palette.ACCENT)
         svg.text(
-            x + width - tag / 2 - 6,
+            x + width - room / 2 - 6,
             y + 4.5,
             item.mark,
-            size=9.5,
+            size=tag(),
             bold=True,
             fill=palette.PAPER,
             text_anchor="middle",

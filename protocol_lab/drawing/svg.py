@@ -105,6 +105,11 @@ class Svg:
         """Start a group with a title, which browsers show as a tooltip."""
         self._parts.append(f"<g{_attributes(**attributes)}><title>{escape(title)}</title>")
 
+    def open_part(self, name: str, **about: str) -> None:
+        """Start a group that is found again by its name in another picture of the same walk."""
+        data = {f"data-{key}": value for key, value in about.items()}
+        self._parts.append(f"<g{_attributes(**{'class': 'lab-part', 'data-part': name}, **data)}>")
+
     def close_group(self) -> None:
         """End the group that was started last."""
         self._parts.append("</g>")
@@ -113,21 +118,34 @@ class Svg:
         """Finished SVG, such as another picture."""
         self._parts.append(markup)
 
-    def document(self, width: float, height: float, title: str, description: str) -> str:
-        """The whole picture, on its own white paper, with a title and a text alternative."""
-        size = {"width": round(width), "height": round(height)}
+    def document(
+        self,
+        width: float,
+        height: float,
+        title: str,
+        description: str,
+        inset: float = 0,
+        legend: str | None = None,
+    ) -> str:
+        """The whole picture, on its own white paper, with a title and a text alternative.
+
+        `inset` is cut off at every side; a page finds the `legend` as data.
+        """
+        size = {"width": round(width - 2 * inset), "height": round(height - inset)}
+        paper = {"width": round(width), "height": round(height), "rx": 8, "fill": palette.PAPER}
         return "".join(
             [
                 '<svg xmlns="http://www.w3.org/2000/svg"',
                 _attributes(
                     **size,
-                    viewBox=f"0 0 {round(width)} {round(height)}",
+                    viewBox=f"{inset} {inset} {size['width']} {size['height']}",
                     role="img",
                     font_family=FONT,
                     style="max-width: 100%; height: auto",
+                    **{"data-legend": legend or None},
                 ),
                 f"><title>{escape(title)}</title><desc>{escape(description)}</desc>",
-                f"<rect{_attributes(**size, rx=8, fill=palette.PAPER)}/>",
+                f"<rect{_attributes(**paper)}/>",
                 *self._parts,
                 "</svg>",
             ]

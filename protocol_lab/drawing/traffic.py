@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import small
 from protocol_lab.drawing.cluster import Cluster, CutLink, Message
 from protocol_lab.drawing.svg import Svg, text_width
 
 ROOM = 400
 """How wide all tracks together may be; a crowd of messages is left to the list."""
 
-SMALL, LINE, PAD = 10, 13, 7
+LINE, PAD = 13, 7
 FROM_MIDDLE = 12  # so that arrows which share a track do not touch
 
 
@@ -86,7 +87,7 @@ def _lanes(item: Message | CutLink) -> tuple[int, int]:
 
 
 def _width(item: Message | CutLink) -> float:
-    return max(text_width(line, SMALL, bold=True) for line in _label(item)) + 2 * PAD
+    return max(text_width(line, small(), bold=True) for line in _label(item)) + 2 * PAD
 
 
 def _label(item: Message | CutLink) -> list[str]:
@@ -139,7 +140,7 @@ def _draw_label(svg: Svg, item: Message | CutLink, x: float, y: float, tone: str
             x,
             y - height / 2 + 12 + LINE * k,
             line,
-            size=SMALL,
+            size=small(),
             bold=True,
             fill=tone,
             text_anchor="middle",

@@ -3,6 +3,7 @@
 starting_point  what a stepper opens: a spec, a walk, a scenario, a challenge or a result
 board           what is shown around the tabs, as plain values: actions, invariants, timeline
 panels          what is shown in the tabs, as plain values
+stage           the cluster's picture, arranged for the room that it has
 live            what is computed while the learner looks: distances, suggestions
 background      threads for that, whose results are dropped when they are stale
 widget          connects it all to JupyterLab, where the scripts in `js/` draw it

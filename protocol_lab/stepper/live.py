@@ -22,6 +22,7 @@ from protocol_lab.distance.nearest_violation import (
 from protocol_lab.errors import LabError
 from protocol_lab.semantics.step_text import step_of
 from protocol_lab.semantics.transitions import attempts
+from protocol_lab.spec.spec import Model
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.walk import Walk
 
@@ -60,12 +61,12 @@ class Live:
         """Have job(stopped) done, and `done` told of its result or of a LabError."""
         self._background.submit(key, job, done)
 
-    def near(self, walk: Walk, invariants: list[str], show: Show) -> None:
-        """Show the distances from the state, and after each step that can be taken.
+    def near(self, model: Model, row: bytes, invariants: list[str], show: Show) -> None:
+        """Show the distances from a state, and after each step that can be taken.
 
         First what a short search says; then, where all states can be explored, what they say.
         """
-        nearness, model, row = self._nearness_of(walk, invariants), walk.model, walk.row
+        nearness = self._nearness_of(model, invariants)
 
         def job(stopped: Callable[[], bool]) -> dict[str, Any] | None:
             time.sleep(_PICTURE_FIRST)
@@ -89,11 +90,11 @@ class Live:
 
         self.ask("near", job, done)
 
-    def _nearness_of(self, walk: Walk, invariants: list[str]) -> Nearness:
+    def _nearness_of(self, model: Model, invariants: list[str]) -> Nearness:
         """The last one, if it is about the same; it knows what it has searched already."""
-        about = (walk.model, tuple(invariants))
+        about = (model, tuple(invariants))
         if self._nearness is None or self._nearness[0] != about:
-            self._nearness = about, Nearness(walk.model, invariants)
+            self._nearness = about, Nearness(model, invariants)
         return self._nearness[1]
 
     def graph(self, walk: Walk, depth: int, show: Show) -> None:
@@ -148,15 +149,20 @@ class Live:
 
 
 def _shown(answer: Near, steps: list[str]) -> dict[str, Any]:
-    """The distances as they are shown; the nearest of the choices are marked."""
-    nearest = min((each.steps for each in answer.after if each.kind == EXACT), default=None)
+    """The distances as they are shown; the nearest of the choices are marked.
+
+    What is not known is not said: `here` is empty, and so is the `short` text of a step. That a
+    step leads nowhere is told only where another leads there.
+    """
+    known = [each.steps for each in answer.after if each.kind == EXACT]
+    nearest = min(known, default=None)
     return {
-        "here": answer.here.text,
+        "here": "" if answer.here == Distance(MORE, 0) else answer.here.text,
         "how": answer.note,
         "after": {
             step: {
                 "text": each.text,
-                "short": _short(each),
+                "short": _short(each, bool(known)),
                 "nearest": each.kind == EXACT and each.steps == nearest,
             }
             for step, each in zip(steps, answer.after, strict=True)
@@ -164,10 +170,11 @@ def _shown(answer: Near, steps: list[str]) -> dict[str, Any]:
     }
 
 
-def _short(distance: Distance) -> str:
-    """A distance in a few characters, for a button."""
-    shown = {EXACT: str(distance.steps), MORE: f">{distance.steps}", NEVER: "never"}
-    return shown.get(distance.kind, "?")
+def _short(distance: Distance, others_lead_there: bool) -> str:
+    """A distance in a few characters, for a button; empty if it says nothing."""
+    if distance.kind == EXACT:
+        return str(distance.steps)
+    return "never" if distance.kind == NEVER and others_lead_there else ""
 
 
 def _on_this_thread() -> Callable[[Callable[[], Any]], Any]:

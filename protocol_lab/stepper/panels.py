@@ -23,6 +23,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
 from protocol_lab.semantics.step_text import find_step
+from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -41,6 +42,7 @@ class Options:
     at: int = 0  # of the comparison: steps after the fork
     refused: str = ""  # a step that can't be taken here, whose code is shown; "": the last one's
     watched: list[str] | None = None
+    stage: Stage | None = None  # None: the picture as it stands in files
 
     def choose(self, chosen: dict[str, Any]) -> None:
         """Take what the learner picked. Raises LabError for what can't be picked."""
@@ -58,6 +60,8 @@ _PICKED = ("base", "depth", "left", "right", "at")
 def cluster(walk: Walk, options: Options) -> dict[str, Any]:
     """The spec's picture; the table of the state, and why, where the drawing fails."""
     try:
+        if options.stage is not None:
+            return {**options.stage.draw(walk), "notice": ""}
         return {"svg": moment_picture(walk.model, walk.moment), "notice": ""}
     except LabError as error:
         base = walk.moment.previous and walk.moment.previous.row

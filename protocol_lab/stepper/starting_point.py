@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -11,7 +12,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.spec.spec import Model
-from protocol_lab.teaching.challenges import Challenge
+from protocol_lab.teaching.challenges import Challenge, goal_model
 from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 
@@ -50,6 +51,11 @@ class Session:
         about = self.challenge or self.scenario
         title = about.title if about else spec_title(self.walk.model.spec.name)
         return f"{title}, {len(self.walk.path)} states"
+
+    @cached_property
+    def goal(self) -> tuple[Model, list[str]]:
+        """The goal of the challenge, as an invariant of a model that fails where it is reached."""
+        return goal_model(self.challenge, self.walk.model)
 
     @property
     def watched_names(self) -> list[str]:

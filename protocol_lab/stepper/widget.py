@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import anywidget
 import traitlets
@@ -29,6 +30,7 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
@@ -43,12 +45,16 @@ _PARTS = (
     "header.js",
     "challenge.js",
     "panels.js",
+    "moves.js",
     "lists.js",
     "timeline.js",
     "controls.js",
     "drawers.js",
     "stepper.js",
 )
+
+_OPEN: "WeakSet[Stepper]" = WeakSet()
+"""All steppers: two on one walk show the same place."""
 
 
 def _style() -> str:
@@ -64,7 +70,7 @@ class Stepper(anywidget.AnyWidget):
     `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
     that found a trace. `invariants` names those whose violations count; without it the spec's
     default ones do, and those that the scenario, challenge or exploration is about. `spoilers`:
-    show how near the next violation is; None: unless it is a challenge. Cells may use
+    show how near the next violation is before anybody asks. Cells may use
     `stepper.walk`; the picture follows after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
@@ -83,7 +89,7 @@ class Stepper(anywidget.AnyWidget):
         of: Model | Walk | Scenario | Challenge | Result,
         *,
         invariants: Collection[str] | None = None,
-        spoilers: bool | None = None,
+        spoilers: bool = False,
     ):
         super().__init__()
         self._notice = ""
@@ -93,14 +99,16 @@ class Stepper(anywidget.AnyWidget):
         self._computed: dict[str, Any] = {}
         self._shown = False  # in a browser: nothing is computed in the background before
         self._tab, self._aim = "cluster", ""
+        self._room: tuple[int, int] | None = None  # of the picture, in the browser
         self._unfolded: set[str] = set()  # the refusals that are explained although they are many
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
         self._session = begin(of, invariants)
-        self._spoilers = self._session.challenge is None if spoilers is None else spoilers
+        self._spoilers = spoilers
         self.refresh()
         self.on_msg(self._on_message)
+        _OPEN.add(self)
         _refresh_after_cells(self)
 
     @property
@@ -110,6 +118,7 @@ class Stepper(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Take the widget away, and stop what it computes."""
+        _OPEN.discard(self)
         self._live.close()
         super().close()
 
@@ -156,8 +165,9 @@ class Stepper(anywidget.AnyWidget):
         """Start in the background what belongs to the state shown, if it is not there already."""
         if not self._shown:
             return
-        walk, aims = self.walk, [self._aim] if self._aim else self._session.watched_names
-        self._keep("near", self._spoilers and (walk.model, walk.row, *aims), self._near, aims)
+        walk, (model, aims) = self.walk, self._aims()
+        near = self._spoilers and (model, walk.row, *aims)
+        self._keep("near", near, self._near, model, aims)
         wanted = (walk.moment, self._options.depth)
         self._keep("graph", self._tab == "graph" and wanted, self._graph)
 
@@ -173,8 +183,17 @@ class Stepper(anywidget.AnyWidget):
             setattr(self, trait, {"number": self._number, "working": True})
             compute(*values)
 
-    def _near(self, aims: list[str]) -> None:
-        self._live.near(self.walk, aims, lambda value: self._show("near", value))
+    def _aims(self) -> tuple[Model, list[str]]:
+        """What distances are measured to: a challenge's goal, or what is watched, or one of these.
+
+        They are invariants of the model that comes with them.
+        """
+        if self._session.challenge is not None:
+            return self._session.goal
+        return self.walk.model, [self._aim] if self._aim else self._session.watched_names
+
+    def _near(self, model: Model, aims: list[str]) -> None:
+        self._live.near(model, self.walk.row, aims, lambda value: self._show("near", value))
 
     def _graph(self) -> None:
         depth = self._options.depth
@@ -199,6 +218,9 @@ class Stepper(anywidget.AnyWidget):
     # --- What the learner asks for -----------------------------------------------------------
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
+        if message.get("command") == "room":  # the window was resized: nobody asked for anything
+            self._take_room(message)
+            return
         self._notice, self._export, self._options.refused = "", None, ""
         try:
             self._commands()[message["command"]](message)
@@ -208,6 +230,9 @@ class Stepper(anywidget.AnyWidget):
             self._notice = f"That did not work ({type(error).__name__}: {error})."
         self._answers += 1
         self._refresh_safely()
+        for other in list(_OPEN):
+            if other is not self and other.walk is self.walk:
+                other._refresh_safely()
 
     def _refresh_safely(self) -> None:
         try:
@@ -246,6 +271,12 @@ class Stepper(anywidget.AnyWidget):
             "shortest": self._lay_shortest,
         }
 
+    def _take_room(self, message: dict) -> None:
+        """Draw for the room that the picture has in the browser."""
+        self._room = max(200, int(message["width"])), max(120, int(message["height"]))
+        self._options.stage = Stage(self._room)
+        self._refresh_safely()
+
     def _begin_computing(self, _: dict) -> None:
         self._shown = True
         self._seek_par()
@@ -264,7 +295,7 @@ class Stepper(anywidget.AnyWidget):
         """Change to another session, and keep the one that was shown."""
         self._session, self._earlier = session, self._session
         self._aim = ""
-        self._options = panels.Options()
+        self._options = panels.Options(stage=self._room and Stage(self._room))
 
     def _restart(self, message: dict) -> None:
         self._begin(Walk.begin(self.walk.model, message["start"]))

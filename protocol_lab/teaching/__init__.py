@@ -1,6 +1,9 @@
 """What notebooks ask of a learner.
 
-exercises   predictions, and exercises with a check, hints and a worked answer
-challenges  challenges: the learner plays the adversary; par is the shortest counterexample
-code_diff   the difference of two functions, to show what a fix changed
+feedback     a judgement in sentences
+guesses      compares a guess with what is the case, whatever way it was typed
+predictions  questions with buttons or a field, answered before the run
+exercises    exercises with a check, hints and a worked answer
+challenges   challenges: the learner plays the adversary; par is the shortest counterexample
+code_diff    the difference of two functions, to show what a fix changed
 """

@@ -35,7 +35,8 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import words
-from protocol_lab.spec.spec import Action, Model, Spec
+from protocol_lab.spec.constants import show
+from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.spec.state_view import view
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment, Walk
@@ -111,6 +112,20 @@ class Challenge:
         if self.reach is not None:
             return bool(self.reach(view(self.model.layout, moment.row), self.model.constants))
         return any(each.name == self.breaks and each.is_broken for each in walk.standings(moment))
+
+
+def goal_model(challenge: Challenge, model: Model) -> tuple[Model, list[str]]:
+    """A model of the same steps in which an invariant fails where the goal is reached; its name."""
+    if challenge.breaks:
+        return model, [challenge.breaks]
+    reach = challenge.reach
+
+    def goal_is_not_reached(s, c):
+        return "the goal is reached" if reach(s, c) else HOLDS
+
+    goal = Property(goal_is_not_reached)
+    spec = replace(model.spec, invariants=[goal], step_invariants=[], sometimes_properties=[])
+    return spec.bind(**show(model.constants)), [goal.name]
 
 
 def told_until(scenario: Scenario, slide: int) -> str:

@@ -1,4 +1,4 @@
-"""Questions to a learner: predict first, then run; exercises with a check, hints and an answer.
+"""Exercises with a check, hints and a worked answer.
 
 An exercise is a function that judges an answer; its docstring is the task, the first line being
 its title. It returns `right(...)` or `wrong(...)`, each with a sentence or two:
@@ -26,127 +26,31 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import Step
 from protocol_lab.semantics.transitions import evaluate, initial
 from protocol_lab.spec.constants import show, show_text
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
+from protocol_lab.teaching.predictions import predict
 from protocol_lab.traces.scenarios import Line, parse_scenario
 from protocol_lab.traces.walk import Walk
 
-# --- Predictions -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What the learner expects; `settle` puts it beside what is the case."""
-
-    question: str
-    guess: Any = None
-
-    def settle(self, actual: Any, why: str = "") -> "Feedback":
-        """The guess beside what the run has shown: a value, or an exploration.
-
-        Of an exploration it is the steps of the shortest trace that count, or else its verdict.
-        """
-        if isinstance(actual, Result):
-            actual = len(actual.trace) if actual.violated else actual.verdict
-        shown, after = _plain_value(actual), f" {why}" if why else ""
-        if self.guess is None:
-            unasked = "\n\n*You made no prediction: write it in place of None.*"
-            return Feedback(None, f"{shown}.{after}{unasked}")
-        if _comparable(self.guess) == _comparable(actual):
-            return Feedback(True, f"{shown}.{after}", words=_SETTLED)
-        text = f"you predicted {_plain_value(self.guess)}, the run says {shown}.{after}"
-        return Feedback(False, text, words=_SETTLED)
-
-    def _repr_markdown_(self) -> str:
-        if self.guess is None:
-            mine = "put your prediction in place of `None`"
-        else:
-            mine = f"you predict {_plain_value(self.guess)}"
-        return f"> **Predict:** {self.question}\n>\n> *{mine}*"
-
-    def __repr__(self) -> str:
-        return f"Predict: {self.question}"
-
-
-_SETTLED = ("As you predicted:", "A surprise:")
-
-
-def predict(question: str, guess: Any = None) -> Prediction:
-    """Ask before the run; the learner writes a number, a name or a few words in place of None."""
-    return Prediction(question, guess)
-
-
-def _comparable(value: Any) -> Any:
-    if isinstance(value, str):
-        return " ".join(value.replace("_", " ").casefold().split())
-    if isinstance(value, list | tuple | set | frozenset):
-        return {_comparable(each) for each in value}
-    return value
-
-
-def _plain_value(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    if isinstance(value, set | frozenset):
-        return _plain_value(sorted(value))
-    if isinstance(value, list | tuple):
-        return ", ".join(_plain_value(each) for each in value) or "nothing"
-    return str(value)
-
-
-# --- Judgements ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """A judgement in sentences; `passed` is None where nothing was asked.
-
-    `walk`, if there is one, leads to the state that the sentences speak of: step(feedback.walk).
-    """
-
-    passed: bool | None
-    text: str
-    walk: Walk | None = None
-    words: tuple[str, str] = ("Right.", "Not yet.")  # what a ✓ and a ✗ stand for
-
-    @property
-    def steps(self) -> list[Step]:
-        """The steps that lead to the state that the sentences speak of."""
-        return [moment.step for moment in self.walk.path[1:]] if self.walk else []
-
-    def _verdict(self) -> str:
-        if self.passed is None:
-            return "The run says:"
-        return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
-
-    def _repr_markdown_(self) -> str:
-        shown = f"> **{self._verdict()}** " + self.text.replace("\n", "\n> ")
-        if self.steps:
-            listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
-            shown += f"\n\n```text\n{listed}\n```"
-        return shown
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            [f"{self._verdict()} {self.text}", *(f"{k:3} {s}" for k, s in enumerate(self.steps, 1))]
-        )
-
-
-def right(text: str, found: Result | Walk | None = None) -> Feedback:
-    """The answer passes; `text` adds what the learner should see, such as the expected counts."""
-    return Feedback(True, text, _walk_to(found))
-
-
-def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
-    """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
-    return Feedback(False, text, _walk_to(found))
-
-
-def _walk_to(found: Result | Walk | None) -> Walk | None:
-    return Walk.along(found) if isinstance(found, Result) else found
-
+__all__ = [
+    "Exercise",
+    "Feedback",
+    "against_par",
+    "exercise",
+    "expect_parameters",
+    "predict",
+    "repair",
+    "right",
+    "run",
+    "same_invariant",
+    "shortest_path",
+    "take_steps",
+    "with_action",
+    "with_invariant",
+    "wrong",
+]
 
 # --- Exercises -------------------------------------------------------------------------------
 
@@ -186,8 +90,8 @@ class Exercise:
     def _repr_markdown_(self) -> str:
         _, _, body = self.task.partition("\n")
         parts = [f"**Exercise: {self.title}**", body.strip()]
-        parts += [_folded(f"Hint {k}", hint) for k, hint in enumerate(self.hints, 1)]
-        parts.append(_folded("Worked answer", f"{_as_code(self.answer)}\n\n{self.why}"))
+        parts += [folded(f"Hint {k}", hint) for k, hint in enumerate(self.hints, 1)]
+        parts.append(folded("Worked answer", f"{_as_code(self.answer)}\n\n{self.why}"))
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
@@ -205,11 +109,6 @@ def exercise(*, answer: Any, why: str, hints: Iterable[str] = ()) -> Callable[..
         return Exercise(judge, tuple(hints), answer, why)
 
     return declare
-
-
-def _folded(summary: str, content: str) -> str:
-    # The empty lines let the renderer read what is inside as Markdown.
-    return f"<details><summary>{summary}</summary>\n\n{content.strip()}\n\n</details>"
 
 
 def _as_code(answer: Any) -> str:

@@ -76,7 +76,7 @@ class Walk:
     """Where a learner is: a current moment on one of several named branches.
 
     Taking a step that is not ahead on any branch starts a new one, if this one goes on; nothing is
-    lost.
+    lost. A branch that ends here keeps its name, whatever step comes next.
     """
 
     model: Model
@@ -151,6 +151,11 @@ class Walk:
         taken = self.step_of(each)
         if not each.taken:
             raise LabError(f"{taken.text} can't happen here: {each.reason}.")
+        known = self._known_after(self.moment, taken)
+        if known is not None and self.moment is self.branches[self.branch]:
+            # A branch that ends here goes on under its own name, also along steps of another.
+            self.branches[self.branch] = self.moment = known
+            return known
         for name in dict.fromkeys([self.branch, *self.branches]):
             known = self._next_on(name)
             if known is not None and known.step.text == taken.text:

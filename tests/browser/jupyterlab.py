@@ -18,11 +18,11 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import BrowserContext, Locator, Page
 
+from lab import jupyterlab_defaults
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
 
@@ -84,6 +84,7 @@ def jupyterlab(home: Path) -> Iterator[tuple[str, Path]]:
                 *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"),
                 *("--IdentityProvider.token=", "--expose-app-in-browser"),
                 f"--ServerApp.root_dir={folder}",
+                *jupyterlab_defaults(home / "defaults"),
             ],
             env=_environment(home),
             stdout=log,

@@ -75,6 +75,8 @@ def test_a_step_changes_picture_lists_caption_and_timeline(fresh):
 
 def test_what_cannot_happen_says_why(fresh):
     stepper = fresh.stepper()
+    expect(stepper.locator(".ls-not").first).to_be_hidden()
+    key(stepper, "cannot").click()
     leader_write = stepper.locator(".ls-not", has_text="leader_write")
     expect(leader_write).to_contain_text("the replica does not believe that it leads")
     expect(leader_write).to_contain_text("replica 2")
@@ -83,6 +85,7 @@ def test_what_cannot_happen_says_why(fresh):
     expect(expand.locator("summary")).to_contain_text("9 choices")
     expand.locator("summary").click()
     expect(expand.get_by_text("leader 2, follower 3")).to_be_visible()
+    key(stepper, "cannot").click()
 
 
 def test_undo_and_redo_by_button_and_by_key(fresh):
@@ -285,6 +288,23 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
     fresh.errors.clear()
 
 
+def test_a_saved_stepper_is_found_again_as_it_was_left_without_a_kernel(lab):
+    """And JupyterLab's file browser is closed where nobody has opened it."""
+    fresh = _open(lab, [STEP])
+    key(fresh.stepper(), "controller_elect_leader(new_leader=1)").click()
+    expect_depth(fresh.stepper(), 2)
+    run = "command => window.jupyterapp.commands.execute(command)"
+    fresh.page.evaluate(run, "docmanager:save")
+    fresh.page.evaluate(run, "kernelmenu:shutdown")
+    expect(fresh.page.locator(".jp-NotebookPanel-toolbar")).to_contain_text("No Kernel")
+    fresh.page.goto(re.sub("/lab/workspaces/[^/]+/", "/lab/", fresh.page.url))
+    expect_depth(fresh.stepper(), 2)
+    expect(fresh.stepper().locator(".ls-picture svg")).to_be_visible()
+    assert fresh.page.get_by_text("Error displaying widget").count() == 0
+    expect(fresh.page.locator(".jp-FileBrowser").first).to_be_hidden()
+    fresh.shoot("found-again")
+
+
 def _saved(folder, data):
     """A notebook file that JupyterLab has no reason to trust."""
     output = nbformat.v4.new_output("display_data", data=data)
@@ -298,10 +318,13 @@ def _saved(folder, data):
 # --- What is new beside the walk ---------------------------------------------------------------
 
 
-def test_the_distances_fall_along_the_way_and_can_be_hidden(talk):
+def test_the_distances_are_shown_on_request_and_fall_along_the_way(talk):
     stepper = talk.stepper()
     near = stepper.locator(".ls-near")
     moment(stepper, 11).click()
+    expect(stepper.locator(".ls-choice").first).to_be_visible()
+    expect(near).to_have_count(0)
+    key(stepper, "spoilers").click()
     expect(near).to_have_text("nearest violation: 5 steps")
     expect(stepper.locator(".ls-nearer")).to_have_text("replica 3, 1 entry next ▸ → 4")
     stepper.locator(".ls-nearer").click()
@@ -314,6 +337,7 @@ def test_the_distances_fall_along_the_way_and_can_be_hidden(talk):
 
 def test_a_refusal_shows_its_values_and_the_code_that_refused(talk):
     stepper = talk.stepper()
+    key(stepper, "cannot").click()
     refused = stepper.locator(".ls-not", has_text="elect_new_leader")
     expect(refused.locator(".ls-values")).to_have_text("zk_state.leader = 1")
     refused.locator(".ls-look").click()
@@ -428,7 +452,7 @@ def test_the_presenters_view_is_walked_by_keys_alone(lab):
     expect(stepper).not_to_have_class(re.compile("ls-presenting"))
 
 
-def test_the_presenters_view_counts_what_holds_and_keeps_its_room_for_the_picture(lab):
+def test_the_presenters_view_is_the_picture_and_heeds_a_clicker(lab):
     code = "from protocol_lab.notebook import replay\nreplay('defect_1_diagram')"
     notebook = lab([code], width=1280, height=720)
     notebook.run_all()
@@ -436,12 +460,78 @@ def test_the_presenters_view_counts_what_holds_and_keeps_its_room_for_the_pictur
     stepper.locator(".ls-caption").click()
     keyboard.press("End")
     expect_depth(stepper, 20)
-    expect(stepper.locator(".ls-tally")).to_be_hidden()
     keyboard.press("p")
-    expect(stepper.locator(".ls-tally")).to_have_text("✓ 4 invariants hold")
-    expect(stepper.locator(".ls-verdicts > ul > .ls-holds").first).to_be_hidden()
-    expect(stepper.locator(".ls-verdicts > ul > .ls-broken")).to_be_visible()
-    assert stepper.locator(".ls-panel").bounding_box()["height"] > 720 / 2
+    expect(stepper.locator(".ls-verdicts .ls-broken").first).to_be_visible()
+    expect(stepper.locator(".ls-verdicts .ls-holds").first).to_be_hidden()
+    assert stepper.locator(".ls-panel").bounding_box()["height"] >= 0.7 * 720
+    keyboard.press("PageUp")
+    expect_depth(stepper, 19)
+    expect(stepper.locator(".ls-tally")).to_have_text("✓ 5 invariants hold")
+
+
+FITS = """stepper => {
+  const inside = name => {
+    const box = stepper.querySelector(name).getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= innerHeight && box.height > 0;
+  };
+  const rect = stepper.getBoundingClientRect();
+  const picture = stepper.querySelector(".ls-staged svg");
+  const scale = picture.getScreenCTM().a;
+  const type = [...picture.querySelectorAll("text")].filter(each => each.textContent);
+  return {
+    height: rect.height,
+    seen: [".ls-panel", ".ls-can", ".ls-caption", ".ls-controls", ".ls-timeline"].every(inside),
+    smallest: Math.min(...type.map(each => scale * parseFloat(each.getAttribute("font-size")))),
+    controls: stepper.querySelector(".ls-controls").getBoundingClientRect().top - rect.top,
+    overflow: stepper.scrollWidth - stepper.clientWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900)])
+def test_everything_is_in_view_at_once_and_keeps_its_place(lab, width, height):
+    """With the file browser open, as JupyterLab shows itself."""
+    notebook = lab([REPLAY], width=width, height=height)
+    notebook.run_all()
+    stepper = notebook.stepper()
+    expect(stepper.locator(".ls-staged svg")).to_be_visible()
+    stepper.evaluate("stepper => stepper.scrollIntoView({block: 'end'})")
+    first = stepper.evaluate(FITS)
+    assert first["seen"], first
+    assert first["overflow"] == 0
+    key(stepper, "last").click()
+    expect(stepper.locator(".ls-verdicts .ls-broken").first).to_be_visible()
+    notebook.shoot("fits")
+    assert stepper.evaluate(FITS)["controls"] == first["controls"]
+    assert stepper.evaluate(FITS)["smallest"] > 8.5
+
+
+_WATCH_MOVES = """() => {
+  window.moved = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (frames, how) {
+    window.moved.push(`${this.dataset.part} in ${how.duration} ms`);
+    return animate.call(this, frames, how);
+  };
+}"""
+
+
+def test_what_a_step_changes_is_seen_moving(talk):
+    stepper, page = talk.stepper(), talk.page
+    page.evaluate(_WATCH_MOVES)
+    moment(stepper, 11).click()
+    expect_depth(stepper, 11)
+    expect(stepper.locator(".ls-staged")).to_be_visible()
+    page.evaluate("window.moved = []")
+    key(stepper, "redo").click()
+    expect_depth(stepper, 12)
+    assert "Replica 3 1 in 300 ms" in page.evaluate("window.moved")  # the record that it fetched
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("window.moved = []")
+    key(stepper, "redo").click()
+    expect_depth(stepper, 13)
+    assert page.evaluate("window.moved") == []
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def test_what_can_be_saved_is_of_the_chosen_format(talk):
@@ -486,6 +576,7 @@ def test_a_specification_of_messages_is_stepped_and_drawn(lab):
         expect_depth(stepper, depth)
     key(stepper, "tab-sequence").click()
     expect(stepper.locator(".ls-sequence svg")).to_contain_text("client 1")
+    key(stepper, "spoilers").click()
     expect(stepper.locator(".ls-near")).to_contain_text("steps")
     notebook.shoot("messages", stepper)
 
@@ -498,7 +589,7 @@ def test_it_fits_a_narrow_window(lab):
     moment(stepper, 11).click()
     expect_depth(stepper, 11)
     wider = "element => element.scrollWidth > element.clientWidth + 1"
-    assert not stepper.locator("main").evaluate(wider)
+    assert not stepper.locator(".ls-main").evaluate(wider)
     picture, lists = stepper.locator(".ls-picture"), stepper.locator(".ls-lists")
     assert picture.bounding_box()["y"] < lists.bounding_box()["y"]
     notebook.shoot("narrow", stepper)

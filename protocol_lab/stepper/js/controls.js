@@ -25,8 +25,8 @@ function drawControls(view, ui, does) {
       "span",
       { class: "ls-group" },
       button("first", "|←", "To the start (Home)", atStart, go("first")),
-      button("undo", "← undo", "One step back (left arrow)", atStart, go("undo")),
-      button("redo", "redo →", "One step ahead (right arrow)", atEnd, go("redo")),
+      button("undo", "←", "One step back (left arrow)", atStart, go("undo")),
+      button("redo", "→", "One step ahead (right arrow)", atEnd, go("redo")),
       button("last", "→|", "To the end (End)", atEnd, go("last")),
     ),
     h(
@@ -40,9 +40,9 @@ function drawControls(view, ui, does) {
     h(
       "span",
       { class: "ls-group" },
-      atEnd ? null : button("take-over", "take over from here", "Leave what lies ahead, and go your own way", false, go("take_over")),
-      opener("fork", "fork here", "Start a branch with a name of your own"),
-      timeline.lanes.length > 1 ? drawBranches(timeline, does.act) : null,
+      button("take-over", "take over", "Leave what lies ahead, and go your own way", atEnd, go("take_over")),
+      opener("fork", "fork", "Start a branch with a name of your own"),
+      drawBranches(timeline, does.act),
     ),
     h(
       "span",
@@ -54,7 +54,6 @@ function drawControls(view, ui, does) {
       button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
       opener("keys", "?", "The keys"),
     ),
-    h("span", { class: "ls-where" }, whereabouts(view)),
   ];
 }
 
@@ -87,6 +86,7 @@ function drawBranches(timeline, act) {
       "data-key": "branch",
       "aria-label": "Branch",
       title: "Go to the end of a branch",
+      disabled: timeline.lanes.length < 2,
       onchange: () => act({ command: "switch", branch: branches.value }),
     },
     timeline.lanes.map((each) => h("option", { selected: each.current }, each.name)),

@@ -156,13 +156,14 @@ function drawExport(view, send, ui) {
 // --- The keys ---
 
 const KEY_MEANINGS = [
-  ["← →", "one step back, one step ahead"],
+  ["← →", "one step back, one step ahead (a clicker’s page up and page down as well)"],
   ["Home End", "to the start, to the end of this branch"],
   ["1 … 9", "take the first, second, … of what can happen now"],
   ["space", "play what lies ahead, and pause"],
   ["p", "presenter’s view: one large picture; Escape ends it"],
   ["[ ]", "the tab before, the tab after"],
   ["c", "in the presenter’s view: show what can happen"],
+  ["?", "these keys"],
   ["Tab Enter", "every button can be reached and pressed"],
 ];
 

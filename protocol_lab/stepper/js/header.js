@@ -1,39 +1,46 @@
 // The header: what is stepped, what holds, and how near the next violation is.
 
-const FEW_CONSTANTS = 5; // that are shown beside the title; more are folded
-const FEW_INVARIANTS = 3; // that hold and are named in the presenter's view; more are counted
+const FEW_INVARIANTS = 2; // that hold and are named in the header; more are counted
 
 function drawHeader(view, near, ui, act) {
-  const watched = view.invariants.filter((each) => each.watched);
-  const others = view.invariants.filter((each) => !each.watched);
-  const fails = others.filter((each) => !each.holds).length;
-  const rest = view.constants.slice(FEW_CONSTANTS);
   return [
     h(
       "div",
       { class: "ls-about" },
       h("h2", { title: view.meaning }, view.title),
-      view.constants.slice(0, FEW_CONSTANTS).map(drawConstant),
-      rest.length
-        ? more(ui, "constants", `+${rest.length}`, "More constants:", rest.map(drawConstant))
-        : null,
+      h("span", { class: "ls-where" }, whereabouts(view)),
+      more(
+        ui,
+        "constants",
+        view.constants.map((each) => each.text).join(" · ") || "no constants",
+        view.meaning,
+        h("ul", {}, view.constants.map((each) => h("li", {}, drawConstant(each), " ", each.meaning))),
+      ),
     ),
-    h(
-      "div",
-      { class: "ls-verdicts" },
-      drawInvariants(watched),
-      others.length
-        ? more(
-            ui,
-            "invariants",
-            `${others.length} more${fails ? `, ${fails} not holding` : ""}`,
-            "Properties that count only when they are named:",
-            h("ul", {}, others.map(drawInvariant)),
-          )
-        : null,
-      drawNearest(view, near, act),
-    ),
+    h("div", { class: "ls-verdicts" }, drawVerdicts(view, ui), drawNearest(view, near, act)),
   ];
+}
+
+/** One line that says whether anything is violated; it opens to all invariants, each by itself. */
+function drawVerdicts(view, ui) {
+  const watched = view.invariants.filter((each) => each.watched);
+  const others = view.invariants.filter((each) => !each.watched);
+  const fails = watched.filter((each) => !each.holds);
+  const [first] = fails;
+  const names = watched.map((each) => each.name).join(", ");
+  const summary = first
+    ? h("span", { class: "ls-broken" }, h("b", {}, `✗ ${first.name}`), ` violated: ${first.reason}`)
+    : h(
+        "span",
+        { class: "ls-tally" },
+        watched.length > FEW_INVARIANTS ? `✓ ${watched.length} invariants hold` : `✓ not violated: ${names || "nothing is checked"}`,
+      );
+  const inside = [
+    h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
+    others.length ? h("p", {}, "Checked only when they are named:") : null,
+    others.length ? h("ul", {}, others.map(drawInvariant)) : null,
+  ];
+  return fold(ui, "invariants", [summary], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
 }
 
 function drawConstant(each) {
@@ -57,27 +64,32 @@ function fold(ui, key, summary, content, look = "") {
   return element;
 }
 
-/** All by name; the presenter's view has room for those that fail, and counts many that hold. */
-function drawInvariants(watched) {
-  const holding = watched.filter((each) => each.holds).length;
-  const look = holding > FEW_INVARIANTS ? "ls-many" : "";
-  const count = h("li", { class: "ls-tally", "aria-hidden": "true" }, `✓ ${holding} invariants hold`);
-  return h("ul", { class: look, "aria-label": "Invariants" }, count, watched.map(drawInvariant));
-}
-
 function drawInvariant(each) {
+  const verdict = each.holds ? " is not violated" : each.watched ? " violated: " : " does not hold here: ";
   return h(
     "li",
-    { class: each.holds ? "ls-holds" : "ls-broken", title: each.meaning },
+    { class: each.holds ? "ls-holds" : "ls-fails" },
     h("b", {}, each.holds ? "✓ " : "✗ ", each.name),
-    each.holds ? null : h("span", {}, ` violated: ${each.reason}`),
+    h("span", {}, verdict, each.reason),
     each.values ? h("code", { class: "ls-values" }, each.values) : null,
-    h("span", { class: "ls-unseen" }, each.holds ? " holds" : ""),
+    h("span", { class: "ls-meaning" }, each.meaning),
   );
 }
 
-/** How far the nearest violation is, of which invariant, and the switch that hides it. */
+/** How near the goal or the next violation is: on request only, since it tells much. */
 function drawNearest(view, near, act) {
+  const goal = view.challenge ? "goal" : "violation";
+  const spoil = h(
+    "button",
+    {
+      "data-key": "spoilers",
+      "aria-pressed": String(view.spoilers),
+      title: `How many steps the nearest ${goal} is away, from here and after each step: tells much`,
+      onclick: () => act({ command: "spoilers", shown: !view.spoilers }),
+    },
+    view.spoilers ? "hide" : "how near am I?",
+  );
+  if (!view.spoilers) return h("span", { class: "ls-nearest" }, spoil);
   const aims = [["", "anything watched"], ...view.aims.map((each) => [each.name, each.label])];
   const aim = h(
     "select",
@@ -89,28 +101,16 @@ function drawNearest(view, near, act) {
     },
     aims.map(([name, label]) => h("option", { value: name, selected: name === view.aim }, label)),
   );
-  const spoil = h(
-    "button",
-    {
-      "data-key": "spoilers",
-      "aria-pressed": String(view.spoilers),
-      title: "Distances tell much: hide them to find out by yourself",
-      onclick: () => act({ command: "spoilers", shown: !view.spoilers }),
-    },
-    view.spoilers ? "hide distances" : "show distances",
-  );
-  if (!view.spoilers) return h("span", { class: "ls-nearest" }, spoil);
   return h(
     "span",
     { class: "ls-nearest" },
-    h("b", { class: "ls-near", title: near?.how ?? "" }, nearestText(near)),
-    view.aims.length > 1 ? aim : null,
+    h("b", { class: "ls-near", title: near?.how ?? "" }, nearestText(near, goal)),
+    view.aims.length > 1 && !view.challenge ? aim : null,
     spoil,
   );
 }
 
-function nearestText(near) {
-  if (!near || near.working) return "nearest violation: searching…";
-  if (near.notice) return near.notice;
-  return `nearest violation: ${near.here}`;
+function nearestText(near, goal) {
+  if (!near || near.working || (!near.here && !near.notice)) return `nearest ${goal}: searching…`;
+  return near.notice || `nearest ${goal}: ${near.here}`;
 }

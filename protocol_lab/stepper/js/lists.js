@@ -26,7 +26,7 @@ function drawChoice(choice, distance, number, take) {
   if (distance?.nearest) looks.push("ls-nearer");
   const words = [choice.step];
   if (choice.ahead) words.push("the next step here");
-  if (distance) words.push(`the nearest violation after it: ${distance.text}`);
+  if (distance?.short) words.push(`${distance.text} after it`);
   return h(
     "button",
     {
@@ -37,25 +37,28 @@ function drawChoice(choice, distance, number, take) {
       "data-number": number,
       onclick: () => take(choice.step),
     },
-    choice.label || "take this step",
+    unbroken(choice.label) || "take this step",
     choice.ahead ? h("small", {}, " next ▸") : null,
-    distance ? h("small", { class: "ls-distance" }, ` → ${distance.short}`) : null,
+    distance?.short ? h("small", { class: "ls-distance" }, ` → ${distance.short}`) : null,
   );
+}
+
+/** A label that is broken between its parameters, not between a name and its value. */
+function unbroken(label) {
+  return label.split(", ").map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
 }
 
 function drawCannot(view, ui, act) {
   const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
-  return [
-    heading("What can’t, and why", count),
-    ...view.cannot.map((each) =>
-      h(
-        "div",
-        { class: "ls-not" },
-        drawName(each),
-        each.reasons.map((why) => drawReason(why, ui, act)),
-      ),
+  const rows = view.cannot.map((each) =>
+    h(
+      "div",
+      { class: "ls-not" },
+      drawName(each),
+      each.reasons.map((why) => drawReason(why, ui, act)),
     ),
-  ];
+  );
+  return [fold(ui, "cannot", [heading("What can’t, and why", count)], rows)];
 }
 
 /** A reason and its cases. Those of a folded one come when it is unfolded for the first time. */

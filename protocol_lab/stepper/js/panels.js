@@ -26,6 +26,12 @@ function drawTabs(view, act) {
   );
 }
 
+/** The tab `by` places further, round the ends. */
+function neighbour(name, by) {
+  const names = TABS.map(([each]) => each);
+  return names[(names.indexOf(name) + by + names.length) % names.length];
+}
+
 function drawPanel(view, graph, ui, act) {
   const choose = (options) => act({ command: "choose", ...options });
   switch (view.tab) {
@@ -38,7 +44,7 @@ function drawPanel(view, graph, ui, act) {
     case "compare":
       return drawComparison(view.panel, ui, choose);
     default:
-      return drawMoments(view, act);
+      return view.tab === "cluster" ? drawCluster(view, ui, act) : drawMoments(view, act);
   }
 }
 
@@ -52,6 +58,25 @@ function drawMoments(view, act) {
     );
   }
   return scrolling(view.tab, drawing);
+}
+
+const LARGEST = 2; // times its own size; larger looks coarse
+
+/** The cluster, at the scale that all states of the walk have room in; its legend unfolds. */
+function drawCluster(view, ui, act) {
+  const panel = drawMoments(view, act);
+  const svg = panel.querySelector("svg");
+  const { width, height } = view.panel;
+  if (!svg || !width) return panel;
+  const [left, top] = svg.getAttribute("viewBox").split(" ");
+  svg.setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
+  svg.setAttribute("preserveAspectRatio", "xMidYMin meet");
+  svg.style.height = "100%"; // the drawing's own style would keep its shape, and be cut
+  svg.style.maxWidth = ui.presenting ? "none" : `${width * LARGEST}px`;
+  panel.classList.add("ls-staged");
+  const { legend } = svg.dataset;
+  if (legend) panel.append(fold(ui, "legend", ["legend"], [h("p", {}, legend)], "ls-key"));
+  return panel;
 }
 
 /** The only markup that is taken as it is: the kit's own drawings, made in the learner's kernel. */
@@ -238,9 +263,6 @@ function drawPair(pair, k, panel) {
 function drawCaption({ caption, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
   const begins = scenario && timeline.depth === 1;
-  return [
-    begins ? h("p", {}, h("b", {}, scenario.title), " ", scenario.description.join(" ")) : null,
-    h("p", {}, h("b", {}, place), " ", caption.text),
-    caption.step ? h("code", {}, caption.step) : null,
-  ];
+  const about = begins ? [h("b", {}, scenario.title), ` ${scenario.description.join(" ")} `] : [];
+  return [h("p", {}, h("b", {}, place), ` ${caption.text} `, caption.step ? h("code", {}, caption.step) : null, about)];
 }

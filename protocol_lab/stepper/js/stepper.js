@@ -3,6 +3,9 @@
 
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
 
+const WAITING =
+  "The kernel does not answer: wait if it is busy; if it has stopped or was restarted, run this cell again.";
+
 function render({ model, el }) {
   const ui = {
     drawer: null,
@@ -19,6 +22,7 @@ function render({ model, el }) {
     tabs: region("tabs", { role: "tablist", "aria-label": "Views of the walk" }),
     panel: region("panel", { role: "tabpanel" }),
     caption: region("caption", { "aria-live": "polite" }),
+    whole: h("button", { class: "ls-whole", "data-key": "caption", "aria-expanded": "false" }, "more"),
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
@@ -32,17 +36,16 @@ function render({ model, el }) {
     parts.header,
     parts.challenge,
     h(
-      "main",
-      {},
-      h("div", { class: "ls-left" }, parts.tabs, parts.panel, parts.caption),
+      "div",
+      { class: "ls-main" },
+      h("div", { class: "ls-left" }, parts.tabs, parts.panel, h("div", { class: "ls-told" }, parts.caption, parts.whole)),
       h(
         "div",
         { class: "ls-right" },
         h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot),
       ),
     ),
-    parts.notice,
-    h("footer", {}, parts.controls, parts.timeline, parts.drawer),
+    h("footer", {}, h("div", { class: "ls-over" }, parts.notice, parts.drawer), parts.timeline, parts.controls),
   );
   el.append(root);
 
@@ -53,7 +56,7 @@ function render({ model, el }) {
 
   function send(message) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => tell("Waiting for the kernel: is it busy, or has it stopped?"), PATIENCE);
+    waiting = setTimeout(() => tell(WAITING), PATIENCE);
     model.send(message);
   }
 
@@ -110,6 +113,7 @@ function render({ model, el }) {
 
   async function present() {
     const begins = root.classList.toggle("ls-presenting");
+    ui.presenting = begins;
     ui.drawer = null;
     draw();
     root.focus({ preventScroll: true });
@@ -147,6 +151,10 @@ function render({ model, el }) {
     const { timeline } = view;
     // Measured before anything changes: afterwards the browser would have to lay out the page for it.
     const { scrollLeft, clientWidth } = parts.timeline;
+    const place = `${timeline.branch} ${timeline.depth}`;
+    const elsewhere = ui.place !== place;
+    const moved = elsewhere && view.tab === "cluster";
+    ui.place = place;
     if (ui.playing && timeline.depth === timeline.length) {
       clearInterval(player);
       ui.playing = false;
@@ -157,7 +165,9 @@ function render({ model, el }) {
       parts.challenge.replaceChildren(...drawChallenge(view, act));
       parts.challenge.hidden = !view.challenge;
       parts.tabs.replaceChildren(...drawTabs(view, act));
+      const before = partsOf(parts.panel.querySelector(".ls-staged svg"));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
+      if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
       parts.cannot.replaceChildren(...drawCannot(view, ui, act));
       parts.controls.replaceChildren(
@@ -166,7 +176,52 @@ function render({ model, el }) {
       drawDistances(view);
       drawDrawer(view);
     });
+    if (elsewhere && view.tab === "sequence") follow(timeline.depth);
     drawLine(timeline, view.caption, scrollLeft, clientWidth);
+    drawWhole();
+  }
+
+  /** The button that shows the whole caption, where it does not fit its line. */
+  function drawWhole() {
+    const open = parts.caption.classList.contains("ls-open");
+    parts.whole.hidden = !open && parts.caption.scrollHeight <= parts.caption.clientHeight + 2;
+    parts.whole.textContent = open ? "less" : "more";
+    parts.whole.setAttribute("aria-expanded", String(open));
+  }
+
+  parts.whole.addEventListener("click", () => {
+    parts.caption.classList.toggle("ls-open");
+    drawWhole();
+  });
+
+  // --- The room for the picture ---
+
+  let room = null;
+  let settling = null;
+
+  /** Tells the kernel, which arranges the picture, once the room has stayed as it is for a moment. */
+  function measure() {
+    const { clientWidth: width, clientHeight: height } = parts.panel;
+    const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
+    if (!width || known || model.get("view").tab !== "cluster") return;
+    room = { width, height };
+    model.send({ command: "room", ...room });
+  }
+
+  const resized = new ResizeObserver(() => {
+    clearTimeout(settling);
+    settling = setTimeout(measure, 120);
+  });
+
+  /** Scrolls the sequence to the step that led to this state. */
+  function follow(depth) {
+    const [panel, here] = [".ls-scroll", `.lab-moment[data-depth="${depth}"]`].map((each) =>
+      parts.panel.querySelector(each),
+    );
+    if (!here) return;
+    const [room, box] = [panel.getBoundingClientRect(), here.getBoundingClientRect()];
+    const visible = box.top >= room.top && box.bottom <= room.bottom;
+    if (!visible) panel.scrollTop += box.top - room.top - (room.height - box.height) / 2;
   }
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
@@ -217,7 +272,14 @@ function render({ model, el }) {
 
   // --- The keyboard ---
 
-  const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last" };
+  const KEYS = {
+    ArrowLeft: "undo",
+    ArrowRight: "redo",
+    PageUp: "undo",
+    PageDown: "redo",
+    Home: "first",
+    End: "last",
+  };
 
   function press(name) {
     if (KEYS[name]) act({ command: KEYS[name] });
@@ -225,15 +287,23 @@ function render({ model, el }) {
     else if (name === " ") ui.playing ? stop() : play();
     else if (name === "p") present();
     else if (name === "c") root.classList.toggle("ls-choosing");
+    else if (name === "?") show("keys");
     else if (name === "[" || name === "]") turn(name === "]" ? 1 : -1);
     else return false;
     return true;
   }
 
   function turn(by) {
-    const names = TABS.map(([name]) => name);
-    const next = (names.indexOf(model.get("view").tab) + by + names.length) % names.length;
-    act({ command: "open", tab: names[next] });
+    act({ command: "open", tab: neighbour(model.get("view").tab, by) });
+  }
+
+  /** Arrow keys on a tab lead to its neighbour, and the focus goes along. */
+  function turnAndFollow(by) {
+    const next = neighbour(model.get("view").tab, by);
+    const tab = parts.tabs.querySelector(`[data-key="tab-${next}"]`);
+    tab.setAttribute("tabindex", "0");
+    tab.focus();
+    act({ command: "open", tab: next });
   }
 
   /** Heard before JupyterLab, whose own keys would scroll, or delete the cell. */
@@ -241,6 +311,11 @@ function render({ model, el }) {
     if (!root.contains(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.shiftKey) return;
     event.stopPropagation();
+    if (event.target.matches("[role=tab]") && /^Arrow(Left|Right)$/.test(event.key)) {
+      event.preventDefault();
+      turnAndFollow(event.key === "ArrowRight" ? 1 : -1);
+      return;
+    }
     const pressing = event.key === " " && event.target.matches("button, summary");
     if (event.key === "Escape" && ui.drawer) show(ui.drawer);
     else if (event.key === "Escape" && root.classList.contains("ls-presenting")) present();
@@ -274,10 +349,13 @@ function render({ model, el }) {
   document.addEventListener("fullscreenchange", leaveFullscreen);
   parts.timeline.addEventListener("pointermove", drag);
   onView();
+  resized.observe(parts.panel);
   model.send({ command: "shown" });
   return () => {
     clearTimeout(waiting);
+    clearTimeout(settling);
     clearInterval(player);
+    resized.disconnect();
     window.removeEventListener("keydown", onKey, true);
     document.removeEventListener("fullscreenchange", leaveFullscreen);
     for (const [event, answer] of Object.entries(heard)) model.off(event, answer);

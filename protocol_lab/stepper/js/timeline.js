@@ -1,9 +1,9 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
 const STEP = 56;
-const LANE = 54;
+const LANE = 44;
 const LEFT = 26;
-const TOP = 18;
+const TOP = 20;
 
 const x = (depth) => LEFT + (depth - 1) * STEP;
 const y = (lane) => TOP + lane * LANE;
@@ -16,8 +16,8 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const last = (lane) => lane.depth + lane.moments.length;
   const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
-  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 52);
-  const height = y(lanes.length - 1) + 44;
+  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 72);
+  const height = y(lanes.length - 1) + 34;
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
@@ -98,7 +98,7 @@ function drawMoment(lane, k, n, branch, goTo) {
     here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
     label ? s("text", { y: 25 }, label) : null,
-    broken && !before?.broken.length ? s("text", { y: 37 }, "violated") : null,
+    broken && !before?.broken.length ? s("text", { x: 10, y: -9, class: "ls-said" }, "violated") : null,
   );
 }
 

@@ -1,0 +1,53 @@
+// What a step changes is seen moving: the difference of two pictures, by the names of their parts.
+
+const MOVE = { duration: 300, easing: "ease-in-out" };
+const FALL = 70; // how far a truncated record falls, in the picture's own pixels
+
+/** The named parts of a picture that is shown, with their places; a name that stands twice has none. */
+function partsOf(picture) {
+  const parts = new Map();
+  for (const element of picture?.querySelectorAll(".lab-part") ?? []) {
+    const { part } = element.dataset;
+    parts.set(part, parts.has(part) ? null : { element, box: element.getBBox() });
+  }
+  return parts;
+}
+
+/** Moves the parts of the new picture from where they were in the one before. */
+function moveParts(before, picture) {
+  if (!before.size || !picture || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const [name, now] of partsOf(picture)) {
+    const then = before.get(name);
+    if (!now) continue;
+    const { kind } = now.element.dataset;
+    if (kind === "gap" && then?.element.dataset.kind === "record") fall(then, now);
+    else if (then) slide(now, then.box);
+    else if (kind === "record") slide(now, sourceOf(now, before)?.box);
+    else if (kind === "message") now.element.animate([{ opacity: 0, transform: "translate(0, -14px)" }, {}], MOVE);
+  }
+}
+
+function slide({ element, box }, from) {
+  if (!from) return;
+  const [dx, dy] = [from.x - box.x, from.y - box.y];
+  if (Math.hypot(dx, dy) < 1) return;
+  element.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "translate(0, 0)" }], MOVE);
+}
+
+/** The equal record at the same offset of another node, from which a new one was fetched. */
+function sourceOf(now, before) {
+  const { same, lane } = now.element.dataset;
+  return [...before.values()].find((each) => {
+    const data = each?.element.dataset;
+    return data?.kind === "record" && data.same === same && data.lane !== lane;
+  });
+}
+
+/** The record that was there falls out of the log. */
+function fall(then, now) {
+  const gone = then.element.cloneNode(true);
+  now.element.append(gone);
+  gone.animate([{ opacity: 1 }, { opacity: 0, transform: `translate(0, ${FALL}px) rotate(4deg)` }], MOVE);
+  gone.classList.add("lab-falling");
+  setTimeout(() => gone.remove(), MOVE.duration);
+}

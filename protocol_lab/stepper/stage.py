@@ -1,0 +1,55 @@
+"""The cluster's picture as large as its room allows, in one arrangement for a whole walk."""
+
+import re
+
+from protocol_lab.drawing.arrangement import Arrangement, arranged, best
+from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.traces.walk import Moment, Walk
+
+_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
+_SAMPLED = 6
+"""Moments from which a walk's largest picture is guessed; a larger one makes the stage grow."""
+
+Size = tuple[float, float]
+
+
+class Stage:
+    """Draws the moments of one walk for a room of this width and height, in pixels of the page."""
+
+    def __init__(self, room: Size):
+        self._room = room
+        self._arrangement: Arrangement | None = None
+        self._size: Size = (1, 1)
+
+    def draw(self, walk: Walk) -> dict[str, object]:
+        """The picture, and the width and height that every picture of the walk has room in."""
+        if self._arrangement is None:
+            sampled = _sample(walk)
+            self._arrangement, self._size = best(lambda: _largest(walk, sampled), self._room)
+        with arranged(self._arrangement):
+            svg = moment_picture(walk.model, walk.moment)
+        self._size = _around(self._size, _size(svg))
+        return {"svg": svg, "width": self._size[0], "height": self._size[1]}
+
+
+def _sample(walk: Walk) -> list[Moment]:
+    """The moment shown, the last one, and some between."""
+    path = walk.path
+    every = max(1, len(path) // (_SAMPLED - 2))
+    return list(dict.fromkeys([walk.moment, path[-1], *path[::every]]))
+
+
+def _largest(walk: Walk, moments: list[Moment]) -> Size:
+    size: Size = (1, 1)
+    for moment in moments:
+        size = _around(size, _size(moment_picture(walk.model, moment)))
+    return size
+
+
+def _around(one: Size, other: Size) -> Size:
+    return max(one[0], other[0]), max(one[1], other[1])
+
+
+def _size(svg: str) -> Size:
+    width, height = _SIZE.search(svg).groups()
+    return int(width), int(height)

@@ -1,0 +1,75 @@
+"""A judgement of what a learner answered: passed or not, in sentences, with a walk to look at."""
+
+from dataclasses import dataclass
+
+from protocol_lab.checker.result import Result
+from protocol_lab.semantics.step_text import Step
+from protocol_lab.traces.walk import Walk
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A judgement in sentences.
+
+    `passed` is None where nothing was answered yet: a page then shows the sentences only to who
+    unfolds them. `walk`, if there is one, leads to the state that they speak of:
+    step(feedback.walk).
+    """
+
+    passed: bool | None
+    text: str
+    walk: Walk | None = None
+    words: tuple[str, str] = ("Right.", "Not yet.")  # what a ✓ and a ✗ stand for
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that lead to the state that the sentences speak of."""
+        return [moment.step for moment in self.walk.path[1:]] if self.walk else []
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in two or three words."""
+        if self.passed is None:
+            return "The run says:"
+        return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
+
+    def _repr_markdown_(self) -> str:
+        if self.passed is None:
+            return folded("The answer. Predict first, then open it.", _as_text(self.text))
+        shown = f"> **{self.verdict}** " + _as_text(self.text).replace("\n", "\n> ")
+        if self.steps:
+            listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))
+            shown += f"\n\n```text\n{listed}\n```"
+        return shown
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [f"{self.verdict} {self.text}", *(f"{k:3} {s}" for k, s in enumerate(self.steps, 1))]
+        )
+
+
+def right(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer passes; `text` adds what the learner should see, such as the expected counts."""
+    return Feedback(True, text, _walk_to(found))
+
+
+def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
+    """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
+    return Feedback(False, text, _walk_to(found))
+
+
+def _walk_to(found: Result | Walk | None) -> Walk | None:
+    return Walk.along(found) if isinstance(found, Result) else found
+
+
+def _as_text(text: str) -> str:
+    """The text with no tag in it, which Markdown would take as HTML: <lambda> would vanish."""
+    parts = text.split("`")  # every second one is code, where a tag is none
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)
+
+
+def folded(summary: str, content: str) -> str:
+    """Markdown that a page shows once the summary was pressed."""
+    # The empty lines let the renderer read what is inside as Markdown.
+    return f"<details><summary>{summary}</summary>\n\n{content.strip()}\n\n</details>"

@@ -1,0 +1,158 @@
+"""Predictions: the learner commits to an answer, and only then is told what is the case.
+
+In a notebook a prediction is a widget with choices to press, or a field to type in; in plain
+Python the answer is written as an argument. `settle` puts it beside what the run has shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython import get_ipython
+from IPython.display import display
+
+from protocol_lab.checker.result import Result
+from protocol_lab.teaching.feedback import Feedback
+from protocol_lab.teaching.guesses import how_far, is_same, shown
+
+_HERE = Path(__file__).parent
+_SETTLED = ("As you predicted:", "A surprise:")
+
+Choices = Mapping[Any, str] | Iterable[Any]
+
+
+class Prediction:
+    """A question, and what the learner expects; `settle` puts it beside what is the case.
+
+    `guess` is None until there is one. `choices` are the answers to choose from, each with a
+    sentence for who chose it wrongly, or "".
+    """
+
+    def __init__(self, question: str, guess: Any = None, choices: Choices = ()):
+        self.question, self.guess = question, guess
+        self.choices = _pairs(choices)
+        self._fact: tuple[Any, str] | None = None
+        self._is_told = False  # by the cell that settles it: there is nothing to reveal any more
+        self._field: PredictionField | None = None
+
+    def settle(self, actual: Any, why: str = "") -> Feedback:
+        """The guess beside what the run has shown: a value, or an exploration.
+
+        Of an exploration it is the steps of the shortest trace that count, or else its verdict.
+        A page folds the answer away for who has made no prediction.
+        """
+        if isinstance(actual, Result):
+            actual = len(actual.trace) if actual.violated else actual.verdict
+        self._fact, self._is_told = (actual, why), self.guess is not None
+        if self._field is not None:
+            self._field.show(self)
+        return self._feedback()
+
+    def _feedback(self) -> Feedback:
+        actual, why = self._fact or (None, "")
+        after = f" {why}" if why else ""
+        if self.guess is None:
+            return Feedback(None, f"{shown(actual)}.{after}")
+        if self._is_right(actual):
+            return Feedback(True, f"{shown(actual)}.{after}", words=_SETTLED)
+        beside = [self._why_not(), how_far(self.guess, actual)]
+        text = f"you predicted {shown(self.guess)}, the run says {shown(actual)}."
+        text = " ".join([text, *filter(None, beside)])
+        return Feedback(False, f"{text}{after}", words=_SETTLED)
+
+    def _is_right(self, actual: Any) -> bool:
+        if actual == "holds" and is_same(self.guess, "never"):
+            return True
+        return is_same(self.guess, actual)
+
+    def _why_not(self) -> str:
+        """The sentence for who chose wrongly."""
+        return next((why for choice, why in self.choices if is_same(self.guess, choice)), "")
+
+    def to_json(self) -> dict[str, Any]:
+        """What the widget shows: the answer is in it only once there is a guess."""
+        told = self._feedback() if self._fact and self.guess is not None else None
+        return {
+            "choices": [shown(each) for each, _ in self.choices],
+            "guess": None if self.guess is None else shown(self.guess),
+            "settled": self._fact is not None,
+            "told": self._is_told,
+            "passed": told and told.passed,
+            "verdict": told and f"{told.verdict} {told.text}",
+        }
+
+    def choose(self, guess: str) -> None:
+        """Take what was pressed or typed."""
+        named = [each for each, _ in self.choices if shown(each) == guess]
+        self.guess = named[0] if named else guess.strip() or None
+
+    def _ipython_display_(self) -> None:
+        data = {"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}
+        display(data, raw=True)
+        if get_ipython() is not None and (self.guess is None or self._field is not None):
+            self._field = self._field or PredictionField(self)
+            bundle = self._field._repr_mimebundle_()
+            shown_as = bundle[0] if isinstance(bundle, tuple) else bundle
+            display({kind: shown_as[kind] for kind in shown_as if kind != "text/plain"}, raw=True)
+
+    def _repr_markdown_(self) -> str:
+        if self.guess is not None:
+            mine = f"you predict {shown(self.guess)}"
+        elif self.choices:
+            mine = f"{self._offered()}: put one of them in place of `None`, in quotes"
+        else:
+            mine = "put your prediction in place of `None`"
+        return f"> **Predict:** {self.question}\n>\n> *{mine}*"
+
+    def _offered(self) -> str:
+        return ", ".join(f"“{escape(shown(each))}”" for each, _ in self.choices)
+
+    def __repr__(self) -> str:
+        offered = (
+            f" ({' / '.join(shown(each) for each, _ in self.choices)})" if self.choices else ""
+        )
+        return f"Predict: {self.question}{offered}"
+
+
+def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Prediction:
+    """Ask before the run. The cell's last line shows buttons or a field to answer with.
+
+    `choices` are answers, pairs (answer, sentence), or {answer: sentence}: the sentence is for who
+    chose that answer and is wrong. In plain Python the learner writes the guess in place of None:
+    a number, a name, a set or a few words.
+    """
+    return Prediction(question, guess, choices)
+
+
+class PredictionField(anywidget.AnyWidget):
+    """The buttons or the field below a question: choose or type, commit, reveal."""
+
+    _esm = (_HERE / "js" / "prediction.js").read_text(encoding="utf-8")
+    _css = (_HERE / "prediction.css").read_text(encoding="utf-8")
+
+    view = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, prediction: Prediction):
+        super().__init__()
+        self._prediction = prediction
+        self.show(prediction)
+        self.on_msg(self._on_message)
+
+    def show(self, prediction: Prediction) -> None:
+        """Follow what the prediction has become."""
+        self.view = prediction.to_json()
+
+    def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
+        if isinstance(message, dict) and message.get("command") == "commit":
+            self._prediction.choose(str(message.get("guess", "")))
+            self.show(self._prediction)
+
+
+def _pairs(choices: Choices) -> list[tuple[Any, str]]:
+    """Answers with their sentences; an answer alone has none."""
+    if isinstance(choices, Mapping):
+        return list(choices.items())
+    return [each if isinstance(each, tuple) and len(each) == 2 else (each, "") for each in choices]
