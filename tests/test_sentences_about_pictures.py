@@ -1,0 +1,122 @@
+"""What a notebook says of a picture, or of a run, is so: it stands there, and the state agrees.
+
+
+Each case names a notebook, words that stand in it, and a check of the state that they are about.
+"""
+
+import pytest
+
+from kraft_spec.challenges import THREE_SERVERS
+from kraft_spec.draw.servers import describe_servers
+from protocol_lab.catalog import load
+from protocol_lab.notebook import scenario
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.walk import Walk
+from tests.notebook_outputs import FOLDER, read
+
+
+def at(name: str, depth: int = -1) -> Walk:
+    """A scenario's walk, at its last state or at a depth."""
+    walk = play(scenario(name))
+    walk.go_to(depth if depth > 0 else len(walk.path))
+    return walk
+
+
+def is_solid(walk: Walk, text: str) -> set[bool]:
+    """Are the copies of the KRaft entry that are drawn solid (known to be committed), or dashed?"""
+    shown = describe_servers(walk.state, walk.model.constants)
+    return {
+        entry.committed for lane in shown.lanes for entry in lane.entries if entry.label == text
+    }
+
+
+def after_the_restart() -> Walk:
+    """The walk of kraft/05 up to the restart of the leader that had committed v1."""
+    walk = Walk.begin(load("kraft.kip_853").bind(**THREE_SERVERS, max_epoch=2, max_restarts=1))
+    for step in (
+        "client_request(server=1, value=1)",
+        "send_fetch_request(server=2, peer=1)",
+        "accept_fetch_request_from_voter(message=FetchRequest(source=2))",
+        "handle_fetch_response(message=FetchResponse(dest=2))",
+        "send_fetch_request(server=2, peer=1)",
+        "accept_fetch_request_from_voter(message=FetchRequest(source=2))",
+    ):
+        walk.take(step)
+    assert is_solid(walk, "v1") == {True}
+    walk.take("restart_with_state(server=1)")
+    return walk
+
+
+def v1_is_dashed_after_the_restart() -> bool:
+    return is_solid(after_the_restart(), "v1") == {False}
+
+
+def the_removal_is_dashed_and_all_hold_it() -> bool:
+    walk = at("leader_removes_itself")
+    lanes = describe_servers(walk.state, walk.model.constants).lanes
+    copies = sum(entry.label == "−1" for lane in lanes for entry in lane.entries)
+    return is_solid(walk, "−1") == {False} and copies == 3 and walk.state.hwm[1] == 0
+
+
+def the_bookie_would_store_it() -> bool:
+    walk = at("ledger_life")
+    late = "bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=2, lac=1, lost={})"
+    return find_step(walk.model, walk.row, late).reason == ""
+
+
+def two_of_three_deny_what_one_stores() -> bool:
+    s = at("with_limbo_lost_entry_is_denied_three_bookies").state
+    stored = [bookie for bookie in (1, 2, 3) if s.b_entries[bookie].data[1] != 0]
+    return stored == [2] and s.meta_last_entry == 0 and s.clients[1].lac == 1
+
+
+def the_first_ledger_is_fenced() -> bool:
+    walk = at("chaining_takeover", 9)
+    return "fenced" in find_step(walk.model, walk.row, "write_to_ledger(client=1)").reason
+
+
+def the_cursor_has_the_old_ledger() -> bool:
+    walk = at("crash_before_the_cursor")
+    return walk.state.compacted_topic_context == 1 and walk.state.compaction_horizon == 1
+
+
+@pytest.mark.parametrize(
+    ("notebook", "words", "is_so"),
+    [
+        (
+            "kraft/05_crashes_and_identity",
+            "the picture now dashes v1",
+            v1_is_dashed_after_the_restart,
+        ),
+        (
+            "kraft/04_adding_and_removing_voters",
+            "Why are all three copies dashed?",
+            the_removal_is_dashed_and_all_hold_it,
+        ),
+        (
+            "bookkeeper/01_a_ledgers_life",
+            "The add of e2 to b2 has been on its way all the time.",
+            the_bookie_would_store_it,
+        ),
+        (
+            "bookkeeper/05_without_the_journal",
+            "e1 is on b2 still, and no reader will ever ask for it.",
+            two_of_three_deny_what_one_stores,
+        ),
+        (
+            "bookkeeper/06_chaining_ledgers",
+            "client 2 has closed L1, client 1 has not heard of it",
+            the_first_ledger_is_fenced,
+        ),
+        (
+            "pulsar/02_two_phases",
+            "consumers that were served ledger 2 a moment ago are served ledger 1",
+            the_cursor_has_the_old_ledger,
+        ),
+    ],
+)
+def test_it_is_as_the_notebook_says(notebook, words, is_so):
+    said = "\n".join(cell.source for cell in read(FOLDER / f"{notebook}.ipynb").cells)
+    assert words in said
+    assert is_so()
