@@ -81,7 +81,7 @@ def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
     name = where.strip("`")
     assert question.replace("’", "'") in all_of(name).replace("’", "'")
     outputs = "\n".join(str(cell.get("outputs", "")) for cell in notebook(name).cells)
-    assert f"The run says:** {answer}." in outputs
+    assert f"The run says: {answer}." in outputs
     assert wrong != answer
     assert reply.endswith((".", "?"))
 

@@ -203,7 +203,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
             x = start
         rows[-1].append((x, label, value))
         x += width
-    pitch = sized(36, 31)
+    pitch = sized(36, 34)
     height = pitch * len(rows)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
@@ -221,7 +221,7 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
     if value.was is not None:
         own = text_width(value.text, 12, bold=True) + 8
         _highlight(svg, x + label - 4, y - 13, own, 18)
-        svg.text(x + label, y + 12.5, f"was {value.was}", size=tag(), fill=palette.MUTED)
+        svg.text(x + label, y + sized(12.5, 14), f"was {value.was}", size=tag(), fill=palette.MUTED)
     _draw_text(svg, x + label, y, unchanged)
 
 

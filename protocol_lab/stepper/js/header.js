@@ -29,7 +29,7 @@ function drawVerdicts(view, ui) {
   const [first] = fails;
   const names = watched.map((each) => each.name).join(", ");
   const summary = first
-    ? h("span", { class: "ls-broken" }, h("b", {}, `✗ ${first.name}`), ` violated: ${first.reason}`)
+    ? h("span", { class: "ls-broken", title: first.reason }, h("b", {}, `✗ ${first.name}`), ` violated: ${first.reason}`)
     : h(
         "span",
         { class: "ls-tally" },
