@@ -24,6 +24,9 @@ from protocol_lab import (
     Spec,
     Struct,
     append,
+    members,
+    size,
+    submasks,
 )
 from protocol_lab.checker import cross_check, request
 from protocol_lab.checker.find import find_state
@@ -107,6 +110,25 @@ def slot_in_a_generator(s):
     return sum(s.arr[k] for k in range(s.n + 1))
 
 
+def size_of_a_negative(s):
+    return size(LATE - 1 - s.n if s.n >= LATE else 6)
+
+
+def members_of_a_negative(s):
+    return sum(each for each in members(LATE - 1 - s.n if s.n >= LATE else 6))
+
+
+def members_in_a_loop(s):
+    total = 0
+    for each in members(LATE - 1 - s.n if s.n >= LATE else 6):
+        total += each
+    return total
+
+
+def subsets_of_a_negative(s):
+    return max(each for each in submasks(LATE - 1 - s.n if s.n >= LATE else 6))
+
+
 FAULTS = {
     slot_past_the_end: "state.arr has no slot 260",
     slot_before_the_first: "state.arr has no slot -1",
@@ -121,6 +143,10 @@ FAULTS = {
     remainder_by_zero: "division by zero",
     smallest_of_nothing: "min() of nothing",
     slot_in_a_generator: "state.arr has no slot 260",
+    size_of_a_negative: "-1 is no set of nodes, because it is negative",
+    members_of_a_negative: "-1 is no set of nodes, because it is negative",
+    members_in_a_loop: "-1 is no set of nodes, because it is negative",
+    subsets_of_a_negative: "-1 is no set of nodes, because it is negative",
 }
 
 

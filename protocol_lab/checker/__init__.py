@@ -1,14 +1,15 @@
 """Explicit-state model checking in one process, breadth first.
 
-options        how an option of a search is declared, and read by all that take it
-request        what a search is asked: properties, bounds, callbacks
-result         what a search answers: a verdict of three values, counts, a counterexample
-breadth_first  the native engine: frontier, visited set, counterexample
-prefetch       expands the next chunks of the frontier on other cores
-reference      the reference engine: the same search in plain Python, the oracle of the others
-cross_check    compares compiled code with plain Python on a sample of states
-defect_report  the report of a disagreement between the two
-find           the shortest path to a state that a learner describes
-coverage       which actions were never taken, and which guards refused them
-progress       the progress line of a search, in a terminal or a notebook
+options         how an option of a search is declared, and read by all that take it
+request         what a search is asked: properties, bounds, callbacks
+result          what a search answers: a verdict of three values, counts, a counterexample
+compiled_model  the compiled actions and properties of a model, and their bits
+breadth_first   the native engine: frontier, visited set, counterexample
+prefetch        expands the next chunks of the frontier on other cores
+reference       the reference engine: the same search in plain Python, the oracle of the others
+cross_check     compares compiled code with plain Python on a sample of states
+defect_report   the report of a disagreement between the two
+find            the shortest path to a state that a learner describes
+coverage        which actions were never taken, and which guards refused them
+progress        the progress line of a search, in a terminal or a notebook
 """

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.prefetch import Candidates, Prefetcher
@@ -26,12 +27,10 @@ from protocol_lab.checker.request import (
     add_trace,
     is_inside,
     memory_reason,
-    properties_to_compile,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint as table
-from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.expansion import check_some, expand_some
+from protocol_lab.compiler.expansion import check_some, expand_some, grown
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
 from protocol_lab.spec.spec import Model
@@ -63,27 +62,21 @@ class NativeSearch:
 
     def __init__(self, model: Model, request: SearchRequest):
         self.model, self.request = model, request
-        spec = model.spec
-        kernels = loops.Kernels(model, request.compiling)
-        self.expand = kernels.expand()
-        self.properties = properties_to_compile(spec, request.invariants)
-        self.check = kernels.check(self.properties)
-        self.extra_constraint = (
-            kernels.check_predicate(request.constraint) if request.constraint else None
+        self.compiled = CompiledModel(
+            model,
+            request.invariants,
+            request.step_invariants,
+            request.constraint,
+            request.goal,
+            request.compiling,
         )
-        self.check_goal = kernels.check_predicate(request.goal) if request.goal else None
-        self.check_steps = (
-            kernels.check_steps(spec.step_invariants) if request.step_invariants else None
-        )
-        self.identity = Identity(kernels, request.symmetry, request.view)
-        self.constants = loops.constants_array(model)
+        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view)
         self.result = Result(model, "native", request.names)
-        self.result.compile_seconds = kernels.compile_seconds
-        self.result.per_action = {"init": 0, **{each.name: 0 for each in spec.actions}}
-        self.sometimes = self._bits(spec.sometimes_properties)
-        self.invariants = self._bits(request.invariants)
+        self.result.compile_seconds = self.compiled.compile_seconds
+        self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
+        self.properties, self.sometimes = self.compiled.properties, self.compiled.sometimes
         self.violating = dict.fromkeys(request.names, 0)
-        self.actions = [each.name for each in spec.actions]
+        self.actions = [each.name for each in model.spec.actions]
         self._allocate()
 
     def _allocate(self) -> None:
@@ -99,17 +92,11 @@ class NativeSearch:
         self, rows: np.ndarray, begin: int, end: int, into: Candidates
     ) -> tuple[int, int]:
         """Fill in the successors of rows[begin:end], as many as there is room for."""
-        into.done, into.count = self.expand(
-            rows, begin, end, self.constants, into.out, into.parent_of,
-            into.action_of, into.weight_of, into.degree_of, into.progress,
-        )  # fmt: skip
+        into.done, into.count = into.fill(self.compiled, rows, begin, end)
         return into.done, into.count
 
     def _make_larger(self, room: int) -> None:
         self.now = Candidates(room, self.model.words, _CHUNK)
-
-    def _bits(self, properties: list) -> int:
-        return sum(1 << k for k, each in enumerate(self.properties) if each in properties)
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search. Never raises for an
@@ -295,8 +282,11 @@ class NativeSearch:
 
     def _apply_constraints(self, count: int) -> int:
         """Tell which of the candidates [0, count) are inside; how many could be judged."""
-        bits = self._bits(self.model.spec.constraints)
-        for check, enabled in ((self.check, bits), (self.extra_constraint, 1)):
+        compiled = self.compiled
+        for check, enabled in (
+            (compiled.check, compiled.constraints),
+            (compiled.check_constraint, 1),
+        ):
             if check is None or not enabled:
                 continue
             count = self._run(check, count, self.now.inside, enabled, self.now.failed, self.store)
@@ -316,32 +306,29 @@ class NativeSearch:
         return check_some(
             count,
             lambda count: check(
-                self.now.out, count, wanted, self.constants, enabled, found, before,
+                self.now.out, count, wanted, self.compiled.constants, enabled, found, before,
                 self.now.parent_of,
             ),
         )  # fmt: skip
 
     def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
         """Evaluate the properties on the states that count, and steps on all transitions."""
-        now, request, could = self.now, self.request, count
+        now, could = self.now, count
         wanted = (now.verdicts[:count] != table.KNOWN).astype(np.uint8)
-        enabled = self.invariants | self.sometimes
+        compiled = self.compiled
+        enabled = compiled.invariants | self.sometimes
         now.failed[:count] = 0
         if enabled:
-            could = self._run(self.check, could, wanted, enabled, now.failed, self.store)
+            could = self._run(compiled.check, could, wanted, enabled, now.failed, self.store)
         now.reached[:count] = 0
-        if self.check_goal is not None:
-            could = self._run(self.check_goal, could, wanted, 1, now.reached, self.store)
+        if compiled.check_goal is not None:
+            could = self._run(compiled.check_goal, could, wanted, 1, now.reached, self.store)
             now.reached[:could] = wanted[:could] & (now.reached[:could] == 0)
         now.failed_steps[:count] = 0
-        if self.check_steps is not None and before is not None:
-            bits = sum(
-                1 << k
-                for k, each in enumerate(self.model.spec.step_invariants)
-                if each in request.step_invariants
-            )
+        if compiled.check_steps is not None and before is not None:
+            bits = compiled.step_invariants
             every = np.ones(count, np.uint8)
-            could = self._run(self.check_steps, could, every, bits, now.failed_steps, before)
+            could = self._run(compiled.check_steps, could, every, bits, now.failed_steps, before)
         event = self._first_event(could)
         if event is None and could < count:
             event = self._judged(could, count, before)
@@ -403,7 +390,7 @@ class NativeSearch:
     def _first_event(self, count: int, begin: int = 0) -> _Event | None:
         """The first violation among the candidates [begin, count)."""
         broken = begin + np.flatnonzero(
-            self.now.failed[begin:count] & self.invariants
+            self.now.failed[begin:count] & self.compiled.invariants
             | self.now.failed_steps[begin:count]
             | self.now.reached[begin:count]
         )
@@ -454,8 +441,7 @@ class NativeSearch:
             row = 8 * (self.model.words + 1)
             size = max(needed, min(2 * needed, self._free_bytes() // row))
             self._check_memory(row * size)
-            self.store = _grown(self.store, size, self.stored)
-            self.parents = _grown(self.parents, size, self.stored)
+            self.store, self.parents = grown(self.store, size), grown(self.parents, size)
 
     @cached_property
     def _bound(self) -> int:
@@ -483,12 +469,6 @@ class NativeSearch:
 
 class _Undecided(Exception):
     """The search ends without a verdict; the text says which bound was hit."""
-
-
-def _grown(array: np.ndarray, size: int, used: int) -> np.ndarray:
-    larger = np.empty((size, *array.shape[1:]), array.dtype)
-    larger[:used] = array[:used]
-    return larger
 
 
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:

@@ -59,7 +59,7 @@ class _State:
 
     def compare(self) -> None:
         """Raises KitDefect if compiled and plain code say different things."""
-        check = self.search.check
+        check = self.search.compiled.check
         for k, each in enumerate(self.search.properties):
             self._compare(
                 each.name,
@@ -98,10 +98,11 @@ class _State:
         search, model, row = self.search, self.model, after.tobytes()
 
         def inside() -> bool:
-            bits = sum(1 << search.properties.index(each) for each in model.spec.constraints)
-            failed = self._failed(search.check, bits, after)[0] if bits else 0
-            if search.extra_constraint is not None:
-                failed |= self._failed(search.extra_constraint, 1, after)[0]
+            compiled = search.compiled
+            bits = compiled.constraints
+            failed = self._failed(compiled.check, bits, after)[0] if bits else 0
+            if compiled.check_constraint is not None:
+                failed |= self._failed(compiled.check_constraint, 1, after)[0]
             return not failed
 
         self._compare(
@@ -112,7 +113,7 @@ class _State:
             self._compare(
                 each.name,
                 lambda each=each: evaluate_step(model, self.row, row, each.function),
-                lambda bit=bit: self._failed(search.check_steps, bit, after)[0],
+                lambda bit=bit: self._failed(search.compiled.check_steps, bit, after)[0],
             )
 
     def _compare(self, what: str, plain: Callable[[], Any], compiled: Callable[[], Any]) -> None:
@@ -131,6 +132,6 @@ class _State:
     def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> np.ndarray:
         """Which of the properties fail, as bits; the row before is this state."""
         failed, only = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        wanted, constants = np.ones(1, np.uint8), self.search.constants
+        wanted, constants = np.ones(1, np.uint8), self.search.compiled.constants
         check(rows, 1, wanted, constants, bits, failed, self.rows, only)
         return failed

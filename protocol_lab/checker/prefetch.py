@@ -12,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
+from protocol_lab.compiler.expansion import SuccessorBuffer
+
 MOST_SUCCESSORS = 64
 """Room is made for so many successors a state on average; beyond that chunks become shorter."""
 
@@ -21,20 +23,17 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Candidates:
+class Candidates(SuccessorBuffer):
     """The successors of one chunk of states, and room for what is found out about each.
 
     `done` is the end of the states that were expanded, `count` how many successors they have.
     """
 
     def __init__(self, room: int, words: int, chunk: int):
-        self.out = np.empty((room, words), np.uint64)
-        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        super().__init__(room, words, chunk)
         self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
         self.inside = np.ones(room, np.uint8)
         self.verdicts = np.zeros(room, np.uint8)
-        self.degree_of = np.zeros(chunk, np.int64)
-        self.progress = np.zeros(1, np.int64)
         self.done = self.count = 0
 
 

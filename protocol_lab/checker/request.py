@@ -13,7 +13,7 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.quantities import whole_number
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, is_true, successors
-from protocol_lab.spec.spec import Model, Property, Spec
+from protocol_lab.spec.spec import Model, Property
 from protocol_lab.system.memory import allowed_bytes
 
 UNBOUNDED = 2**62
@@ -224,11 +224,6 @@ class SearchRequest:
     def initial_text(self, model: Model, row: bytes) -> str | None:
         """The line init(...) that chooses this state to begin with; None if there is none."""
         return initial_text(model, row) if self.starts is None else None
-
-
-def properties_to_compile(spec: Spec, invariants: list[Property]) -> list[Property]:
-    """The properties that a search for these invariants evaluates on a state."""
-    return [*invariants, *spec.sometimes_properties, *spec.constraints]
 
 
 def add_trace(

@@ -9,8 +9,44 @@ candidates: with nothing expanded, there is not even room for one state's.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+
+
+class SuccessorBuffer:
+    """Room for the successors of some states, filled by the compiled loop over actions.
+
+    By successor: `out`, the row; parent_of, the position of the state that it follows; action_of;
+    weight_of, the multiplicity; key_of, the keys that tell an action's steps apart, if there are
+    any. By state: degree_of, the number of successors. progress: see `loops.expand`.
+    """
+
+    def __init__(self, room: int, words: int, states: int, keys: int | None = None):
+        self.out = np.empty((room, words), np.uint64)
+        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        self.key_of = None if keys is None else np.zeros((room, keys), np.int64)
+        self.degree_of = np.zeros(states, np.int64)
+        self.progress = np.zeros(1, np.int64)
+
+    def fill(self, compiled: Any, rows: np.ndarray, begin: int, end: int) -> tuple[int, int]:
+        """Expand rows[begin:end], as many as there is room for: (where it ended, successors).
+
+        compiled: has the loop `expand`, and the `constants`.
+        """
+        return compiled.expand(
+            rows, begin, end, compiled.constants, self.out, self.parent_of,
+            self.action_of, self.weight_of, self.degree_of, self.progress, key_of=self.key_of,
+        )  # fmt: skip
+
+
+def grown(array: np.ndarray, size: int, fill: int | None = None) -> np.ndarray:
+    """The array with so many rows; the new ones have the value `fill`, or any if that is None."""
+    larger = np.empty((size, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    if fill is not None:
+        larger[len(array) :] = fill
+    return larger
 
 
 def expand_some(

@@ -19,10 +19,11 @@ from itertools import islice
 
 import numpy as np
 
+from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.request import SearchRequest, explain
 from protocol_lab.distance.backward import ENDLESS, MISSING, DistanceMap
 from protocol_lab.distance.forward import FirstSteps, Interrupted, search_first_steps
-from protocol_lab.distance.successor_graph import CHUNK, CUT, Graph, GraphFull, Questions
+from protocol_lab.distance.successor_graph import CHUNK, CUT, Graph, GraphFull
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.semantics.transitions import attempts, initial
 from protocol_lab.spec.spec import Model
@@ -150,7 +151,7 @@ class Nearness:
         self.seconds, self.max_states, self.memory_bytes = seconds, max_states, memory_bytes
         self.map: DistanceMap | None = None
         self.too_large: str | None = None
-        self._questions: Questions | None = None
+        self._compiled: CompiledModel | None = None
         self._whole: Graph | None = None
         self._starts: Iterator[bytes] = iter(())
         self._expanded = 0
@@ -180,7 +181,7 @@ class Nearness:
         """The distances from this state; None if stopped.
 
         Takes about `seconds` at most, and compiles when first asked. Half of the time goes
-        into `prepare`, request by request until that is done or given up. `stopped` is polled
+        into `prepare`, question by question until that is done or given up. `stopped` is polled
         every few milliseconds, but not while compiling. Raises LabError if the spec can't be
         compiled or an action is faulty.
         """
@@ -208,15 +209,15 @@ class Nearness:
 
     def _compile(self) -> None:
         with self._compiling:
-            if self._questions is None:
-                questions = Questions(self.model, self.invariants, self.step_invariants)
-                self._load_loops(questions)
-                self._questions = questions
+            if self._compiled is None:
+                compiled = CompiledModel(self.model, self.invariants, self.step_invariants)
+                self._load_loops(compiled)
+                self._compiled = compiled
 
-    def _load_loops(self, questions: Questions) -> None:
+    def _load_loops(self, compiled: CompiledModel) -> None:
         """Search a little: Numba compiles or loads a loop when it is first called, which would
         take the time of the first answer."""
-        graph = Graph(questions, _TO_LOAD_LOOPS, self.memory_bytes)
+        graph = Graph(compiled, _TO_LOAD_LOOPS, self.memory_bytes)
         with suppress(GraphFull):
             first = [each.row for each in islice(initial(self.model), _TO_LOAD_LOOPS)]
             positions, broken = graph.enter(first)
@@ -326,7 +327,7 @@ class Nearness:
         return _Ahead(bool(is_broken[0]), own[0] < 0, rows, positions, broken, does_not_fit)
 
     def _new_graph(self) -> Graph:
-        return Graph(self._questions, self.max_states, self.memory_bytes)
+        return Graph(self._compiled, self.max_states, self.memory_bytes)
 
 
 def _watch(stopped: Callable[[], bool] | None, until: float | None = None) -> Callable[[], None]:

@@ -10,13 +10,11 @@ invariant is noted at the state before it, like a transition that breaks a step 
 
 import numpy as np
 
-from protocol_lab.checker.request import properties_to_compile
-from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.expansion import check_all, expand_some
+from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.compiler.expansion import SuccessorBuffer, check_all, expand_some, grown
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.semantics.transitions import attempts
-from protocol_lab.spec.spec import Model, Property
 
 CHUNK = 512
 """States expanded at a time: a few milliseconds, after which a search looks whether to stop."""
@@ -33,25 +31,6 @@ class GraphFull(Exception):
     """The graph has reached its bound of states or of bytes; the text says which."""
 
 
-class Questions:
-    """The compiled functions of a model that a graph needs, for a choice of invariants.
-
-    Raises LabError if something can't be compiled.
-    """
-
-    def __init__(self, model: Model, invariants: list[Property], steps: list[Property]):
-        kernels, spec = loops.Kernels(model), model.spec
-        properties = properties_to_compile(spec, invariants)
-        self.model = model
-        self.constants = loops.constants_array(model)
-        self.expand = kernels.expand()
-        self.check = kernels.check(properties)
-        self.check_steps = kernels.check_steps(spec.step_invariants) if steps else None
-        self.invariants = _bits(properties, invariants)
-        self.constraints = _bits(properties, spec.constraints)
-        self.steps = _bits(spec.step_invariants, steps)
-
-
 class Graph:
     """The states met so far, by position: `rows`, `flags`, and the `targets` of their steps.
 
@@ -60,8 +39,8 @@ class Graph:
     constraint left out. `max_states` and `memory_bytes` bound it: one chunk more at most.
     """
 
-    def __init__(self, questions: Questions, max_states: int, memory_bytes: int):
-        self.questions, self.model = questions, questions.model
+    def __init__(self, compiled: CompiledModel, max_states: int, memory_bytes: int):
+        self.compiled, self.model = compiled, compiled.model
         self.max_states, self.memory_bytes = max_states, memory_bytes
         self.stored = self.used = 0
         self.rows = np.empty((1 << 10, self.model.words), np.uint64)
@@ -92,7 +71,7 @@ class Graph:
         """
         count = len(rows)
         self._fill(rows)
-        self.parent_of[:count] = 0
+        self.found.parent_of[:count] = 0
         earlier = None if before is None else as_words([before])
         failed, failed_steps, targets, _ = self._keep(count, earlier, every=True)
         return targets.copy(), failed | failed_steps
@@ -112,12 +91,9 @@ class Graph:
         """Expand sources[begin:], or as many as fit into the candidates; returns where it ended."""
         done, count = expand_some(
             begin, len(sources),
-            lambda begin, end: self.questions.expand(
-                sources, begin, end, self.questions.constants, self.out, self.parent_of,
-                self.action_of, self.weight_of, self.degree_of, self.progress,
-            ),
-            lambda: self.progress,
-            lambda: self._make_candidates(2 * len(self.out)),
+            lambda begin, end: self.found.fill(self.compiled, sources, begin, end),
+            lambda: self.found.progress,
+            lambda: self._make_candidates(2 * len(self.found.out)),
         )  # fmt: skip
         if done == begin:
             return self._expand_cut(sources, positions, begin)
@@ -129,7 +105,7 @@ class Graph:
         tried = attempts(self.model, sources[at].tobytes())
         rows = [each.row for each in tried if each.taken]
         self._fill(rows)
-        self.parent_of[: len(rows)] = at
+        self.found.parent_of[: len(rows)] = at
         self.flags[positions[at]] |= CUT
         self._take_in(len(rows), sources, positions, at, at + 1)
         return at + 1
@@ -139,14 +115,14 @@ class Graph:
     ) -> None:
         """Keep candidates [0, count), the successors of positions[begin:end], and their steps."""
         failed, failed_steps, targets, faulty = self._keep(count, sources, every=False)
-        parents = positions[self.parent_of[:count]]
+        parents = positions[self.found.parent_of[:count]]
         self.flags[parents[faulty]] |= CUT
         self.flags[parents[failed & (targets == _OUTSIDE) | failed_steps]] |= BROKEN_STEP
         if self.used + count > len(self.targets):
             self._check_memory(self.targets.nbytes)
-            self.targets = _grown(self.targets, 2 * (self.used + count))
+            self.targets = grown(self.targets, 2 * (self.used + count))
         self.used = connect(
-            targets, self.parent_of, positions, begin, end, self.targets, self.used,
+            targets, self.found.parent_of, positions, begin, end, self.targets, self.used,
             self.begins, self.degrees,
         )  # fmt: skip
 
@@ -158,13 +134,13 @@ class Graph:
         Returns (breaks an invariant, its step breaks one, position) of each candidate, and those
         of which that can't be computed.
         """
-        questions = self.questions
-        rows, failed, wanted = self.out[:count], self.failed[:count], self.wanted[:count]
+        compiled = self.compiled
+        rows, failed, wanted = self.found.out[:count], self.failed[:count], self.wanted[:count]
         wanted[:] = 1
         failed[:] = 0
         faulty: list[int] = []
-        if questions.constraints:
-            faulty += self._check(questions.check, questions.constraints, count, before)
+        if compiled.constraints:
+            faulty += self._check(compiled.check, compiled.constraints, count, before)
         inside = (failed == 0).astype(np.uint8)
         inside[faulty] = 0
         self._make_room(count)
@@ -177,43 +153,40 @@ class Graph:
             wanted[:] = (targets >= known) | (targets == _OUTSIDE)
         failed[:] = 0
         wanted[faulty] = 0
-        if questions.invariants:
-            faulty += self._check(questions.check, questions.invariants, count, before)
+        if compiled.invariants:
+            faulty += self._check(compiled.check, compiled.invariants, count, before)
         breaks = failed != 0
         self.flags[targets[breaks & (targets != _OUTSIDE)]] |= BROKEN
         failed[:] = 0
-        if questions.check_steps is not None and before is not None:
+        if compiled.check_steps is not None and before is not None:
             wanted[:] = 1
-            faulty += self._check(questions.check_steps, questions.steps, count, before)
+            faulty += self._check(compiled.check_steps, compiled.step_invariants, count, before)
         stored = targets[faulty]
         self.flags[stored[stored != _OUTSIDE]] |= CUT
         return breaks, failed != 0, targets, faulty
 
     def _check(self, check, bits: int, count: int, before: np.ndarray | None) -> list[int]:
-        before = self.out if before is None else before  # only steps look at it
+        before = self.found.out if before is None else before  # only steps look at it
         return check_all(
             count,
             self.wanted,
             lambda count: check(
-                self.out, count, self.wanted, self.questions.constants, bits, self.failed,
-                before, self.parent_of,
+                self.found.out, count, self.wanted, self.compiled.constants, bits, self.failed,
+                before, self.found.parent_of,
             ),
         )  # fmt: skip
 
     def _fill(self, rows: list[bytes]) -> None:
-        if len(rows) > len(self.out):
+        if len(rows) > len(self.found.out):
             self._make_candidates(len(rows))
         if rows:
-            self.out[: len(rows)] = as_words(rows)
+            self.found.out[: len(rows)] = as_words(rows)
 
     def _make_candidates(self, room: int) -> None:
-        self.out = np.empty((room, self.model.words), np.uint64)
-        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        self.found = SuccessorBuffer(room, self.model.words, CHUNK)
         self.failed = np.zeros(room, np.int64)
         self.wanted = np.ones(room, np.uint8)
         self.target_of = np.empty(room, np.int32)
-        self.degree_of = np.zeros(CHUNK, np.int64)
-        self.progress = np.zeros(1, np.int64)
 
     def _make_room(self, count: int) -> None:
         needed = self.stored + count
@@ -223,8 +196,8 @@ class Graph:
         if needed > len(self.rows):
             size = 2 * needed
             self._check_memory(self.rows.nbytes + self.begins.nbytes)
-            self.rows, self.begins = _grown(self.rows, size), _grown(self.begins, size)
-            self.flags, self.degrees = _grown(self.flags, size, 0), _grown(self.degrees, size, -1)
+            self.rows, self.begins = grown(self.rows, size), grown(self.begins, size)
+            self.flags, self.degrees = grown(self.flags, size, 0), grown(self.degrees, size, -1)
 
     def _check_memory(self, more_bytes: int) -> None:
         if self.nbytes + more_bytes > self.memory_bytes:
@@ -241,18 +214,6 @@ def as_words(rows: list[bytes]) -> np.ndarray:
 
 
 _NO_WORDS = np.empty((0, 0), np.uint64)
-
-
-def _bits(properties: list[Property], chosen: list[Property]) -> int:
-    return sum(1 << k for k, each in enumerate(properties) if each in chosen)
-
-
-def _grown(array: np.ndarray, size: int, fill: int | None = None) -> np.ndarray:
-    larger = np.empty((size, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    if fill is not None:
-        larger[len(array) :] = fill
-    return larger
 
 
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------

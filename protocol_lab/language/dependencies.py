@@ -8,14 +8,16 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from protocol_lab.language import containers
+from protocol_lab.language import containers, node_sets
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.language.source_code import names_read, shape_of
+
+_COMPILED_APART = (*containers.COMPILED_APART, *node_sets.COMPILED_APART)
 
 
 def is_plain(value: Any) -> bool:
     """Is it a plain Python function, to be compiled as the actions are?"""
-    return isinstance(value, types.FunctionType) and value not in containers.COMPILED_APART
+    return isinstance(value, types.FunctionType) and value not in _COMPILED_APART
 
 
 def reachable(functions: list[Callable]) -> list[Callable]:

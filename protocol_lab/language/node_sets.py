@@ -1,7 +1,20 @@
 """Sets of nodes as bitmasks: bit k stands for node k, bit 0 (NONE) is never set.
 
-Plain functions, used by actions as they are and compiled with them.
+Plain functions, used by actions as they are and compiled with them. A negative number is no set:
+the functions that would go through its bits for ever raise Fault.
 """
+
+from protocol_lab.errors import Fault
+
+
+def refuse_negative(nodes: int) -> None:
+    """Raise Fault for a negative number; compiled code has its own version, without words."""
+    if nodes < 0:
+        raise Fault(f"{nodes} is no set of nodes, because it is negative")
+
+
+COMPILED_APART = (refuse_negative,)
+"""The functions of which compiled code has versions of its own (`compiler.operations`)."""
 
 
 def contains(nodes: int, node: int) -> bool:
@@ -31,6 +44,7 @@ def nodes_up_to(count: int) -> int:
 
 def size(nodes: int) -> int:
     """How many nodes are in the set."""
+    refuse_negative(nodes)
     count = 0
     while nodes != 0:
         nodes &= nodes - 1
@@ -55,6 +69,7 @@ def smallest(nodes: int) -> int:
 
 def members(nodes: int):
     """The nodes of the set, smallest first."""
+    refuse_negative(nodes)
     node = 0
     while nodes != 0:
         if nodes & 1 == 1:
@@ -65,6 +80,7 @@ def members(nodes: int):
 
 def submasks(nodes: int):
     """Every subset of the set, the empty one first."""
+    refuse_negative(nodes)
     chosen = 0
     while chosen != nodes:
         yield chosen

@@ -18,7 +18,7 @@ import numpy as np
 
 from protocol_lab.checker.request import SearchRequest, explain
 from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.expansion import expand_some
+from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.distance.successor_graph import find
@@ -81,9 +81,9 @@ class StepGraph:
         spec = replace(self.model.spec, actions=self.actions)
         self._extended = replace(self.model, spec=spec)
         kernels = loops.Kernels(self._extended)
-        self._expand = kernels.expand(self.keys)
+        self.expand = kernels.expand(self.keys)
         self.compile_seconds = kernels.compile_seconds
-        self._constants = loops.constants_array(self.model)
+        self.constants = loops.constants_array(self.model)
         size = 1 << max(4, int(2 * self.count).bit_length())
         self._check_memory(12 * size)
         self._table, self._where = np.zeros(size, np.uint64), np.empty(size, np.int32)
@@ -97,20 +97,16 @@ class StepGraph:
             watch(done)
         self.targets, self.labels = self.targets[:used].copy(), self.labels[:used].copy()
         self.label_of = self._names.listed()
-        del self._table, self._where, self._out
+        del self._table, self._where, self._found
         self._check_memory(_TO_SPLIT * used + _TO_SEARCH * self.count)
 
     def _fill_some(self, begin: int, end: int, used: int) -> tuple[int, int]:
         """Expand the states [begin, end), or the first of them; returns (end, steps used)."""
         done, count = expand_some(
             begin, end,
-            lambda begin, end: self._expand(
-                self.states, begin, end, self._constants, self._out, self._parent_of,
-                self._action_of, self._weight_of, self._degree_of, self._progress,
-                key_of=self._key_of,
-            ),
-            lambda: self._progress,
-            lambda: self._make_candidates(2 * len(self._out)),
+            lambda begin, end: self._found.fill(self, self.states, begin, end),
+            lambda: self._found.progress,
+            lambda: self._make_candidates(2 * len(self._found.out)),
         )  # fmt: skip
         if done == begin:
             self._cut_off(begin)
@@ -119,10 +115,11 @@ class StepGraph:
             self._check_memory(3 * self.targets.nbytes)
             size = 2 * (used + count)
             self.targets, self.labels = np.resize(self.targets, size), np.resize(self.labels, size)
-        positions = find(fingerprints(self._out[:count]), self._table, self._where)
+        found, actions = self._found, self._found.action_of[:count]
+        positions = find(fingerprints(found.out[:count]), self._table, self._where)
         used = connect(
-            positions, self._names.of(self._action_of[:count], self._key_of),
-            self._action_of[:count] >= len(self.model.spec.actions), self._parent_of, begin, done,
+            positions, self._names.of(actions, found.key_of),
+            actions >= len(self.model.spec.actions), found.parent_of, begin, done,
             self.begins, self.targets, self.labels, used,
         )  # fmt: skip
         return done, used
@@ -136,12 +133,7 @@ class StepGraph:
 
     def _make_candidates(self, room: int) -> None:
         self._check_memory(8 * room * (self.model.words + 4))
-        self._out = np.empty((room, self.model.words), np.uint64)
-        self._parent_of, self._action_of = np.zeros(room, np.int64), np.zeros(room, np.int64)
-        self._weight_of = np.zeros(room, np.int64)
-        self._key_of = np.zeros((room, self._names.width), np.int64)
-        self._degree_of = np.zeros(_CHUNK, np.int64)
-        self._progress = np.zeros(1, np.int64)
+        self._found = SuccessorBuffer(room, self.model.words, _CHUNK, self._names.width)
 
     def _check_memory(self, more_bytes: int) -> None:
         if self.states.nbytes + self.nbytes + more_bytes > self.memory:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.request import SearchRequest, properties_to_compile
-from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.expansion import check_all
+from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.checker.request import SearchRequest
+from protocol_lab.compiler.expansion import SuccessorBuffer, check_all
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.semantics.transitions import Attempt, initial
 from protocol_lab.simulation.bias import BIASES, draw, pick, streams
@@ -79,18 +79,13 @@ class Walks:
     def __init__(self, model: Model, request: SearchRequest, steps: int, seed: int, bias: str):
         self.model, self.request, self.steps = model, request, steps
         self.seed, self.bias = seed, BIASES.index(bias)
-        spec, kernels = model.spec, loops.Kernels(model, request.compiling)
-        self.expand = kernels.expand()
-        self.properties = properties_to_compile(spec, request.invariants)
-        self.check = kernels.check(self.properties)
-        self.extra = kernels.check_predicate(request.constraint) if request.constraint else None
-        self.check_steps = None
-        if request.step_invariants:
-            self.check_steps = kernels.check_steps(spec.step_invariants)
-        self.constants = loops.constants_array(model)
-        self.invariants = _bits(self.properties, request.invariants)
-        self.constraints = _bits(self.properties, spec.constraints)
-        self.step_invariants = _bits(spec.step_invariants, request.step_invariants)
+        self.compiled = CompiledModel(
+            model,
+            request.invariants,
+            request.step_invariants,
+            request.constraint,
+            watch=request.compiling,
+        )
         self.starts = list(islice(initial(model), STARTS + 1))
         self.are_starts_drawn = len(self.starts) > STARTS
         if self.are_starts_drawn:
@@ -99,7 +94,7 @@ class Walks:
         self.size = max(1, min(TOGETHER, _VISITS // (steps + 1)))
         began = time.perf_counter()
         self.batch(0, 1, lambda: False)  # compiles what is not compiled yet
-        self.compile_seconds = kernels.compile_seconds + time.perf_counter() - began
+        self.compile_seconds = self.compiled.compile_seconds + time.perf_counter() - began
 
     def batch(self, number: int, count: int, stopped: Callable[[], bool]) -> Batch:
         """Take the walks of a batch to their ends, or until `stopped`."""
@@ -121,11 +116,7 @@ class _BatchOfWalks:
         depths = np.zeros(walks.steps + 1, np.int64)
         visits = np.zeros((count, walks.steps + 1), np.uint64)
         self.result = Batch(first, count, visits, depths, np.zeros(actions, np.int64))
-        self._candidates(8 * min(count, _CHUNK), words)
-
-    def _candidates(self, room: int, words: int) -> None:
-        self.out = np.empty((room, words), np.uint64)
-        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        self.found = SuccessorBuffer(8 * min(count, _CHUNK), words, _CHUNK)
 
     def run(self, stopped: Callable[[], bool]) -> Batch:
         """Step by step until all have ended."""
@@ -155,23 +146,23 @@ class _BatchOfWalks:
 
     def _look(self, before: np.ndarray | None, depth: int) -> np.ndarray:
         """Note and check where the walkers stand; tells which are outside the constraint."""
-        walks, count, result = self.walks, len(self.numbers), self.result
+        compiled, count, result = self.walks.compiled, len(self.numbers), self.result
         failed, failed_steps = np.zeros(count, np.int64), np.zeros(count, np.int64)
         outside = np.zeros(count, np.int64)
         result.at_depth[depth] += count
         result.visits[self.numbers - result.first, depth] = fingerprints(self.rows)
         faulty: set[int] = set()
-        if walks.invariants | walks.constraints:
-            bits = walks.invariants | walks.constraints
-            faulty |= self._check(walks.check, bits, failed, self.rows)
-        if walks.extra is not None:
-            faulty |= self._check(walks.extra, 1, outside, self.rows)
-        if walks.check_steps is not None and before is not None:
-            faulty |= self._check(walks.check_steps, walks.step_invariants, failed_steps, before)
-        broken = np.flatnonzero(failed & walks.invariants | failed_steps)
+        if bits := compiled.invariants | compiled.constraints:
+            faulty |= self._check(compiled.check, bits, failed, self.rows)
+        if compiled.check_constraint is not None:
+            faulty |= self._check(compiled.check_constraint, 1, outside, self.rows)
+        if compiled.check_steps is not None and before is not None:
+            bits = compiled.step_invariants
+            faulty |= self._check(compiled.check_steps, bits, failed_steps, before)
+        broken = np.flatnonzero(failed & compiled.invariants | failed_steps)
         if len(broken):
             self._note_violation(int(broken[0]), failed, failed_steps, depth)
-        outside |= failed & walks.constraints
+        outside |= failed & compiled.constraints
         ended = outside != 0
         for at in sorted(faulty):
             self._cut((self.rows if before is None else before)[at])
@@ -183,14 +174,13 @@ class _BatchOfWalks:
         self, check: Callable, bits: int, failed: np.ndarray, before: np.ndarray
     ) -> set[int]:
         """Fill in `failed`; returns the walkers of which that can't be computed."""
-        wanted, own, walks = np.ones(len(failed), np.uint8), np.arange(len(failed)), self.walks
+        wanted, own = np.ones(len(failed), np.uint8), np.arange(len(failed))
+        constants = self.walks.compiled.constants
         return set(
             check_all(
                 len(failed),
                 wanted,
-                lambda count: check(
-                    self.rows, count, wanted, walks.constants, bits, failed, before, own
-                ),
+                lambda count: check(self.rows, count, wanted, constants, bits, failed, before, own),
             )
         )
 
@@ -204,7 +194,7 @@ class _BatchOfWalks:
     ) -> None:
         walks, request = self.walks, self.walks.request
         named = [
-            *((each, walks.properties, failed) for each in request.invariants),
+            *((each, walks.compiled.properties, failed) for each in request.invariants),
             *((each, walks.model.spec.step_invariants, failed_steps)
               for each in request.step_invariants),
         ]  # fmt: skip
@@ -236,23 +226,19 @@ class _BatchOfWalks:
         picked: np.ndarray,
     ) -> int:
         """The walkers from `begin` on, as many as there is room for; returns where they end."""
-        walks, full = self.walks, -1
-        degrees, progress = np.zeros(end - begin, np.int64), np.zeros(1, np.int64)
+        walks, found, full = self.walks, self.found, -1
         try:
-            done, written = walks.expand(
-                self.rows, begin, end, walks.constants, self.out, self.parent_of,
-                self.action_of, self.weight_of, degrees, progress,
-            )  # fmt: skip
+            done, written = found.fill(walks.compiled, self.rows, begin, end)
         except MemoryError:
             raise
         except Exception:  # whatever it is: the words are found uncompiled
-            done = full = int(progress[0])
-            written = int(degrees[: full - begin].sum())
+            done = full = int(found.progress[0])
+            written = int(found.degree_of[: full - begin].sum())
         if done == begin and full < 0:  # one state has more successors than fit
-            self._candidates(2 * len(self.out), self.rows.shape[1])
+            self.found = SuccessorBuffer(2 * len(found.out), self.rows.shape[1], _CHUNK)
             return begin
         pick(
-            self.rows, self.out, self.parent_of, self.action_of, written, begin, done,
+            self.rows, found.out, found.parent_of, found.action_of, written, begin, done,
             self.chance, self.taste, walks.bias, self.result.taken, after, alive, picked,
         )  # fmt: skip
         if full < 0:
@@ -270,7 +256,3 @@ def _drawn_starts(model: Model, seed: int) -> list[Attempt]:
         return iter(drawn(domain, scope, chance))
 
     return [each for _ in range(STARTS) for each in initial(model, offered=one)]
-
-
-def _bits(properties: list, chosen: list) -> int:
-    return sum(1 << k for k, each in enumerate(properties) if each in chosen)

@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from protocol_lab.errors import Fault
-from protocol_lab.language import arithmetic
+from protocol_lab.language import arithmetic, node_sets
 
 _INT64 = ir.IntType(64)
 
@@ -157,6 +157,15 @@ def _pow(base, exponent):
         return result
 
     return power if _is_whole(base) and _is_whole(exponent) else None
+
+
+@overload(node_sets.refuse_negative)
+def _refuse_negative(nodes):
+    def refuse(nodes):
+        if nodes < 0:
+            raise Fault
+
+    return refuse if _is_whole(nodes) else None
 
 
 @overload(arithmetic.checked_abs)

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protocol_lab.checker.request import properties_to_compile
-from protocol_lab.compiler import kernels as loops
-from protocol_lab.compiler.expansion import check_some
+from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.spark.executor.candidates import Candidates, Parcel
 from protocol_lab.spark.executor.deduplication import Unseen
@@ -43,50 +42,37 @@ class Tasks:
     def __init__(self, made: Made, asked: Asked):
         model = self.model = made.model
         self.asked = asked
-        spec, kernels = model.spec, loops.Kernels(model)
-        self._expand = kernels.expand()
-        invariants = [each for each in spec.invariants if each.name in asked.invariants]
-        self._properties = properties_to_compile(spec, invariants)
-        self._check_states = kernels.check(self._properties)
-        self._check_extra, self._check_goal = (
-            kernels.check_predicate(each) if each else None for each in (made.constraint, made.goal)
+        spec = model.spec
+        self._compiled = CompiledModel(
+            model,
+            [each for each in spec.invariants if each.name in asked.invariants],
+            [each for each in spec.step_invariants if each.name in asked.step_invariants],
+            made.constraint,
+            made.goal,
         )
-        self._check_steps = (
-            kernels.check_steps(spec.step_invariants) if asked.step_invariants else None
-        )
-        self._constants = loops.constants_array(model)
-        self._constraint_bits = self._bits(spec.constraints)
-        self._sometimes_bits = self._bits(spec.sometimes_properties)
         self._bit_of = [
             next(k for k, each in enumerate(declared) if each.name == name)
             for names, declared in (
-                (asked.invariants, self._properties),
+                (asked.invariants, self._compiled.properties),
                 (asked.step_invariants, spec.step_invariants),
             )
             for name in names
         ]
         self._state_numbers = range(len(asked.invariants))
         self._step_numbers = range(len(asked.invariants), len(self._bit_of))
-        self.compile_seconds = kernels.compile_seconds
-        self._allocate(8 * _CHUNK)
+        self.compile_seconds = self._compiled.compile_seconds
+        self._found = SuccessorBuffer(8 * _CHUNK, model.words, _CHUNK)
 
     def never_reached(self, reached: int) -> list[str]:
         """The sometimes properties that no state had, by name."""
         return [
             each.name
-            for k, each in enumerate(self._properties)
-            if self._sometimes_bits & ~reached & 1 << k
+            for k, each in enumerate(self._compiled.properties)
+            if self._compiled.sometimes & ~reached & 1 << k
         ]
 
-    def _bits(self, properties: list) -> int:
-        return sum(1 << k for k, each in enumerate(self._properties) if each in properties)
-
-    def _allocate(self, room: int) -> None:
-        self._out = np.empty((room, self.model.words), np.uint64)
-        self._parent_of, self._action_of, self._weight_of = (
-            np.zeros(room, np.int64) for _ in "123"
-        )
-        self._degree_of, self._progress = np.zeros(_CHUNK, np.int64), np.zeros(1, np.int64)
+    def _make_more_room(self) -> None:
+        self._found = SuccessorBuffer(2 * len(self._found.out), self.model.words, _CHUNK)
 
     # --- First stage ------------------------------------------------------------------------
 
@@ -115,44 +101,46 @@ class Tasks:
     def _expand_chunk(
         self, block: Block, begin: int, candidates: "Candidates", report: Report
     ) -> int:
-        end = min(begin + _CHUNK, len(block))
+        end, found = min(begin + _CHUNK, len(block)), self._found
         try:
-            done, count = self._expand(
-                block.rows, begin, end, self._constants, self._out, self._parent_of,
-                self._action_of, self._weight_of, self._degree_of, self._progress,
-            )  # fmt: skip
+            done, count = found.fill(self._compiled, block.rows, begin, end)
         except MemoryError:
             raise
         except Exception:  # whatever it is, the driver repeats the state and finds the words
-            report.over = block.rows[self._progress[0]].tobytes().hex()
+            report.over = block.rows[found.progress[0]].tobytes().hex()
             return begin
         if done == begin:  # one state has more successors than fit
-            self._allocate(2 * len(self._out))
+            self._make_more_room()
             return begin
         if self.asked.deadlock:
-            for at in begin + np.flatnonzero(self._degree_of[: done - begin] == 0):
+            for at in begin + np.flatnonzero(found.degree_of[: done - begin] == 0):
                 print_, row = int(block.fingerprints[at]), block.rows[at].tobytes().hex()
                 report.found(Finding(False, print_, DEADLOCK, print_, row))
-        actions, parents = self._action_of[:count], block.fingerprints[self._parent_of[:count]]
-        weights = np.bincount(actions, self._weight_of[:count], len(report.per_action))
+        rows, actions = found.out[:count], found.action_of[:count]
+        parents = block.fingerprints[found.parent_of[:count]]
+        weights = np.bincount(actions, found.weight_of[:count], len(report.per_action))
         report.per_action = sums(report.per_action, [int(each) for each in weights])
         try:
-            inside = self.inside(self._out[:count])
-            steps = self._failed_steps(block.rows, self._out[:count], self._parent_of[:count])
+            inside = self.inside(rows)
+            steps = self._failed_steps(block.rows, rows, found.parent_of[:count])
             self._count(steps, self._step_numbers, report)
-            outside = self._failed(self._out[:count], inside == 0)
-            goal = self._at_goal(self._out[:count], inside == 0)
+            outside = self._failed(rows, inside == 0)
+            goal = self._at_goal(rows, inside == 0)
         except _CannotCheck as fault:
-            report.over = block.rows[self._parent_of[fault.at]].tobytes().hex()
+            report.over = block.rows[found.parent_of[fault.at]].tobytes().hex()
             return begin
-        self._find(self._out[:count], parents, outside, steps, goal, report)
-        candidates.add(self._out, count, inside, parents, actions)
+        self._find(rows, parents, outside, steps, goal, report)
+        candidates.add(found.out, count, inside, parents, actions)
         return done
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Does each state satisfy the constraint? (uint8)"""
         inside = np.ones(len(rows), np.uint8)
-        for check, bits in ((self._check_states, self._constraint_bits), (self._check_extra, 1)):
+        compiled = self._compiled
+        for check, bits in (
+            (compiled.check, compiled.constraints),
+            (compiled.check_constraint, 1),
+        ):
             if check is not None and bits:
                 inside &= self._run(check, rows, inside, bits) == 0
         return inside
@@ -174,7 +162,7 @@ class Tasks:
         could = check_some(
             len(rows),
             lambda count: check(
-                rows, count, wanted, self._constants, bits, failed, before, parent_of
+                rows, count, wanted, self._compiled.constants, bits, failed, before, parent_of
             ),
         )
         if could < len(rows):
@@ -186,22 +174,24 @@ class Tasks:
         bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
         if not bits or not wanted.any():
             return np.zeros(len(rows), np.int64)
-        return self._run(self._check_states, rows, wanted.astype(np.uint8), bits)
+        return self._run(self._compiled.check, rows, wanted.astype(np.uint8), bits)
 
     def _at_goal(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """Where these states, if wanted, are what the search looks for (bool)."""
-        if self._check_goal is None:
+        if self._compiled.check_goal is None:
             return np.zeros(len(rows), bool)
-        return wanted & (self._run(self._check_goal, rows, wanted.astype(np.uint8), 1) == 0)
+        return wanted & (
+            self._run(self._compiled.check_goal, rows, wanted.astype(np.uint8), 1) == 0
+        )
 
     def _failed_steps(
         self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
     ) -> np.ndarray:
-        if self._check_steps is None:
+        if self._compiled.check_steps is None:
             return np.zeros(len(rows), np.int64)
         bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
         return self._run(
-            self._check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
+            self._compiled.check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
         )
 
     def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
@@ -280,13 +270,13 @@ class Tasks:
         report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
         every = np.ones(len(new), bool)
         try:
-            failed = self._failed(new.rows, every, self._sometimes_bits)
+            failed = self._failed(new.rows, every, self._compiled.sometimes)
             goal = self._at_goal(new.rows, every)
         except _CannotCheck as fault:
             report.over = new.rows[fault.at].tobytes().hex()
             return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
-        report.reached |= self._sometimes_bits & ~lacking
+        report.reached |= self._compiled.sometimes & ~lacking
         self._count(failed, self._state_numbers, report)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 
@@ -303,21 +293,18 @@ class Tasks:
         before, so that nothing can go wrong."""
         begin = 0
         while begin < len(block):
-            end = min(begin + _CHUNK, len(block))
-            done, count = self._expand(
-                block.rows, begin, end, self._constants, self._out, self._parent_of,
-                self._action_of, self._weight_of, self._degree_of, self._progress,
-            )  # fmt: skip
+            end, found = min(begin + _CHUNK, len(block)), self._found
+            done, count = found.fill(self._compiled, block.rows, begin, end)
             if done == begin:
-                self._allocate(2 * len(self._out))
+                self._make_more_room()
                 continue
-            rows, before = self._out[:count].copy(), self._parent_of[:count].copy()
+            rows, before = found.out[:count].copy(), found.parent_of[:count].copy()
             failed = self._failed_steps(block.rows, rows, before)
             violated = np.zeros(count, np.int64)
             for k, number in enumerate(self._step_numbers):
                 violated |= (failed >> self._bit_of[number] & 1) << k
             inside = self.inside(rows)
-            yield Edges(before, self._action_of[:count].copy(), rows, inside, violated)
+            yield Edges(before, found.action_of[:count].copy(), rows, inside, violated)
             begin = done
 
 

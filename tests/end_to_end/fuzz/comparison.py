@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.result import Result
-from protocol_lab.distance.successor_graph import Graph, GraphFull, Questions
+from protocol_lab.distance.successor_graph import Graph, GraphFull
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
@@ -246,7 +247,9 @@ class _Comparison:
         if whole.stopped is not None:
             return
         spec = self.model.spec
-        graph = Graph(Questions(self.model, spec.invariants, spec.step_invariants), 10**6, 2**30)
+        graph = Graph(
+            CompiledModel(self.model, spec.invariants, spec.step_invariants), 10**6, 2**30
+        )
         try:
             graph.enter(list(self.systems["stepping"].starts()))
             done = 0

@@ -1,0 +1,56 @@
+"""The compiled actions and properties of a model, and the bits that stand for its properties.
+
+Every search over compiled code uses these: the native engine, the graph of distances, simulation
+and the tasks of Spark.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from protocol_lab.compiler.building import Watch
+from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.spec.spec import Model, Property
+
+
+class CompiledModel:
+    """The functions of a model for one choice of what to check; see `Kernels` for their arguments.
+
+    expand: all actions. check: the `properties` of a state, which are the chosen invariants, the
+    sometimes properties and the constraints; check_steps: the step invariants of the spec, or None
+    if none is chosen. check_constraint and check_goal: a search's own conditions, in bit 0, or
+    None. invariants, sometimes, constraints, step_invariants: as bits of what the check gives.
+    watch: see `building.Watch`. Raises LabError if something can't be compiled.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        invariants: list[Property],
+        step_invariants: list[Property],
+        constraint: Callable[..., Any] | None = None,
+        goal: Callable[..., Any] | None = None,
+        watch: Watch = lambda *_: None,
+    ):
+        spec = model.spec
+        self.model, self.constants = model, constants_array(model)
+        self.kernels = kernels = Kernels(model, watch)
+        self.expand = kernels.expand()
+        self.properties = [*invariants, *spec.sometimes_properties, *spec.constraints]
+        self.check = kernels.check(self.properties)
+        self.check_constraint = kernels.check_predicate(constraint) if constraint else None
+        self.check_goal = kernels.check_predicate(goal) if goal else None
+        self.check_steps = kernels.check_steps(spec.step_invariants) if step_invariants else None
+        self.invariants = bits_of(self.properties, invariants)
+        self.sometimes = bits_of(self.properties, spec.sometimes_properties)
+        self.constraints = bits_of(self.properties, spec.constraints)
+        self.step_invariants = bits_of(spec.step_invariants, step_invariants)
+
+    @property
+    def compile_seconds(self) -> float:
+        """How long compiling, or loading, has taken so far."""
+        return self.kernels.compile_seconds
+
+
+def bits_of(properties: list[Property], chosen: list[Property]) -> int:
+    """The chosen ones of the properties as a bitmask, the first being bit 0."""
+    return sum(1 << k for k, each in enumerate(properties) if each in chosen)
