@@ -37,16 +37,17 @@ def looks_at_the_replicas(s, c):
 
 
 WRONG = {
-    "commit_with_two": [
+    "commit_as_a_zombie": [
         (
             """
             controller_elect_leader(new_leader=1)
-            controller_shrink_isr(replica=2)
-            become_leader(request=LeaderAndIsrRequest(leader_epoch=1))
+            become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
             leader_write(replica=1)
+            fenced_become_follower_and_truncate(follower=2)
+            fenced_follower_fetch(follower=2, leader=1)
             fenced_leader_inc_high_watermark(leader=1)
             """,
-            "no leader with two in its ISR has committed",
+            "no deposed leader with two in its ISR has committed",
         ),
         (
             """
