@@ -16,9 +16,9 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from tests import ROOT
 from tests.graphviz_drawing import contents, is_graphviz_drawing
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LARGEST = 1_500_000

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 KIT = ROOT / "protocol_lab"
 MAP = ROOT / "docs" / "architecture.md"
 

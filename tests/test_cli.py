@@ -4,11 +4,11 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from protocol_lab.cli import main
+from tests import ROOT
 
 SMALL = ["kafka.kip_320", "--set", "replicas=2"]
 FIELDS = {
@@ -184,6 +184,6 @@ def test_a_malformed_scenario_names_the_line(capsys, tmp_path, text, sentence):
 
 def test_json_is_alone_on_standard_output():
     words = [sys.executable, "-m", "protocol_lab", "check", *SMALL, "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0
     assert json.loads(done.stdout)["engine"] == "native"

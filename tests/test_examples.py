@@ -1,15 +1,14 @@
 """The examples have the counts that their projects publish; each is loaded by its path."""
 
-from pathlib import Path
-
 import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.traces.walk import Walk
+from tests import ROOT
 
-FOLDER = Path(__file__).parent.parent / "examples"
+FOLDER = ROOT / "examples"
 
 TLC_MANIFESTS = [
     ("two_phase_commit", {}, (288, 1_146, 11)),

@@ -1,7 +1,6 @@
 """What the README claims, derived again."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,8 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.traces.scenarios import read_scenario
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -20,6 +20,7 @@ from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import play, read_scenario, save_scenario, scenarios_of
 from protocol_lab.traces.text_exports import to_json, to_python
 from protocol_lab.traces.walk import Walk
+from tests import ROOT
 
 COUNTER = '''
 """Counts to three."""
@@ -117,7 +118,7 @@ def test_a_spec_is_found_by_the_name_of_its_module(here, monkeypatch):
 
 
 def test_a_file_of_the_catalog_is_the_spec_of_the_catalog():
-    path = Path(__file__).parent.parent / "kafka_spec" / "id_sequence.py"
+    path = ROOT / "kafka_spec" / "id_sequence.py"
     assert load(str(path)) is load("kafka.id_sequence")
     assert known_as(load(str(path))) == "kafka.id_sequence"
 
@@ -244,7 +245,7 @@ def test_the_installed_command_sees_the_current_folder(here):
     written(here)
     code = "import sys; sys.argv[0] = 'protocol-lab'; from protocol_lab.__main__ import run; run()"
     words = [sys.executable, "-c", f"import sys; sys.path.remove(''); {code}", "specs", "counter"]
-    kit = str(Path(__file__).parent.parent)
+    kit = str(ROOT)
     settings = {**os.environ, "PYTHONPATH": kit}
     done = subprocess.run(words, capture_output=True, text=True, cwd=here, env=settings)
     assert done.stdout.startswith("counter  Counts to three."), done.stderr

@@ -11,8 +11,9 @@ from protocol_lab.cli import main
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import initial
+from tests import ROOT
 
-GUIDE = Path(__file__).parent.parent / "docs" / "writing_specs.md"
+GUIDE = ROOT / "docs" / "writing_specs.md"
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ import nbformat
 from playwright.sync_api import BrowserContext, Locator, Page
 
 from lab import jupyterlab_defaults
+from tests import ROOT
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
 }

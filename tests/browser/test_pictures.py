@@ -10,8 +10,8 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.picture_exports import to_animated_svg
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.traces.scenarios import play, read_scenario
+from tests.diagrams.test_diagrams import LOST_REPLY, along
 from tests.request_reply import spec as request_reply
-from tests.test_views import LOST_REPLY, along
 
 pytestmark = pytest.mark.browser
 

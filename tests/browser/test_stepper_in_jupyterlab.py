@@ -11,7 +11,7 @@ from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.walk import Walk
 from tests.browser.jupyterlab import ROOT
-from tests.test_stepper import TALK
+from tests.stepper.test_stepper import TALK
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -28,10 +28,9 @@ from protocol_lab.catalog import spec_names
 from protocol_lab.compiler import building
 from protocol_lab.errors import LabError
 from protocol_lab.traces.scenarios import Scenario
+from tests import ROOT
 from tests.end_to_end.mutations import Mutant, reached_functions
 from tests.golden_table import Golden
-
-ROOT = Path(__file__).parents[2]
 
 MOST_STATES = 150_000
 """A golden run with more states is left out. A mutant's search that comes three times as far can't
@@ -63,8 +62,10 @@ class Outcome:
 def test_files(package: str) -> list[str]:
     """The files whose tests may notice a mutant of a package's specs."""
     folder = ROOT / "tests"
-    shared = [folder / f"test_{name}.py" for name in ("scenario_steps", "golden", "every_spec")]
-    return [str(path) for path in [*shared, *sorted(folder.glob(f"test_{package}*.py"))]]
+    names = ("traces/test_scenario_steps", "test_golden", "test_every_spec")
+    shared = [folder / f"{name}.py" for name in names]
+    own = sorted((folder / f"{package}_spec").glob("test_*.py"))
+    return [str(path) for path in [*shared, *own]]
 
 
 def specs_of(item: pytest.Item) -> set[str]:
@@ -103,7 +104,7 @@ def is_asked(item: pytest.Item, package: str) -> bool:
         return False
     named = specs_of(item)
     if not named:
-        return item.path.name.startswith(f"test_{package}")
+        return item.path.parent.name == f"{package}_spec"
     return any(name.startswith(f"{package}.") for name in named)
 
 

@@ -18,10 +18,10 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
 from protocol_lab.spark import session
 from protocol_lab.system import programs
+from tests import ROOT
 from tests.patience import PATIENCE
 from tests.spec_checks import spark_search
 
-ROOT = Path(__file__).resolve().parents[2]
 CHECK = ("-m", "protocol_lab", "check", "kafka.id_sequence", "--set", "max_id=5", "--json")
 REPLAY = ("-m", "protocol_lab", "replay", "talk_46_56_found_scenario.txt")
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
+
 SEARCH = ["check", "kafka.kip_320", "--engine", "python", "--json"]
 
 

@@ -30,8 +30,8 @@ from protocol_lab.traces.events import (
 )
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
+from tests.drawing.test_drawing import boxes, contrast, described, texts
 from tests.request_reply import spec as request_reply
-from tests.test_drawing import boxes, contrast, described, texts
 from tests.toy_specs import State, counter, letters
 
 SVG = "{http://www.w3.org/2000/svg}"

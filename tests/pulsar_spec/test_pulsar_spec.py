@@ -1,7 +1,6 @@
 """The Pulsar specs: engines that agree, storage, the promises and what the prose claims."""
 
 from functools import cache
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,6 +12,7 @@ from protocol_lab.semantics.step_text import find_initial, find_step, initial_te
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
 from protocol_lab.traces.tlc_traces import read_tlc_trace
+from tests import ROOT
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
@@ -276,7 +276,7 @@ def test_what_the_fixes_cost():
 
 def test_what_is_inferred_from_tlcs_traces():
     """Constants that no trace prints: here of one without a producer, and of one with two keys."""
-    folder = Path(__file__).parent / "tlc_traces"
+    folder = ROOT / "tests" / "tlc_traces"
     there = read_tlc_trace(
         (folder / "compaction_leak_all_messages_there.txt").read_text(encoding="utf-8")
     )

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -36,10 +35,11 @@ from protocol_lab.traces.tlc_output import parse_output
 from protocol_lab.traces.tlc_traces import read_tlc_trace
 from protocol_lab.traces.tlc_values import same_name
 from protocol_lab.traces.walk import Walk
+from tests import ROOT
 from tests.golden_table import SPECS, golden_rows
 from tests.request_reply import spec as request_reply
 
-TRACES = Path(__file__).parent / "tlc_traces"
+TRACES = ROOT / "tests" / "tlc_traces"
 KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
 LOG_TRACE = (TRACES / "finite_replicated_log_diverge.txt").read_text(encoding="utf-8")
 TALK = "talk_46_56_found_scenario"
@@ -327,7 +327,7 @@ def test_the_program_ends_where_the_walk_does():
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parent.parent,
+        cwd=ROOT,
     )
     assert done.stdout.strip() == str(walk.state)
 

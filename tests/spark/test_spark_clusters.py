@@ -27,12 +27,12 @@ from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.result import Result
 from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.system.programs import find_java
+from tests import ROOT
 from tests.patience import PATIENCE
-from tests.spark_driver import CASES, COUNTS, model_of, question_of
+from tests.spark.spark_driver import CASES, COUNTS, model_of, question_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROOT = Path(__file__).parent.parent
 SPARK = Path(pyspark.__file__).parent
 
 
@@ -84,7 +84,7 @@ def environment(tmp_path) -> dict[str, str]:
 
 def run_driver(environment: dict[str, str], master: str, folder: Path, *names: str):
     """The finished driver process."""
-    command = [sys.executable, "-m", "tests.spark_driver", master, str(folder), *names]
+    command = [sys.executable, "-m", "tests.spark.spark_driver", master, str(folder), *names]
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )

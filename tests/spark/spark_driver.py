@@ -1,7 +1,7 @@
 """A driver program for the tests of clusters: a process of its own, with nothing of the kit in the
 environment that executors inherit.
 
-    python -m tests.spark_driver MASTER FOLDER [NAME ...]
+    python -m tests.spark.spark_driver MASTER FOLDER [NAME ...]
 
 Searches the named CASES, their larger levels by Spark, with run folders in FOLDER, and
 prints one JSON object: what the executors could import before anything was shipped, and the

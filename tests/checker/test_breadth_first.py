@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -29,6 +28,7 @@ from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.layout import Bag, resolve
 from protocol_lab.spec.state_view import encode_plain, plain, view
 from protocol_lab.teaching.exercises import with_action
+from tests import ROOT
 from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls, shelves
 
@@ -442,7 +442,7 @@ def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
     folder = tmp_path / "edited_spec"
     folder.mkdir()
     (folder / "__init__.py").write_text("", encoding="utf-8")
-    toys = (Path(__file__).parent / "toy_specs.py").read_text(encoding="utf-8")
+    toys = (ROOT / "tests" / "toy_specs.py").read_text(encoding="utf-8")
     source = toys.partition("class Counter")
     module = source[0].split("Server = Node")[0] + source[1] + source[2]
     module = module.replace("counter = Spec(", "spec = counter = Spec(")
@@ -461,7 +461,6 @@ def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
         load("edited.counting")
 
 
-ROOT = Path(__file__).parent.parent
 EXPLORE_LETTERS = """
 import sys
 from protocol_lab.explore import explore

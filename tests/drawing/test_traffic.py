@@ -11,7 +11,7 @@ from protocol_lab.spec.layout import Node
 from protocol_lab.spec.spec import Spec
 from protocol_lab.traces.events import DELIVERED, SENT, Arrow, Note, events, lifelines
 from protocol_lab.traces.walk import Walk
-from tests.test_drawing import SVG, boxes, described, texts
+from tests.drawing.test_drawing import SVG, boxes, described, texts
 from tests.toy_specs import letters
 
 

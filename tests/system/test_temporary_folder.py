@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from protocol_lab.system.temporary_folder import remove, sweep, temporary_folder
-
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
 
 MAKE_ONE = """
 import sys

@@ -3,7 +3,6 @@
 import inspect
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
@@ -22,6 +21,7 @@ from protocol_lab.cli import SEARCH_OPTIONS, main
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
+from tests import ROOT
 from tests.spec_checks import bind
 
 OPTIONS = list(options_of(SearchRequest).values())
@@ -127,7 +127,7 @@ def test_a_new_option_is_one_field(small):
 
 
 def test_the_readme_names_no_option_that_is_not_there(check_help):
-    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = [each for each in text.splitlines() if each.startswith("python3 lab.py check")]
     words = {word for each in commands for word in re.findall(r"--[a-z-]+", each)}
     assert words

@@ -428,7 +428,7 @@ import numpy as np
 from protocol_lab.compiler.building import compilations
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.compiler.kernels import Kernels
-from tests.test_symmetry import MODEL, request_reply
+from tests.symmetry.test_symmetry import MODEL, request_reply
 for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:
     identity = Identity(Kernels(model), symmetry=True, view=False)
     print(identity.prints(np.zeros((1, model.words), np.uint64), 1, np.ones(1, np.uint8))[0])

@@ -13,9 +13,8 @@ from protocol_lab.compiler import building, kernel_cache
 from protocol_lab.explore import explore
 from protocol_lab.system import cache_folder as cache_folder_module
 from protocol_lab.system.cache_folder import cache_folder
+from tests import ROOT
 from tests.toy_specs import counter
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""Tests of the notebooks, and of what their cells show."""
