@@ -218,8 +218,8 @@ class Stepper(anywidget.AnyWidget):
     # --- What the learner asks for -----------------------------------------------------------
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
-        if message.get("command") == "room":  # the window was resized: nobody asked for anything
-            self._take_room(message)
+        if isinstance(message, dict) and message.get("command") == "room":
+            self._take_room(message)  # the window was resized: nobody asked for anything
             return
         self._notice, self._export, self._options.refused = "", None, ""
         try:
