@@ -68,7 +68,8 @@ _REMEDIES = {
 def _remedy(error: Exception) -> str:
     """What to write instead, where Python's own message says nothing of it; "" for others."""
     if isinstance(error, AssertionError):
-        return "there is no assert here: return the reason, as a text"
+        said = f"{error}; " if str(error) else ""
+        return f"{said}there is no assert here: return the reason, as a text"
     constants = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
         return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"

@@ -171,7 +171,7 @@ def test_the_learner_takes_over_from_a_scenario_and_goes_back(talk):
     expect_depth(stepper, 11)
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 51")
     expect(stepper.locator(".ls-choice.ls-ahead")).to_have_text(
-        re.compile("replica 3, 1 entry next ▸")
+        re.compile(r"replica\s3, 1\sentry next ▸")
     )
     key(stepper, "leader_failure(replica=1)").click()
     expect_depth(stepper, 12)
