@@ -7,6 +7,7 @@ A spec outside the catalog is loaded by the path of its file, or by the name of 
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import re
 import sys
@@ -88,7 +89,7 @@ def named_beside(name: str, folder: Path) -> str:
         return name
     file = name if is_path(name) else f"{name}.py"
     for place in (folder, folder.parent):
-        if (place / file).is_file():
+        if os.path.isfile(place / file):  # what can't be a file's name is none
             return str(place / file)
     return name
 
