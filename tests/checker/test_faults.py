@@ -374,7 +374,7 @@ def failing(place: str, body: str) -> Spec:
 @pytest.mark.parametrize("place", ["action", "invariant", "step invariant"])
 def test_a_function_that_fails_late_is_a_mistake_in_the_spec(place, body, engine):
     words = {
-        "asserts": r"go failed with AssertionError: too many; .* return the reason.*\(toy_specs.py line",
+        "asserts": r"go failed with AssertionError: too many; .*return the reason.* \(toy_specs.py",
         "forgets": "go returned None; return",
     }
     with pytest.raises(SpecError, match=words[body]):
