@@ -100,7 +100,7 @@ def reasons_to_probe(s, c) -> int:
     return count
 
 
-@spec.action(witnesses=reasons_to_probe)
+@spec.action(multiplicity=reasons_to_probe)
 def initiate_probe(s, c):
     """Node 1 has the token, learns nothing from it, and sends a new one round."""
     if s.token.pos != INITIATOR:

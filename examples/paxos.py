@@ -149,7 +149,7 @@ def reasons_to_propose(s, c, b, v) -> int:
     return count
 
 
-@spec.action(witnesses=reasons_to_propose)
+@spec.action(multiplicity=reasons_to_propose)
 def phase2a(s, c, b: Range(0, "max_ballot"), v: Range(1, "values")):
     """The leader of a ballot asks for votes for a value that a quorum's answers allow."""
     if is_asked_for(s, b):

@@ -227,7 +227,7 @@ def test_write_the_high_watermark():
     [
         (own_isr_only, "these 6 steps"),
         (all_replicas, "one slow replica stops everybody"),
-        (what_was_asked_for, "empty"),
+        (what_was_asked_for, "min() of nothing"),
     ],
 )
 def test_write_the_high_watermark_and_fail(answer, said):
