@@ -115,6 +115,12 @@ def shows_drawing(cell: NotebookNode) -> bool:
     return False
 
 
+def asks(cell: NotebookNode) -> bool:
+    """Does the cell ask for a prediction, in words that need no kernel?"""
+    shown = ("".join(each.get("data", {}).get("text/markdown", "")) for each in cell.outputs)
+    return any(each.startswith("> **Predict:** ") for each in shown)
+
+
 def normal_form(cell: NotebookNode) -> list[str]:
     """What the cell's outputs say, line by line, without what differs from run to run."""
     lines = []

@@ -14,6 +14,7 @@ from tests.notebook_outputs import (
     LARGEST,
     ROOT,
     WIDGET,
+    asks,
     code_cells,
     differences,
     execute,
@@ -74,11 +75,11 @@ def _says_what_the_file_says(path: Path, fresh: nbformat.NotebookNode) -> None:
 
 
 @every_run
-def test_beside_every_widget_there_is_a_drawing(path):
+def test_beside_every_widget_there_is_what_needs_no_kernel(path):
     lonely = [
         cell.source
         for cell in code_cells(run_once(path))
-        if shows_widget(cell) > shows_drawing(cell)
+        if shows_widget(cell) and not (shows_drawing(cell) or asks(cell))
     ]
     assert not lonely, "nothing to see where no kernel runs"
 
