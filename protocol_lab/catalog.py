@@ -103,7 +103,10 @@ def _in_catalog(name: str) -> Spec | None:
 
 
 def _belongs_to_catalog(name: str) -> bool:
-    return re.fullmatch(r"\w+\.\w+", name) is not None and _package_of(name) in _packages()
+    if re.fullmatch(r"\w+\.\w+", name) is None:
+        return False
+    found = PathFinder.find_spec(_package_of(name))  # `_packages` would look through all folders
+    return found is not None and found.submodule_search_locations is not None
 
 
 def _file_in_catalog(name: str) -> Path | None:
