@@ -166,7 +166,7 @@ def deactivate(s, c, i: Process):
 
 @spec.constraint
 def state_constraint(s, c):
-    """What TLC is told to bound, for else there is no end of messages."""
+    """The constraint of the TLC model: without it the number of messages is unbounded."""
     for i in range(1, c.nodes + 1):
         if c.pluscal and s.counter[i] >= 3:
             return "a counter is 3"

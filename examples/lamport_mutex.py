@@ -170,7 +170,7 @@ def receive_release(s, c, p: Process, q: Process, place: Range(0, last_place)):
 
 @spec.constraint
 def clock_constraint(s, c):
-    """Clocks grow without end; TLC is told to stop at a bound."""
+    """Clocks grow without end; the TLC model bounds them with this constraint."""
     for p in range(1, c.n + 1):
         if s.clock[p] > c.max_clock:
             return "a clock is beyond its bound"

@@ -55,7 +55,7 @@ class Message(Struct):
     """bal is every message's ballot; what a kind of message does not have is 0."""
 
     kind: Named(("1a", "1b", "2a", "2b"))
-    acc: Acceptor  # who has sent it (1b, 2b)
+    acc: Acceptor  # the sender (1b, 2b)
     bal: Int8
     mbal: Int8  # the highest ballot in which the acceptor has voted, and for what (1b)
     mval: Int8

@@ -44,7 +44,7 @@ RM = Node("rms", noun="resource manager")
 
 class Message(Struct):
     kind: Named(("prepared", "commit", "abort"))
-    rm: RM  # who has prepared; NONE in the TM's messages, which are for all
+    rm: RM  # the sender; NONE in the TM's messages, which go to all
 
 
 class State(Struct):
@@ -118,7 +118,7 @@ def rm_choose_to_abort(s, c, rm: RM):
 
 @spec.action
 def rm_rcv_commit_msg(s, c, rm: RM):
-    """A resource manager is told to commit."""
+    """A resource manager receives the decision to commit."""
     if not is_in(s.msgs, Message(kind="commit")):
         return "the TM has not committed"
     s.rm_state[rm] = "committed"
@@ -127,7 +127,7 @@ def rm_rcv_commit_msg(s, c, rm: RM):
 
 @spec.action
 def rm_rcv_abort_msg(s, c, rm: RM):
-    """A resource manager is told to abort."""
+    """A resource manager receives the decision to abort."""
     if not is_in(s.msgs, Message(kind="abort")):
         return "the TM has not aborted"
     s.rm_state[rm] = "aborted"
