@@ -252,12 +252,12 @@ def _check(options: argparse.Namespace) -> int:
         return _check_property(options)
     if options.fairness is not None:
         raise LabError("--fairness needs --property NAME; invariants hold with or without it.")
+    asked = _search_options(options)
+    if options.coverage and options.engine == NATIVE:
+        asked["keep_states"] = True
     with _running(options):
         result = explore(
-            _model(options),
-            engine=options.engine,
-            invariants=_invariants(options),
-            **_search_options(options),
+            _model(options), engine=options.engine, invariants=_invariants(options), **asked
         )
         covered = coverage(result) if options.coverage else None
     return _report(result, options, covered)

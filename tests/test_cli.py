@@ -29,6 +29,8 @@ FIELDS = {
     "per_action",
     "per_depth",
     "collision_probability",
+    "fingerprint_bits",
+    "bytes_per_state",
     "compile_seconds",
     "seconds",
 }

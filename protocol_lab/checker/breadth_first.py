@@ -1,25 +1,25 @@
 """Breadth-first search in this process, over the compiled loops of `kernels`.
 
-Every level of the search is cut into chunks of states. A chunk is expanded, its successors are
-checked against the constraint and entered into the table of fingerprints, and the new ones are
-checked against the invariants, all in the order in which one state at a time would be handled: so
-the counts at a stop are those of the plain algorithm in `reference`. Other cores expand the
-next chunks meanwhile (`prefetch`).
+Every level of the search is cut into chunks of states, and some chunks are done at once, on all
+cores (`chunks`): expanded, entered into the visited set (`visited_set`), checked, and kept
+(`state_log`). Then they are counted one after the other, in the order in which one state at a time
+would be handled: so the counts at a stop are those of the plain algorithm in `reference`.
 """
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
-from typing import Any
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any, NoReturn
 
 import numpy as np
 
+from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.prefetch import Candidates, Prefetcher
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
@@ -29,25 +29,24 @@ from protocol_lab.checker.request import (
     memory_reason,
 )
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler import fingerprint as table
-from protocol_lab.compiler.expansion import check_some, expand_some, grown
+from protocol_lab.checker.state_log import CHUNK, StateLog
+from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
+from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
 from protocol_lab.spec.spec import Model
 from protocol_lab.symmetry.permutations import erased
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.system.interrupts import deferred_interrupts
-from protocol_lab.system.memory import allowed_bytes
-
-_CHUNK = 1024
-"""States expanded at a time: their successors fit into the processor's cache."""
+from protocol_lab.system.memory import Budget, allowed_bytes
 
 
 @dataclass
 class _Event:
     """Why the search stops: after candidate `at` of the chunk (or before it, for a deadlock).
 
-    error: what it stops with, where a property can't be computed.
+    parent: the position of the state it was found from, or -1. error: what it stops with, where a
+    property can't be computed.
     """
 
     name: str
@@ -58,7 +57,7 @@ class _Event:
 
 
 class NativeSearch:
-    """One search; `run` returns its result. Stored rows stay available in it."""
+    """One search; `run` returns its result. The states that it has found are in `log`."""
 
     def __init__(self, model: Model, request: SearchRequest):
         self.model, self.request = model, request
@@ -70,33 +69,22 @@ class NativeSearch:
             request.goal,
             request.compiling,
         )
-        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view)
+        self.width = request.fingerprint_bits // 64
+        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view, self.width)
         self.result = Result(model, "native", request.names)
+        self.result.fingerprint_bits = request.fingerprint_bits
         self.result.compile_seconds = self.compiled.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.properties, self.sometimes = self.compiled.properties, self.compiled.sometimes
         self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in model.spec.actions]
-        self._allocate()
-
-    def _allocate(self) -> None:
-        words = self.model.words
-        self.stored = 0
-        self.store = np.empty((1 << 14, words), np.uint64)
-        self.parents = np.empty(1 << 14, np.int64)
-        self.table = np.zeros(1 << 16, np.uint64)
-        self.prefetcher = Prefetcher(self.expand_into, words, _CHUNK)
-        self.now = self.prefetcher.candidates()
-
-    def expand_into(
-        self, rows: np.ndarray, begin: int, end: int, into: Candidates
-    ) -> tuple[int, int]:
-        """Fill in the successors of rows[begin:end], as many as there is room for."""
-        into.done, into.count = into.fill(self.compiled, rows, begin, end)
-        return into.done, into.count
-
-    def _make_larger(self, room: int) -> None:
-        self.now = Candidates(room, self.model.words, _CHUNK)
+        self.budget = Budget(request.memory_bytes or allowed_bytes(None))
+        self.log = StateLog(model, request, self.budget)
+        self.visited = VisitedSet(self.width, self.budget)
+        self.workers = Workers()
+        self._room = 8 * CHUNK
+        self._free: list[Chunk] = []
+        self._ahead: list[tuple[Chunk, Future[None]]] = []
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search. Never raises for an
@@ -118,18 +106,19 @@ class NativeSearch:
         except MemoryError:
             result.undecided_reason = OUT_OF_MEMORY
         finally:
-            self.prefetcher.close()
+            self.workers.close()
         result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted():
             compare(self)
+        self.log.close()
         return result
 
     def _finish(self) -> None:
         result = self.result
         result.per_depth = [count for count in result.per_depth if count]
-        result.states = self.store[: result.distinct]
-        result.parents = self.parents[: result.distinct]
+        result.memory_bytes = self.budget.most
+        result.log = self.log
         result.never_reached = [
             each.name for k, each in enumerate(self.properties) if self.sometimes >> k & 1
         ]
@@ -140,14 +129,14 @@ class NativeSearch:
         event = self._start(began)
         level_begin = 0
         while event is None:
-            level_end = self.stored
+            level_end = self.log.stored
             if level_begin == level_end:
                 return None
             self.result.per_depth.append(0)
             begin = level_begin
             while begin < level_end and event is None:
-                begin, event = self._chunk(begin, level_end)
-                self._tell(began, level_end - begin + (self.stored - level_end))
+                begin, event = self._some_chunks(begin, level_end)
+                self._tell(began, level_end - begin + (self.log.stored - level_end))
             level_begin = level_end
         return event
 
@@ -164,123 +153,276 @@ class NativeSearch:
         """Enter the states to begin with; the uncompiled functions give the initial ones."""
         rows = self.request.first_rows(self.model)
         self.result.per_depth.append(0)
-        event = None
+        event, made = None, 0
         while event is None:
-            part, error = _until_error(islice(rows, _CHUNK))
+            part, error = _until_error(islice(rows, CHUNK))
             if not part:
                 _stop(error)
                 return None
+            chunk = self._new_chunk()
             for k, row in enumerate(part):
-                self.now.out[k] = np.frombuffer(row, np.uint64)
-            self.now.parent_of[: len(part)] = -1
-            self.now.weight_of[: len(part)] = 1
-            event = self._take_in(len(part), ["init"], None)
+                chunk.out[k] = np.frombuffer(row, np.uint64)
+            chunk.parent_of[: len(part)] = -1
+            chunk.action_of[: len(part)] = 0
+            chunk.weight_of[: len(part)] = 1
+            chunk.rows, chunk.base, chunk.begin, chunk.count = chunk.out, 0, -1, len(part)
+            event = self._do([chunk], -1 - made)
+            made += len(part)
             if event is None:
                 _stop(error)
-            self._tell(began, self.stored)
+            self._tell(began, self.log.stored)
         return event
 
-    def _chunk(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
-        """Take in the next states of the level; the end of those, and what ends the search."""
-        expanded = self.prefetcher.take(self.store, begin, level_end)
-        if expanded is None:
-            return self._expand_and_take_in(begin, min(begin + _CHUNK, level_end))
-        self.prefetcher.give_back(self.now)
-        self.now = expanded
-        return self._take_in_chunk(begin)
+    def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
+        """Do the next chunks of the level; the end of those, and what ends the search."""
+        batch = self._expanded(begin, level_end)
+        if not batch:
+            return begin, self._last_state(begin)
+        checks = self._start_checks(batch)
+        if self.workers.threads > 1 and batch[-1].is_whole:
+            self._expand_ahead(batch[-1].done, level_end)
+        begin, event = batch[-1].done, self._count_all(batch, checks)
+        self.log.release(begin)
+        return begin, event
 
-    def _expand_and_take_in(self, begin: int, end: int) -> tuple[int, _Event | None]:
-        done, _ = expand_some(
-            begin, end,
-            lambda begin, end: self.expand_into(self.store, begin, end, self.now),
-            lambda: self.now.progress,
-            lambda: self._make_larger(2 * len(self.now.out)),
+    def _expanded(self, begin: int, level_end: int) -> list[Chunk]:
+        """The next chunks, expanded; none if a step of the first state can't be computed.
+
+        All but the last are whole.
+        """
+        if not self._ahead or self._ahead[0][0].begin != begin:
+            self._drop_ahead()
+            self._expand_ahead(begin, level_end)
+        batch: list[Chunk] = []
+        for chunk, future in self._ahead:
+            future.result()
+            if chunk.done > chunk.begin:
+                batch.append(chunk)
+            if chunk.done < chunk.end:
+                self._room = min(2 * self._room, MOST_SUCCESSORS * CHUNK)
+            if not chunk.is_whole:
+                break
+        del self._ahead[: len(batch)]
+        self._drop_ahead()
+        return batch
+
+    def _expand_ahead(self, begin: int, level_end: int) -> None:
+        """Begin to expand the next chunks of the level, as many as are done at once."""
+        chunks: list[Chunk] = []
+        while begin < level_end and len(chunks) < self.workers.batch:
+            chunk = self._new_chunk()
+            chunk.begin, chunk.end = begin, min(begin - begin % CHUNK + CHUNK, level_end)
+            chunk.rows, chunk.base = self.log.segment(begin)
+            chunks.append(chunk)
+            begin = chunk.end
+        futures = self.workers.start([partial(self._expand, each) for each in chunks])
+        self._ahead = list(zip(chunks, futures, strict=True))
+
+    def _drop_ahead(self) -> None:
+        for chunk, future in self._ahead:
+            future.exception()
+            self._free.append(chunk)
+        self._ahead = []
+
+    def _new_chunk(self) -> Chunk:
+        while self._free:
+            found = self._free.pop()
+            if len(found.out) >= self._room:
+                return found
+        return Chunk(self._room, self.model.words, self.width)
+
+    def _expand(self, chunk: Chunk) -> None:
+        """Find the successors of a chunk's states, and by what they are known."""
+        done, chunk.count = expand_some(
+            chunk.begin - chunk.base, chunk.end - chunk.base,
+            lambda begin, end: chunk.fill(self.compiled, chunk.rows, begin, end),
+            lambda: chunk.progress,
+            lambda: chunk.enlarge(2 * len(chunk.out)),
         )  # fmt: skip
-        return self._take_in_chunk(begin) if done > begin else (begin, self._last_state(begin))
+        chunk.done = chunk.base + done
+        self._identify(chunk)
 
-    def _take_in_chunk(self, begin: int) -> tuple[int, _Event | None]:
-        done, count = self.now.done, self.now.count
-        dead = self._deadlock(begin, done)
+    def _identify(self, chunk: Chunk) -> None:
+        """Judge the constraints, and compute the fingerprints of the candidates."""
+        count = chunk.count
+        chunk.inside[:count] = 1
+        if chunk.begin >= 0 or self.request.starts is None:
+            count = self._apply_constraints(chunk, count)
+        prints, chunk.judged = self.identity.prints(chunk.out, count, chunk.inside)
+        chunk.is_faulty_view = chunk.judged < count
+        chunk.prints[:count] = prints
+        chunk.verdicts[:count] = np.where(chunk.inside[:count], KNOWN, OUTSIDE)
+
+    def _do(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
+        """Enter, check and count chunks; `source`: see `StateLog.add`."""
+        for chunk in batch:
+            self._identify(chunk)
+        return self._count_all(batch, self._start_checks(batch), source)
+
+    def _start_checks(self, batch: list[Chunk]) -> list[Future[None]]:
+        """Enter the chunks into the visited set, and begin to check and to keep what is new."""
+        self._enter(batch)
+        tasks, at = [], self.log.stored
+        for chunk in batch:
+            new = int(np.count_nonzero(chunk.verdicts[: chunk.entered] == NEW))
+            tasks.append(partial(self._check_and_keep, chunk, at, new, self.sometimes))
+            at += new
+        return self.workers.start(tasks)
+
+    def _enter(self, batch: list[Chunk]) -> None:
+        """Enter the candidates into the visited set, each thread those of its own partitions."""
+        threads = self.workers.threads if len(batch) > 1 else 1
+        edges = [PARTITIONS * k // threads for k in range(threads + 1)]
+        entered = self.workers.run(
+            [partial(self._enter_own, batch, first, last) for first, last in pairwise(edges)]
+        )
+        for chunk, handled in zip(batch, zip(*entered, strict=True), strict=True):
+            chunk.entered = min(handled)
+        new = [np.flatnonzero(each.verdicts[: each.entered] == NEW) for each in batch]
+        room = self.log.make_room(sum(map(len, new)))
+        for chunk, places in zip(batch, new, strict=True):
+            if len(places) > room:
+                chunk.entered = int(places[room])
+            room = max(0, room - len(places))
+
+    def _enter_own(self, batch: list[Chunk], first: int, last: int) -> list[int]:
+        """Enter what belongs into some partitions; how much of each chunk was handled."""
+        handled, going = [], True
+        for each in batch:
+            entered = 0
+            if going:
+                entered = self.visited.enter(first, last, each.prints, each.judged, each.verdicts)
+            handled.append(entered)
+            going = going and entered == each.judged
+        return handled
+
+    def _check_and_keep(self, chunk: Chunk, at: int, new: int, sometimes: int) -> None:
+        """Evaluate the properties on the states that count, and steps on all transitions; keep the
+        new states, the first at a position; `new` is how many there are.
+
+        sometimes: the sometimes properties that are not met so far, as bits.
+        """
+        count, compiled = chunk.entered, self.compiled
+        if new:
+            self.log.write(
+                at, chunk.out, chunk.parent_of, chunk.begin - chunk.base, chunk.verdicts, count
+            )
+        wanted = (chunk.verdicts[:count] != KNOWN).astype(np.uint8)
+        enabled, could = compiled.invariants | sometimes, count
+        chunk.failed[:count] = 0
+        if enabled:
+            could = self._run(compiled.check, chunk, could, wanted, enabled, chunk.failed)
+        chunk.reached[:count] = 0
+        if compiled.check_goal is not None:
+            could = self._run(compiled.check_goal, chunk, could, wanted, 1, chunk.reached)
+            chunk.reached[:could] = wanted[:could] & (chunk.reached[:could] == 0)
+        chunk.failed_steps[:count] = 0
+        if compiled.check_steps is not None and chunk.begin >= 0:
+            bits, every = compiled.step_invariants, np.ones(count, np.uint8)
+            could = self._run(compiled.check_steps, chunk, could, every, bits, chunk.failed_steps)
+        chunk.checked = could
+
+    def _count_all(
+        self, batch: list[Chunk], checks: list[Future[None]], source: int | None = None
+    ) -> _Event | None:
+        """Count the chunks in their order; the first event ends the search."""
+        for each in checks:
+            each.exception()
+        event = None
+        for chunk, check in zip(batch, checks, strict=True):
+            check.result()
+            event = self._count(chunk, chunk.begin if source is None else source)
+            if event is not None:
+                break
+        self._free += batch
+        return event
+
+    def _count(self, chunk: Chunk, source: int) -> _Event | None:
+        """Count the candidates of a chunk, up to the first event."""
+        self.now, count, ending = chunk, chunk.count, None
+        dead = self._deadlock(chunk)
         if dead is not None:
-            count = int(np.searchsorted(self.now.parent_of[:count], dead))
-        event = self._take_in(count, self.actions, self.store)
-        if event is None and dead is not None:
-            event = _Event("deadlock", -1, self._row(dead), int(self.parents[dead]))
-        return done, event
-
-    def _last_state(self, position: int) -> _Event:
-        """Repeat a state uncompiled, up to its step that can't be computed: that has the words."""
-        found, error = _until_error(successors(self.model, self._row(position)))
-        if len(found) > len(self.now.out):
-            self._make_larger(len(found))
-        for k, each in enumerate(found):
-            self.now.out[k] = np.frombuffer(each.row, np.uint64)
-            self.now.action_of[k] = self.actions.index(each.action.name)
-            self.now.weight_of[k] = each.multiplicity
-        self.now.parent_of[: len(found)] = position
-        event = self._take_in(len(found), self.actions, self.store)
-        if event is None:
-            _stop(error or defect(self.model, "the actions", self._row(position)))
-        return event
-
-    def _deadlock(self, begin: int, done: int) -> int | None:
-        if not self.request.deadlock:
-            return None
-        dead = np.flatnonzero(self.now.degree_of[: done - begin] == 0)
-        return begin + int(dead[0]) if len(dead) else None
-
-    def _take_in(self, count: int, names: list[str], before: np.ndarray | None) -> _Event | None:
-        """Store, check and count candidates [0, count); the first event ends the search."""
-        self.now.inside[:count] = 1
-        every, error = count, None
-        if before is not None or self.request.starts is None:
-            count = self._apply_constraints(count)
-            if count < every:
-                error = self._error_at(count, self._judge_inside, "a constraint")
-        self._make_room(count)
-        before_stored = self.stored
-        prints, known = self.identity.prints(self.now.out, count, self.now.inside)
-        if known < count:
-            count = known
-            error = self._error_at(count, lambda row: erased(self.model, row), "the view")
-        handled, stored = table.insert(
-            self.table, self.now.out, prints, count, self.now.inside, self.request.max_states,
-            self.store, self.stored, self.parents, self.now.parent_of, self.now.verdicts,
-        )  # fmt: skip
-        event = self._check(handled, before)
-        counted = handled if event is None else event.at + 1
-        is_new = self.now.verdicts[:counted] == table.NEW
-        new = int(np.count_nonzero(is_new))
-        if self.sometimes and new:
-            self.sometimes &= int(np.bitwise_and.reduce(self.now.failed[:counted][is_new]))
-        self.stored = before_stored + new if event else stored
+            count = int(np.searchsorted(chunk.parent_of[:count], dead - chunk.base))
+        if chunk.judged < count:
+            count, ending = chunk.judged, partial(self._stop_unjudged, chunk)
+        if chunk.entered < count:
+            count, ending = chunk.entered, self._stop_for_memory
+        new = np.flatnonzero(chunk.verdicts[:count] == NEW)
+        if len(new) > (room := self.request.max_states - self.log.stored):
+            count, ending = int(new[room]), self._stop_at_bound
+        event = self._event(chunk, count)
+        counted = count if event is None else event.at + 1
+        new = new[: np.searchsorted(new, counted)]
+        if self.sometimes and len(new):
+            self.sometimes &= int(np.bitwise_and.reduce(chunk.failed[new]))
+        self.log.add(len(new), source)
+        self.result.per_depth[-1] += len(new)
+        names = ["init"] if chunk.begin < 0 else self.actions
         per_action = np.bincount(
-            self.now.action_of[:counted], weights=self.now.weight_of[:counted], minlength=len(names)
+            chunk.action_of[:counted], weights=chunk.weight_of[:counted], minlength=len(names)
         )
         for name, more in zip(names, per_action, strict=False):
             self.result.per_action[name] += int(more)
-        self.result.per_depth[-1] += new
-        if event is not None and event.error is not None:
+        if event is not None:
             _stop(event.error)
-        if event is None and handled < count:
-            raise _Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
-        if event is None:
-            _stop(error)
+        elif ending is not None:
+            ending()
+        elif dead is not None:
+            event = _Event("deadlock", -1, *self._row_and_parent(dead))
         return event
 
-    def _error_at(self, at: int, judge: Callable[[bytes], Any], what: str) -> Exception:
-        """What is raised by judging a candidate uncompiled, as it could not be judged compiled."""
-        row = self.now.out[at].tobytes()
+    def _deadlock(self, chunk: Chunk) -> int | None:
+        """The position of the first state of a chunk without a step, if these are asked for."""
+        if not self.request.deadlock or chunk.begin < 0:
+            return None
+        dead = np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0)
+        return chunk.begin + int(dead[0]) if len(dead) else None
+
+    def _stop_unjudged(self, chunk: Chunk) -> None:
+        if chunk.is_faulty_view:
+            judge, what = (lambda row: erased(self.model, row)), "the view"
+        else:
+            judge, what = self._judge_inside, "a constraint"
+        row = chunk.out[chunk.judged].tobytes()
         try:
             judge(row)
         except (EvaluationError, SpecError) as error:
-            return error
-        return defect(self.model, what, row)
+            _stop(error)
+        raise defect(self.model, what, row)
+
+    def _stop_for_memory(self) -> NoReturn:
+        raise _Undecided(memory_reason(self.budget.bound))
+
+    def _stop_at_bound(self) -> NoReturn:
+        raise _Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
+
+    def _row_and_parent(self, position: int) -> tuple[bytes, int]:
+        return self.log.row(position), self.log.parent(position)
+
+    def _last_state(self, position: int) -> _Event:
+        """Repeat a state uncompiled, up to its step that can't be computed: that has the words."""
+        row = self.log.row(position)
+        found, error = _until_error(successors(self.model, row))
+        chunk = self._new_chunk()
+        if len(found) > len(chunk.out):
+            chunk.enlarge(len(found))
+        chunk.begin, chunk.end, chunk.done = position, position + 1, position + 1
+        chunk.rows, chunk.base = self.log.segment(position)
+        for k, each in enumerate(found):
+            chunk.out[k] = np.frombuffer(each.row, np.uint64)
+            chunk.action_of[k] = self.actions.index(each.action.name)
+            chunk.weight_of[k] = each.multiplicity
+        chunk.parent_of[: len(found)] = position - chunk.base
+        chunk.count, chunk.degree_of[0] = len(found), 1
+        event = self._do([chunk])
+        if event is None:
+            _stop(error or defect(self.model, "the actions", row))
+        return event
 
     def _judge_inside(self, row: bytes) -> bool:
         return is_inside(self.model, row, self.request.constraint)
 
-    def _apply_constraints(self, count: int) -> int:
+    def _apply_constraints(self, chunk: Chunk, count: int) -> int:
         """Tell which of the candidates [0, count) are inside; how many could be judged."""
         compiled = self.compiled
         for check, enabled in (
@@ -289,67 +431,51 @@ class NativeSearch:
         ):
             if check is None or not enabled:
                 continue
-            count = self._run(check, count, self.now.inside, enabled, self.now.failed, self.store)
-            self.now.inside[:count] &= self.now.failed[:count] == 0
+            count = self._run(check, chunk, count, chunk.inside, enabled, chunk.failed)
+            chunk.inside[:count] &= chunk.failed[:count] == 0
         return count
 
     def _run(
         self,
         check: Callable,
+        chunk: Chunk,
         count: int,
         wanted: np.ndarray,
         enabled: int,
         found: np.ndarray,
-        before: np.ndarray,
     ) -> int:
         """Check the candidates [0, count); how many of them could be checked."""
         return check_some(
             count,
             lambda count: check(
-                self.now.out, count, wanted, self.compiled.constants, enabled, found, before,
-                self.now.parent_of,
+                chunk.out, count, wanted, self.compiled.constants, enabled, found, chunk.rows,
+                chunk.parent_of,
             ),
         )  # fmt: skip
 
-    def _check(self, count: int, before: np.ndarray | None) -> _Event | None:
-        """Evaluate the properties on the states that count, and steps on all transitions."""
-        now, could = self.now, count
-        wanted = (now.verdicts[:count] != table.KNOWN).astype(np.uint8)
-        compiled = self.compiled
-        enabled = compiled.invariants | self.sometimes
-        now.failed[:count] = 0
-        if enabled:
-            could = self._run(compiled.check, could, wanted, enabled, now.failed, self.store)
-        now.reached[:count] = 0
-        if compiled.check_goal is not None:
-            could = self._run(compiled.check_goal, could, wanted, 1, now.reached, self.store)
-            now.reached[:could] = wanted[:could] & (now.reached[:could] == 0)
-        now.failed_steps[:count] = 0
-        if compiled.check_steps is not None and before is not None:
-            bits = compiled.step_invariants
-            every = np.ones(count, np.uint8)
-            could = self._run(compiled.check_steps, could, every, bits, now.failed_steps, before)
+    def _event(self, chunk: Chunk, count: int) -> _Event | None:
+        """The first violation among the candidates [0, count), or what can't be evaluated."""
+        could = min(chunk.checked, count)
         event = self._first_event(could)
         if event is None and could < count:
-            event = self._judged(could, count, before)
+            event = self._judged(could, count)
         return event
 
-    def _judged(self, begin: int, count: int, before: np.ndarray | None) -> _Event | None:
+    def _judged(self, begin: int, count: int) -> _Event | None:
         """Judge the candidates [begin, count) uncompiled, as the first can't be judged compiled.
 
         That one ends the search, unless it was a sometimes property that had been met by then.
         """
-        is_new = self.now.verdicts[:count] == table.NEW
+        is_new = self.now.verdicts[:count] == NEW
         met = ~int(np.bitwise_and.reduce(self.now.failed[:begin][is_new[:begin]], initial=-1))
         unmet = self.sometimes & ~met
         self.now.failed[begin:count] = 0
         self.now.failed_steps[begin:count] = self.now.reached[begin:count] = 0
         for at in range(begin, count):
             try:
-                unmet = self._judge(at, unmet, before)
+                unmet = self._judge(at, unmet)
             except (EvaluationError, SpecError) as error:
-                row, parent = self.now.out[at].tobytes(), int(self.now.parent_of[at])
-                return _Event("", at, row, parent, error)
+                return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
             event = self._first_event(at + 1, at)
             if event is not None:
                 return event
@@ -357,20 +483,20 @@ class NativeSearch:
             raise defect(self.model, "the properties", self.now.out[begin].tobytes())
         return None
 
-    def _judge(self, at: int, unmet: int, before: np.ndarray | None) -> int:
+    def _judge(self, at: int, unmet: int) -> int:
         """Judge one candidate, in the order of the plain algorithm, up to its first violation.
 
         unmet: the sometimes properties to look at, as bits; returns those still unmet.
         """
         model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
-        if verdict == table.NEW:
+        if verdict == NEW:
             now.failed[at] = unmet
             for k, each in enumerate(self.properties):
                 if unmet >> k & 1 and not evaluate(model, row, each.function):
                     now.failed[at] &= ~(1 << k)
             unmet = int(now.failed[at])
-        if verdict != table.KNOWN:
+        if verdict != KNOWN:
             for each in request.invariants:
                 if evaluate(model, row, each.function):
                     now.failed[at] |= 1 << self.properties.index(each)
@@ -379,8 +505,8 @@ class NativeSearch:
             if request.goal is not None and is_true(model, row, request.goal):
                 now.reached[at] = 1
                 return unmet
-        for each in request.step_invariants if before is not None else ():
-            earlier = before[now.parent_of[at]].tobytes()
+        for each in request.step_invariants if now.begin >= 0 else ():
+            earlier = now.rows[now.parent_of[at]].tobytes()
             if evaluate_step(model, earlier, row, each.function):
                 now.failed_steps[at] |= 1 << model.spec.step_invariants.index(each)
                 if not request.to_the_end:
@@ -399,7 +525,7 @@ class NativeSearch:
             at = int(broken[0])
             named = (name for name in self.request.names if self._broken(name, count)[at])
             name = next(named, GOAL)
-            event = _Event(name, at, self.now.out[at].tobytes(), int(self.now.parent_of[at]))
+            event = _Event(name, at, self.now.out[at].tobytes(), self._parent(at))
         if not self.request.to_the_end:
             return event
         self._count_violations(begin, count)
@@ -421,50 +547,20 @@ class NativeSearch:
 
     def _count_violations(self, begin: int, count: int) -> None:
         """Add the new states that break an invariant, and the transitions that break a step's."""
-        is_new = self.now.verdicts[begin:count] == table.NEW
+        is_new = self.now.verdicts[begin:count] == NEW
         for each in self.request.invariants:
             broken = self._broken(each.name, count)[begin:]
             self.violating[each.name] += int((broken & is_new).sum())
         for each in self.request.step_invariants:
             self.violating[each.name] += int(self._broken(each.name, count)[begin:].sum())
 
-    def _make_room(self, count: int) -> None:
-        """Let the table and the store grow in large steps, and at the end as far as memory goes."""
-        needed = self.stored + count
-        if 2 * needed > len(self.table):
-            factor = 4 if 8 * 4 * len(self.table) <= self._free_bytes() else 2
-            self._check_memory(8 * factor * len(self.table))
-            larger = np.zeros(factor * len(self.table), np.uint64)
-            table.refill(larger, self.table)
-            self.table = larger
-        if needed > len(self.store):
-            row = 8 * (self.model.words + 1)
-            size = max(needed, min(2 * needed, self._free_bytes() // row))
-            self._check_memory(row * size)
-            self.store, self.parents = grown(self.store, size), grown(self.parents, size)
-
-    @cached_property
-    def _bound(self) -> int:
-        return self.request.memory_bytes or allowed_bytes(None)
-
-    def _free_bytes(self) -> int:
-        """How much more the search may take, beside what it has."""
-        return self._bound - self.store.nbytes - self.parents.nbytes - self.table.nbytes
-
-    def _check_memory(self, more_bytes: int) -> None:
-        if more_bytes > self._free_bytes():
-            raise _Undecided(memory_reason(self._bound))
-
-    def _row(self, position: int) -> bytes:
-        return self.store[position].tobytes()
+    def _parent(self, at: int) -> int:
+        """The position of the state that a candidate was found from, or -1."""
+        return self.now.base + int(self.now.parent_of[at])
 
     def _add_trace(self, event: _Event) -> None:
-        rows, position = [event.row], event.parent
-        while position >= 0:
-            rows.append(self._row(position))
-            position = int(self.parents[position])
-        rows.reverse()
-        add_trace(self.result, rows, self.request)
+        rows = self.log.path(event.parent) if event.parent >= 0 else []
+        add_trace(self.result, [*rows, event.row], self.request)
 
 
 class _Undecided(Exception):

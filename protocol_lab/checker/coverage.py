@@ -92,7 +92,10 @@ def coverage(result: Result, tried: int = TRIED) -> Coverage:
     without states.
     """
     if result.states is None or not len(result.states):
-        raise LabError('Coverage needs the states of an exploration with engine="native".')
+        raise LabError(
+            'Coverage needs the states of an exploration with engine="native"; of a large one they'
+            " are kept with keep_states=True."
+        )
     count = len(result.states)
     chosen = np.unique(np.linspace(0, count - 1, min(tried, count)).astype(np.int64))
     rows = [result.states[k].tobytes() for k in chosen]

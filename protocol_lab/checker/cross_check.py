@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from protocol_lab.checker.chunks import MOST_SUCCESSORS
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.prefetch import MOST_SUCCESSORS, Candidates
 from protocol_lab.checker.request import is_inside
+from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, successors
 
@@ -46,16 +47,16 @@ def compare(search: "NativeSearch") -> None:
     if key in _passed or not count:
         return
     for at in np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64)):
-        _State(search, search.store[at : at + 1]).compare()
+        _State(search, search.log.row(int(at))).compare()
     _passed.add(key)
 
 
 class _State:
     """One state, which stands alone in `rows`, as the compiled loops take it."""
 
-    def __init__(self, search: "NativeSearch", rows: np.ndarray):
-        self.search, self.model, self.rows = search, search.model, rows.copy()
-        self.row = rows.tobytes()
+    def __init__(self, search: "NativeSearch", row: bytes):
+        self.search, self.model, self.row = search, search.model, row
+        self.rows = np.frombuffer(bytearray(row), np.uint64).reshape(1, -1)
 
     def compare(self) -> None:
         """Raises KitDefect if compiled and plain code say different things."""
@@ -73,26 +74,29 @@ class _State:
             ]
         except (EvaluationError, SpecError):
             return  # here the search has ended
-        found = self._expanded()
+        found, count = self._expanded()
         names = [each.name for each in self.model.spec.actions]
         compiled = [
             (names[found.action_of[k]], found.out[k].tobytes(), int(found.weight_of[k]))
-            for k in range(found.count)
+            for k in range(count)
         ]
         if compiled != plain:
             differing = {*compiled} ^ {*plain} or {*compiled}
             raise defect(self.model, min(name for name, *_ in differing), self.row)
-        for k in range(0, found.count, 1 + found.count // STEPS):
+        for k in range(0, count, 1 + count // STEPS):
             self._compare_step(found.out[k : k + 1].copy())
 
-    def _expanded(self) -> Candidates:
-        found = Candidates(MOST_SUCCESSORS, self.model.words, 1)
+    def _expanded(self) -> tuple[SuccessorBuffer, int]:
+        """The successors by the compiled actions, and how many there are."""
+        found = SuccessorBuffer(MOST_SUCCESSORS, self.model.words, 1)
         try:
-            while not self.search.expand_into(self.rows, 0, 1, found)[0]:
-                found = Candidates(2 * len(found.out), self.model.words, 1)
+            while True:
+                done, count = found.fill(self.search.compiled, self.rows, 0, 1)
+                if done:
+                    return found, count
+                found = SuccessorBuffer(2 * len(found.out), self.model.words, 1)
         except Exception:
             raise defect(self.model, "the actions", self.row) from None
-        return found
 
     def _compare_step(self, after: np.ndarray) -> None:
         search, model, row = self.search, self.model, after.tobytes()

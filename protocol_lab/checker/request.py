@@ -69,6 +69,13 @@ def _declared_view(model: Model, value: bool) -> bool:
     return True
 
 
+def _fingerprint_bits(model: Model, value: Any) -> int:
+    bits = whole_number("fingerprint_bits", value, 64, 128)
+    if bits not in (64, 128):
+        raise LabError(f"fingerprint_bits={bits} is not possible: use 64 or 128.")
+    return bits
+
+
 @dataclass
 class SearchRequest:
     """One search: what to check, where to stop, whom to tell, and how.
@@ -159,6 +166,27 @@ class SearchRequest:
                 " much memory there is was told to the session when it started. Leave it out."
             },
             read=lambda model, value: allowed_bytes(value),
+        ),
+    )
+    fingerprint_bits: int = field(
+        default=64,
+        metadata=option(
+            help="tell states apart by fingerprints of 64 bits, or of 128",
+            word="--fingerprint-bits",
+            kind=int,
+            metavar="BITS",
+            supported_by=(NATIVE,),
+            read=_fingerprint_bits,
+        ),
+    )
+    keep_states: bool = field(
+        default=False,
+        metadata=option(
+            help="keep all states for looking at them afterwards, also where they take more than"
+            " 512 MiB",
+            word="--keep-states",
+            kind=bool,
+            supported_by=(NATIVE,),
         ),
     )
     stopped: Callable[[], bool] | None = field(

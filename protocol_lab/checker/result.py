@@ -1,6 +1,7 @@
 """The result of a search: a verdict of three values, counts and a shortest counterexample."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ class Result:
     the first.
     With `symmetry` states that differ by a renaming are counted once, with `view` those that the
     spec's view does not tell apart.
+    `memory_bytes` is the most memory that the search took, `log` what it has kept of its states.
     `activity` says, while a search on Spark runs, what it is at. `search`, after one on Spark, has
     the states and edges as DataFrames: `search.states()`.
     """
@@ -52,11 +54,31 @@ class Result:
     seconds: float = 0.0
     symmetry: bool = False
     view: bool = False
-    states: np.ndarray | None = None
-    parents: np.ndarray | None = None
+    fingerprint_bits: int = 64
+    memory_bytes: int = 0
+    log: Any = None
     levels: list[dict[str, Any]] = field(default_factory=list)
     activity: str = ""
     search: Any = None
+
+    @cached_property
+    def states(self) -> np.ndarray | None:
+        """The rows of all states, in the order of the search (uint64, one row a state).
+
+        None if they were not kept: the other engines don't, and the native one only as long as
+        they are small together; `explore(keep_states=True)` keeps them anyhow.
+        """
+        return None if self.log is None else self.log.rows()
+
+    @cached_property
+    def parents(self) -> np.ndarray | None:
+        """For each of `states` the place of the one that it was found from, -1 for initial ones."""
+        return None if self.states is None else self.log.parents()
+
+    @property
+    def bytes_per_state(self) -> float | None:
+        """The memory that the search took for each distinct state, where it is counted."""
+        return self.memory_bytes / self.distinct if self.memory_bytes and self.distinct else None
 
     @property
     def distinct(self) -> int:
@@ -97,7 +119,7 @@ class Result:
 
     @property
     def collision_probability(self) -> float:
-        return collision_probability(self.distinct, self.generated)
+        return collision_probability(self.distinct, self.generated, self.fingerprint_bits)
 
     def to_json(self) -> dict[str, Any]:
         """The fields of `check --json`."""
@@ -126,6 +148,8 @@ class Result:
             "per_action": self.per_action,
             "per_depth": self.per_depth,
             "collision_probability": self.collision_probability,
+            "fingerprint_bits": self.fingerprint_bits,
+            "bytes_per_state": self.bytes_per_state and round(self.bytes_per_state, 1),
             "compile_seconds": round(self.compile_seconds, 3),
             "seconds": round(self.seconds, 3),
         }
@@ -160,6 +184,7 @@ def summary(result: Result) -> str:
         f" {result.compile_seconds:.2f} s compiling;"
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
+    lines += _memory_lines(result)
     if result.violating is not None:
         lines += [
             f"  {name}: {count:,} states break it" for name, count in result.violating.items()
@@ -170,6 +195,31 @@ def summary(result: Result) -> str:
         if result.initial:
             lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
     return "\n".join(lines)
+
+
+_MANY = 1_000_000
+"""From so many states on the memory that each takes is worth a line."""
+
+_LIKELY = 1e-3
+"""From here on the chance that a hash collision hid a state is worth a line."""
+
+
+def _memory_lines(result: Result) -> list[str]:
+    """What a large search took for each state, and what there is no more room or certainty for."""
+    lines = []
+    if result.bytes_per_state and result.distinct >= _MANY:
+        lines.append(f"  {result.bytes_per_state:.0f} bytes of memory for each distinct state")
+    if result.log is not None and not result.log.keeps_all:
+        lines.append(
+            "  the states themselves were not kept, for they would take more than 512 MiB:"
+            " keep_states=True (--keep-states) keeps them"
+        )
+    if result.collision_probability > _LIKELY:
+        lines.append(
+            "  a hash collision is not unlikely: fingerprint_bits=128 (--fingerprint-bits 128)"
+            " rules it out for all practical purposes"
+        )
+    return lines
 
 
 _NAMED = 8

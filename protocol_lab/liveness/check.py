@@ -58,7 +58,10 @@ def check_property(
     began = time.perf_counter()
     memory = values.get("memory_bytes") or allowed_bytes(None)
     explored = explore(
-        model, invariants=[], progress=progress, **{**options, "memory_gib": memory / 2**30}
+        model,
+        invariants=[],
+        progress=progress,
+        **{**options, "memory_gib": memory / 2**30, "keep_states": True},
     )
     result = _result_of(explored, name, text, assumed)
     result.assumption = fairness

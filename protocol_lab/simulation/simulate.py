@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from protocol_lab.checker.chunks import cores
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.prefetch import cores
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import SearchRequest, add_trace, explain
 from protocol_lab.checker.result import Result

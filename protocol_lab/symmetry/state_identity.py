@@ -10,13 +10,18 @@ states is a path of the protocol.
 """
 
 import hashlib
+import threading
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from protocol_lab.compiler.expansion import check_some
-from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
+from protocol_lab.compiler.fingerprint import (
+    fingerprint_words,
+    fingerprints,
+    wide_fingerprints,
+)
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.language.node_sets import members
@@ -54,30 +59,36 @@ class Identity:
     """What tells states apart in one search: all bytes, or fewer.
 
     symmetry: are states the same that differ by a renaming of the spec's symmetric nodes; view: by
-    what its view erases.
+    what its view erases. width: the words of a fingerprint of all bytes, 1 or 2.
     """
 
-    def __init__(self, kernels: Kernels, symmetry: bool, view: bool):
+    def __init__(self, kernels: Kernels, symmetry: bool, view: bool, width: int = 1):
         model = kernels.model
+        self._width = width
+        self._fingerprints = fingerprints if width == 1 else wide_fingerprints
         self._identify = None
         if symmetry or view:
             erase = {"erase": model.spec.erase} if view else {}
             source = _source(model, symmetry, view)
             self._identify = kernels.identify(erase, source, _CALLED)
-            memo = np.zeros((_REMEMBERED, 2), np.uint64)
-            self._fixed = [constants_array(model), *_alike(model), memo]
+            self._fixed = [constants_array(model), *_alike(model)]
+            self._memos = threading.local()
 
     def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> tuple[np.ndarray, int]:
         """The fingerprint by which each of rows[:count] is known; of those not wanted, anything.
 
-        And of how many rows it could be computed, up to the first where the view is faulty.
+        Of shape (count, width). And of how many rows it could be computed, up to the first where
+        the view is faulty. Threads may ask at the same time.
         """
         if self._identify is None:
-            return fingerprints(rows[:count]), count
-        found = np.empty(count, np.uint64)
-        return found, check_some(
-            count, lambda count: self._identify(rows, count, wanted, *self._fixed, found)
+            return self._fingerprints(rows[:count]).reshape(count, self._width), count
+        if not hasattr(self._memos, "own"):
+            self._memos.own = np.zeros((_REMEMBERED, 2), np.uint64)
+        found, memo = np.empty(count, np.uint64), self._memos.own
+        could = check_some(
+            count, lambda count: self._identify(rows, count, wanted, *self._fixed, memo, found)
         )
+        return found.reshape(count, 1), could
 
 
 def _alike(model: Model) -> list[np.ndarray]:

@@ -4,6 +4,7 @@ A container's limit counts, and so does the process's own (`ulimit -v`), not the
 alone: past them the system ends the process instead of letting the search say what it knows.
 """
 
+import threading
 from pathlib import Path, PurePosixPath
 
 import psutil
@@ -14,6 +15,32 @@ LEAST_GIB, MOST_GIB = 1e-5, 1e6
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
+
+
+class Budget:
+    """The bytes that a search may use, and those that it uses; threads may share one.
+
+    most: the most that was used at a time.
+    """
+
+    def __init__(self, bound: int):
+        self.bound = bound
+        self.used = self.most = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int, at_least: bool = False) -> bool:
+        """Use so many bytes more, if there are any left. at_least: a search can't do without."""
+        with self._lock:
+            if self.used + count > self.bound and not at_least:
+                return False
+            self.used += count
+            self.most = max(self.most, self.used)
+            return True
+
+    def give_back(self, count: int) -> None:
+        """So many bytes are used no longer."""
+        with self._lock:
+            self.used -= count
 
 
 def allowed_bytes(gib: float | None) -> int:

@@ -1,0 +1,108 @@
+"""Chunks of a level, and the threads that work on several chunks at once.
+
+Whatever a chunk needs but its place in the order can be done on any core: expanding its states,
+judging constraints, hashing; then, each thread in partitions of its own, entering fingerprints;
+then evaluating the properties of new states and keeping their rows. The search counts the chunks
+one after the other, and so counts the same on any number of cores. The compiled loops let go of the
+GIL, so that threads run side by side.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from protocol_lab.checker.state_log import CHUNK
+from protocol_lab.compiler.expansion import SuccessorBuffer
+
+MOST_SUCCESSORS = 64
+"""Room is made for so many successors a state on average; beyond that chunks become shorter."""
+
+_BY_THREAD = 4
+"""Chunks that are done at once by each thread, so that none waits long for another."""
+
+_Answer = TypeVar("_Answer")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Chunk(SuccessorBuffer):
+    """The candidates of one chunk of states, and what is found out about each.
+
+    rows: where its states are, and `base` the position of the first row there. begin, end: its
+    states as positions; done: the end of those that were expanded; count: how many candidates they
+    have. judged: how many of these could be judged by constraints and view, up to the first that
+    can't (is_faulty_view: by the view); entered: how many found room in the visited set; checked:
+    of how many the properties could be evaluated.
+    """
+
+    def __init__(self, room: int, words: int, width: int):
+        super().__init__(room, words, CHUNK)
+        self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
+        self.inside = np.ones(room, np.uint8)
+        self.verdicts = np.zeros(room, np.uint8)
+        self.prints = np.empty((room, width), np.uint64)
+        self.width = width
+        self.rows, self.base = self.out, 0
+        self.begin = self.end = self.done = self.count = 0
+        self.judged = self.entered = self.checked = 0
+        self.is_faulty_view = False
+
+    def enlarge(self, room: int) -> None:
+        """Make room for so many candidates; nothing is kept of those that were there."""
+        rows, base, begin, end = self.rows, self.base, self.begin, self.end
+        self.__init__(room, self.out.shape[1], self.width)
+        self.rows, self.base, self.begin, self.end = rows, base, begin, end
+
+    @property
+    def is_whole(self) -> bool:
+        """Were all of its states expanded, and all their successors judged?"""
+        return self.done == self.end and self.judged == self.count
+
+
+class _Done(Generic[_Answer]):
+    """What a task returned that was done at once; asked as a Future is."""
+
+    def __init__(self, answer: _Answer):
+        self.result = lambda: answer
+
+    def exception(self) -> None:
+        """None: an exception was raised at once."""
+
+
+class Workers:
+    """The threads of one search, started when there is enough to do for more than one."""
+
+    def __init__(self) -> None:
+        self.threads = cores()
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def batch(self) -> int:
+        """How many chunks are worth doing at once."""
+        return _BY_THREAD * self.threads if self.threads > 1 else 1
+
+    def start(self, tasks: list[Callable[[], _Answer]]) -> list["Future[_Answer] | _Done[_Answer]"]:
+        """Begin with these tasks; a single one is done here and now, and raises what it raises."""
+        if len(tasks) == 1 or self.threads == 1:
+            return [_Done(task()) for task in tasks]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads)
+        return [self._pool.submit(task) for task in tasks]
+
+    def run(self, tasks: list[Callable[[], _Answer]]) -> list[_Answer]:
+        """What the tasks return, once all are done. Raises what one of them raised."""
+        started = self.start(tasks)
+        for each in started:
+            each.exception()
+        return [each.result() for each in started]
+
+    def close(self) -> None:
+        """Wait for what is still being done, and end the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()

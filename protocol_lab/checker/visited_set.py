@@ -1,0 +1,159 @@
+"""The visited set: a hash table of fingerprints in partitions, each of which grows by itself.
+
+The highest bits of a fingerprint name its partition, so that several threads can enter fingerprints
+at once, each into partitions of its own. A partition is an open-addressing table with linear
+probing. A fingerprint's place in it rises with the fingerprint's lower half: so growing is one pass
+over the old table that writes the new one almost in order, and tables need not be powers of two.
+Only one partition at a time is held twice, so that the set fills the memory it may use.
+
+The table's loops stand in this file because the kernel cache sees edits in their own file only.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.loops import number_at, put_number
+from protocol_lab.system.memory import Budget
+
+PARTITIONS = 64
+_SHIFT = 58
+"""The partition of a 64-bit fingerprint is in the bits from here on."""
+
+_FEWEST = 512
+"""Slots of an empty partition."""
+
+_GROWTH = (2, 1), (4, 3), (9, 8)
+"""By how much a partition grows: to twice its size as long as it is small, and by little where
+memory is short."""
+
+_SMALL = 1 << 16
+"""Slots up to which a partition is small."""
+
+KNOWN, NEW, OUTSIDE = 0, 1, 2
+"""What became of a generated state: seen before, new, or outside the constraint."""
+
+_ADDRESS, _SLOTS, _USED = range(3)
+"""What is noted of each partition: where it is, how many slots it has, how many are used."""
+
+_WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
+
+
+class VisitedSet:
+    """The fingerprints of the states found so far.
+
+    width: the 64-bit words of a fingerprint, 1 or 2. budget: what the tables are paid from.
+    """
+
+    def __init__(self, width: int, budget: Budget):
+        self.width, self.budget = width, budget
+        self._tables = [np.zeros(_FEWEST * width, np.uint64) for _ in range(PARTITIONS)]
+        self._notes = np.zeros((PARTITIONS, 3), np.int64)
+        for partition, table in enumerate(self._tables):
+            self._notes[partition] = table.ctypes.data, _FEWEST, 0
+            budget.take(table.nbytes, at_least=True)
+
+    def enter(
+        self, first: int, last: int, prints: np.ndarray, count: int, verdicts: np.ndarray
+    ) -> int:
+        """Enter those of prints[:count] whose partition is in [first, last), in their order.
+
+        prints: uint64, (candidates, width). verdicts[k], which is KNOWN or OUTSIDE, becomes NEW
+        where the fingerprint was not in the set; one that is OUTSIDE is not looked at. Returns how
+        many candidates were handled: fewer than `count` if the memory is used up.
+        """
+        begin = 0
+        while True:  # until no partition has to grow
+            begin = _enter(self._notes, self.width, first, last, prints, begin, count, verdicts)
+            if begin == count or not self._grow(int(prints[begin, 0]) >> _SHIFT):
+                return begin
+
+    def _grow(self, partition: int) -> bool:
+        old = self._tables[partition]
+        slots = len(old) // self.width
+        for more, by in _GROWTH[slots > _SMALL :]:
+            larger = 8 * self.width * (slots * more // by)
+            if self.budget.take(larger):
+                table = np.zeros(larger // 8, np.uint64)
+                _refill(table, old, self.width)
+                self._tables[partition] = table
+                self._notes[partition, :_USED] = table.ctypes.data, len(table) // self.width
+                self.budget.give_back(old.nbytes)
+                return True
+        return False
+
+
+@intrinsic
+def _prefetch(typing_context, address, position):
+    """Ask the processor to bring an item of the int64 array that starts at an address into its
+    cache while other work goes on."""
+
+    def codegen(context, builder, signature, args):
+        start = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        pointer = builder.bitcast(builder.gep(start, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(function, [pointer, word(1), word(1), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@kernel(
+    types.int64(
+        types.int64[:, ::1], types.int64, types.int64, types.int64, _WORDS, types.int64,
+        types.int64, types.uint8[::1],
+    ),
+)  # fmt: skip
+def _enter(notes, width, first, last, prints, begin, count, verdicts):
+    """See `VisitedSet.enter`; stops also before a candidate whose partition has to grow."""
+    own, places = np.empty(count - begin, np.int32), np.empty(count - begin, np.int64)
+    found = 0
+    for k in range(begin, count):
+        partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
+        slots = np.uint64(notes[partition, _SLOTS])
+        place = np.int64(((prints[k, 0] & np.uint64(0xFFFFFFFF)) * slots) >> np.uint64(32))
+        own[found], places[found] = k, place
+        if verdicts[k] != OUTSIDE and first <= partition < last:
+            found += 1
+            _prefetch(notes[partition, _ADDRESS], width * place)
+    for i in range(found):
+        k, place = own[i], places[i]
+        partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
+        address, slots = notes[partition, _ADDRESS], notes[partition, _SLOTS]
+        wanted = np.int64(prints[k, 0])
+        there = number_at(address, width * place)
+        while there != 0 and (
+            there != wanted
+            or (width == 2 and number_at(address, 2 * place + 1) != np.int64(prints[k, 1]))
+        ):
+            place = place + 1 if place + 1 < slots else 0
+            there = number_at(address, width * place)
+        if there != 0:
+            continue
+        if 5 * (notes[partition, _USED] + 1) > 4 * slots:
+            return np.int64(k)
+        notes[partition, _USED] += 1
+        put_number(address, width * place, wanted)
+        if width == 2:
+            put_number(address, 2 * place + 1, np.int64(prints[k, 1]))
+        verdicts[k] = NEW
+    return count
+
+
+@kernel(types.void(_PRINTS, _PRINTS, types.int64))
+def _refill(larger, table, width):
+    """Enter the fingerprints of a partition into an empty, larger one."""
+    slots = larger.shape[0] // width
+    for k in range(0, table.shape[0], width):
+        if table[k] != np.uint64(0):
+            place = np.int64(
+                ((table[k] & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32)
+            )
+            while larger[width * place] != np.uint64(0):
+                place = place + 1 if place + 1 < slots else 0
+            for word in range(width):
+                larger[width * place + word] = table[k + word]

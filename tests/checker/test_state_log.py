@@ -1,0 +1,134 @@
+"""Searches that keep the rows of the frontier only find what those find that keep all."""
+
+import json
+
+import numpy as np
+import pytest
+
+from protocol_lab import LabError
+from protocol_lab.checker import state_log
+from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.coverage import coverage
+from protocol_lab.checker.request import SearchRequest
+from protocol_lab.cli import main
+from protocol_lab.explore import explore
+from tests.golden_table import golden_rows
+from tests.spec_checks import agree, bind
+from tests.toy_specs import counter, letters, shelves
+
+LETTERS = {"servers": 2, "values": 3, "starts": 2}
+
+GOLDEN = [
+    row
+    for row in golden_rows("kafka")
+    if row.spec_name == "kafka.kip_320" and row.complete and row.distinct < 100_000
+    if not row.symmetry
+]
+
+
+@pytest.fixture
+def only_the_frontier(monkeypatch):
+    """Rows are dropped as soon as they were expanded, in segments of 8."""
+    monkeypatch.setattr(state_log, "KEPT_BYTES", 0)
+    monkeypatch.setattr(state_log, "_SEGMENT", 8)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.CHUNK", 4)
+
+
+@pytest.mark.parametrize(
+    ("model", "question"),
+    [
+        (letters.bind(**LETTERS), {"invariants": []}),
+        (letters.bind(**LETTERS), {}),
+        (letters.bind(**LETTERS), {"to_the_end": True}),
+        (letters.bind(**LETTERS), {"invariants": [], "max_states": 300}),
+        (letters.bind(**LETTERS), {"constraint": "s.messages.size <= 2", "to_the_end": True}),
+        (letters.bind(servers=3, slots=4, values=4, starts=1), {"invariants": []}),
+        (letters.bind(servers=3, slots=4, values=4, starts=1), {"to_the_end": True}),
+        (counter.bind(limit=5), {"deadlock": True}),
+        (counter.bind(limit=None, step=7), {}),
+        (shelves.bind(servers=3, values=3), {"deadlock": True}),
+    ],
+)
+def test_what_is_found_does_not_depend_on_the_rows_kept(model, question, only_the_frontier):
+    result = agree(model, **question)
+    assert result.distinct < 20 or result.states is None
+
+
+def test_a_search_that_is_told_to_stop_counts_what_it_had(only_the_frontier):
+    asked = []
+    result = explore(
+        letters.bind(**LETTERS), invariants=[], stopped=lambda: asked.append(1) or len(asked) == 20
+    )
+    assert (result.undecided_reason, result.states) == ("stopped", None)
+    assert result.distinct == sum(result.per_depth) > 20
+
+
+def test_every_row_can_be_made_again(only_the_frontier, monkeypatch):
+    """By its place in the order, from four bytes a state."""
+    model = letters.bind(**LETTERS)
+    kept = explore(model, invariants=[], keep_states=True)
+    search = NativeSearch(model, SearchRequest([], []))
+    monkeypatch.setattr(search.log, "close", lambda: None)
+    search.run()
+    assert not search.log.keeps_all
+    assert np.array_equal(search.log.parents(), kept.parents)
+    for at in range(0, kept.distinct, 37):
+        path = search.log.path(at)
+        assert path[-1] == kept.states[at].tobytes()
+        assert len(path) == sum(at >= end for end in np.cumsum(kept.per_depth)) + 1
+
+
+def test_parents_are_those_of_the_plain_algorithm():
+    result = explore(letters.bind(**LETTERS), invariants=[])
+    starts = result.per_depth[0]
+    assert (result.parents[:starts] == -1).all()
+    assert (np.diff(result.parents[starts:]) >= 0).all()
+    assert (result.parents < np.arange(result.distinct)).all()
+
+
+def test_states_are_kept_on_request_and_else_what_needs_them_says_so(only_the_frontier):
+    model = letters.bind(**LETTERS)
+    kept = explore(model, invariants=[], keep_states=True)
+    assert len(kept.states) == kept.distinct == coverage(kept).states
+    dropped = explore(model, invariants=[])
+    assert dropped.parents is None
+    assert "keep_states=True" in str(dropped)
+    assert "keep_states" not in str(kept)
+    with pytest.raises(LabError, match="keep_states=True"):
+        coverage(dropped)
+
+
+def test_the_frontier_takes_less_than_all_rows(only_the_frontier):
+    model = letters.bind(servers=2, values=5)
+    dropped, kept = (explore(model, invariants=[], keep_states=kept) for kept in (False, True))
+    assert dropped.per_depth == kept.per_depth
+    assert dropped.memory_bytes < 0.7 * kept.memory_bytes
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_what_tlc_counts_with_any_width_of_fingerprints(bits, monkeypatch, capsys):
+    """And with the rows of the frontier only."""
+    monkeypatch.setattr(state_log, "KEPT_BYTES", 0)
+    assert GOLDEN
+    for row in GOLDEN:
+        main([*row.words, "--json", "--fingerprint-bits", str(bits)])
+        said = json.loads(capsys.readouterr().out)
+        assert said["distinct"] == row.distinct
+        assert said["generated"] == row.generated
+        assert (said["depth"], said["fingerprint_bits"]) == (row.depth, bits)
+        assert said["collision_probability"] < 2.0 ** (40 - bits)
+
+
+def test_wide_fingerprints_do_not_go_with_symmetry():
+    with pytest.raises(LabError, match="64 bits: leave one of them out"):
+        explore(bind("kafka.kip_320"), fingerprint_bits=128, symmetry=True)
+    with pytest.raises(LabError, match="use 64 or 128"):
+        explore(letters.bind(), fingerprint_bits=100)
+
+
+def test_a_likely_collision_is_said(monkeypatch):
+    result = explore(counter.bind(limit=5))
+    assert "fingerprint_bits" not in str(result)
+    result.per_depth, result.per_action = [500_000_000], {"init": 1_300_000_000}
+    assert result.collision_probability > 1e-3
+    assert "fingerprint_bits=128" in str(result)
