@@ -4,6 +4,7 @@
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property under fairness
+    check SPEC --states                     print the states of the trace, and what changes
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
@@ -34,9 +35,11 @@ from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import whole_number_of
+from protocol_lab.semantics.step_text import as_json
 from protocol_lab.spec.constants import as_text, limits_of, show
 from protocol_lab.spec.extensions import is_there
 from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.spec.state_view import plain, view
 from protocol_lab.spec.temporal_formulas import fairness_texts
 from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
 
@@ -155,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KIND",
         help="with --property: declared (the spec's, the default), none, or next (of some step)",
     )
+    _add_states_option(check)
     check.set_defaults(command=_check)
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
@@ -172,11 +176,13 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument(
         "--as-found", action="store_true", help="do not shorten the way to a violation"
     )
+    _add_states_option(simulate)
     simulate.set_defaults(command=_simulate)
 
     replay = commands.add_parser("replay", help="take a scenario's steps and check its claims")
     replay.add_argument("scenario")
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
+    _add_states_option(replay)
     replay.set_defaults(command=_replay)
 
     new = commands.add_parser("new", help="begin a protocol of your own")
@@ -215,6 +221,12 @@ def _add_search_option(parser: argparse.ArgumentParser, option: Option) -> None:
     if option.kind is not bool:
         more = {"type": _READERS.get(option.kind, str), "metavar": option.metavar}
     parser.add_argument(option.word, dest=option.name, help=option.help, **more)
+
+
+def _add_states_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--states", action="store_true", help="print the trace's states, and what each step changes"
+    )
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -319,9 +331,17 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
         _write(options.trace, scenario_text(result))
     if options.json:
         more = {"coverage": covered.to_json()} if covered else {}
+        if options.states and result.trace is not None:
+            rows = result.trace_rows
+            more["states"] = [as_json(plain(view(result.model.layout, each))) for each in rows]
         print(json.dumps(result.to_json() | more))
     else:
         print(result, *([covered] if covered else []), sep="\n")
+        if options.states and result.trace is not None:
+            from protocol_lab.diagrams.state_listing import state_listing
+
+            listing = state_listing(result.model, result.trace_rows, result.trace, result.initial)
+            print("  the states of this trace, and what each step changes:", listing, sep="\n")
     return EXIT_CODES[result.verdict]
 
 
@@ -423,8 +443,16 @@ def _replay(options: argparse.Namespace) -> int:
     scenario = read_scenario(options.scenario)
     walk = play(scenario)
     print(f"{scenario.spec_name}: {scenario.title}")
-    for moment in walk.moment.path()[1:]:
-        print(f"{moment.depth:4} {moment.step}  {moment.caption}")
+    path = walk.moment.path()
+    if options.states:
+        from protocol_lab.diagrams.state_listing import state_listing
+
+        rows, steps = [each.row for each in path], [each.step for each in path[1:]]
+        captions = [each.caption for each in path[1:]]
+        print(state_listing(walk.model, rows, steps, walk.init, captions))
+    else:
+        for moment in path[1:]:
+            print(f"{moment.depth:4} {moment.step}  {moment.caption}")
     for line in scenario.lines:
         if line.kind in ("violates", "holds", "blocked", "loops_to"):
             print(f"  ✓ {line.kind} {line.text}")

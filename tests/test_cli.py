@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from protocol_lab.cli import main
+from protocol_lab.new_protocol import new_protocol
 from tests import ROOT
 
 SMALL = ["kafka.kip_320", "--set", "replicas=2"]
@@ -67,6 +68,26 @@ def test_a_violation_exits_with_1_and_its_trace_replays(capsys, tmp_path):
     code, out, _ = run(capsys, "replay", str(file))
     assert code == 0
     assert "✓ violates weak_isr" in out
+
+
+def test_states_prints_what_each_step_changes(capsys, tmp_path):
+    new_protocol("toy", tmp_path)
+    words = ("check", str(tmp_path / "toy.py"), "--states")
+    trace = tmp_path / "trace.txt"
+    code, out, _ = run(capsys, *words, "--engine", "python", "--trace", str(trace))
+    listing = out.partition("what each step changes:\n")[2]
+    assert code == 1
+    assert listing.startswith("       1 the initial state\n           asked: 0\n")
+    assert listing.endswith(
+        "       5 execute(request=Message(number=1))\n"
+        "           executed: 1 → 2\n"
+        "           requests: − (number 1)\n"
+        "           replies: + (number 1)\n"
+    )
+    assert listing.strip() in run(capsys, "replay", str(trace), "--states")[1]
+    _, out, _ = run(capsys, *words, "--engine", "python", "--json")
+    states = json.loads(out)["states"]
+    assert [each["executed"] for each in states] == [0, 0, 0, 1, 2]
 
 
 def test_a_bound_exits_with_2_and_is_never_called_exhaustive(capsys):

@@ -11,7 +11,8 @@ in files.
     traffic          messages in flight and broken links, between the lanes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
-    state_table      a state as a table of its variables, for specs without a drawing
+    state_table      a state as tables of its variables, with what differs marked
+    table_picture    those tables as SVG, for specs without a drawing
     pictures         the picture of a state: the spec's own drawing, or the table
     film             several pictures with captions in one
     animation        a walk as an animated SVG or a GIF

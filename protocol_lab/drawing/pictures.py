@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from protocol_lab.drawing import film_strip
-from protocol_lab.drawing.state_table import draw_state_table
+from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line, spec_title
 from protocol_lab.spec.spec import Model

@@ -1,23 +1,20 @@
-"""A state as lines of names and values, with what differs marked.
+"""A state as tables and lines of names and values, with what differs marked.
 
-This is the view of a state that needs no drawing code: the stepper's State tab, and the picture
-of a spec that brings none of its own.
+It needs no drawing code: it is the stepper's State tab, and the picture of a spec that brings none
+of its own (`table_picture`). Every kind of node has a table with a column a node, and every
+sequence or bag of structs has one with a column a field and a row an item.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.drawing import palette
-from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.explain.phrasing import number_text
-from protocol_lab.explain.wording import spec_title
+from protocol_lab.semantics.step_text import told_fields
 from protocol_lab.spec.channels import lifeline
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain_value
 
-_WIDTH, _MARGIN, _LINE = 720, 12, 17
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 
 
@@ -68,22 +65,26 @@ def state_table(model: Model, row: bytes, previous: bytes | None = None) -> list
 
 @dataclass(frozen=True)
 class Columns:
-    """The variables that every node of one kind has: a row a variable, a cell a node."""
+    """The variables that every node of one kind has: a row a variable, a cell a node.
+
+    Or, with a `name`, the items of one variable: a row an item, a cell a field.
+    """
 
     heads: list[str]
     rows: list[tuple[str, list[list[MarkedText]]]]
+    name: str = ""
 
 
 def state_columns(
     model: Model, row: bytes, base: bytes | None = None
 ) -> tuple[list[Columns], list[Line]]:
-    """A state as one table for each kind of node, and the lines of all that belongs to no node.
+    """A state as tables (see `Columns`), and the lines of all that belongs to no node.
 
     Structures are split into their fields. `base` is any other state of the model, to mark the
     differences to it.
     """
     tables: dict[Node, list[tuple[str, list[list[MarkedText]]]]] = {}
-    lines: list[Line] = []
+    lines: list[Line | Columns] = []
     old = row if base is None else base
     for name, layout in model.layout.fields.items():
         declared, at = model.spec.state.field_types[name], model.layout.offsets[name]
@@ -96,7 +97,8 @@ def state_columns(
         )
         for kind, rows in tables.items()
     ]
-    return columns, lines
+    columns += [each for each in lines if isinstance(each, Columns)]
+    return columns, [each for each in lines if isinstance(each, Line)]
 
 
 def _split(
@@ -111,8 +113,61 @@ def _split(
         for key, part in layout.fields.items():
             field_type = declared.field_types[key]
             _split(model, f"{name}.{key}", field_type, part, value[key], old[key], tables, lines)
+    elif (value or old) and _holds_structs(layout):
+        lines.append(_items_table(name, layout, value, old))
     else:
         lines.append(Line(name, _pieces(layout, value, old)))
+
+
+def _holds_structs(layout: Any) -> bool:
+    """Is this the layout of a sequence or bag of structs?"""
+    if not isinstance(layout, StructLayout) or layout.kind == "struct":
+        return False
+    item = layout.fields["items"].item
+    return isinstance(item, StructLayout) and item.kind == "struct"
+
+
+def _items_table(name: str, layout: StructLayout, value: list, old: list) -> Columns:
+    """A sequence or bag of structs: a row an item, and columns for the fields that any one uses."""
+    item = layout.fields["items"].item
+    every = value + old
+    told = {field for each in every for field in told_fields(item, each, every)}
+    heads = [field for field in item.fields if field in told]
+    rows = []
+    for number, new, was in matched_items(layout.kind, value, old):
+        mark = ADDED if was is None else REMOVED if new is None else SAME
+        shown = new or was
+        fields = told_fields(item, shown, every)
+        cells = []
+        for field in heads:
+            part = item.fields[field]
+            if mark == SAME:
+                pieces = _pieces(part, shown[field], was[field])
+            else:
+                pieces = [MarkedText(value_text(part, shown[field]), mark)]
+            used = field in fields or any(piece.mark == CHANGED for piece in pieces)
+            cells.append(pieces if used else [MarkedText("")])
+        rows.append((number, cells))
+    return Columns(heads, rows, name)
+
+
+def matched_items(kind: str, value: list, old: list) -> list[tuple[str, Any, Any]]:
+    """Each item's place, the item here, and what it was; None where it is not there.
+
+    Items of a sequence are matched by their place, those of a bag, which have none, by content.
+    """
+    if kind == "seq":
+        count = max(len(value), len(old))
+        here, before = ([*items, *[None] * (count - len(items))] for items in (value, old))
+        return [(f"[{k}]", here[k], before[k]) for k in range(count)]
+    left = list(old)
+    found = []
+    for each in value:
+        known = each in left
+        if known:
+            left.remove(each)
+        found.append(("", each, each if known else None))
+    return found + [("", None, each) for each in left]
 
 
 def _cells(
@@ -124,6 +179,20 @@ def _cells(
             for key, part in layout.fields.items()
             for row in _cells(f"{name}.{key}", part, [(one[key], two[key]) for one, two in pairs])
         ]
+    if isinstance(layout, ArrayLayout) and layout.per_node:  # a pair of nodes: column, row
+        return (
+            [
+                row
+                for node in pairs[0][0]
+                for row in _cells(
+                    f"{name}[·][{node}]",
+                    layout.item,
+                    [(one[node], two[node]) for one, two in pairs],
+                )
+            ]
+            if pairs
+            else []
+        )
     return [(name, [_pieces(layout, one, two) for one, two in pairs])]
 
 
@@ -134,8 +203,10 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
             return [MarkedText(text) if text == was else MarkedText(text, CHANGED, was)]
         case ArrayLayout(item, _, per_node):
             keys = list(value) if per_node else range(_in_use(item, value, old))
+            every = [each[key] for each in (value, old) for key in keys]
             parts = [
-                ([MarkedText(f"{key}: ")] if per_node else []) + _item(item, value[key], old[key])
+                ([MarkedText(f"{key}: ")] if per_node else [])
+                + _item(item, value[key], old[key], every)
                 for key in keys
             ]
             if len(keys) < len(value):
@@ -151,8 +222,9 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
             "",
         )
     item = layout.fields["items"].item
-    listed = _sequence if layout.kind == "seq" else _bag
-    return _enclosed("[", listed(item, value, old), "]") if value or old else [MarkedText("empty")]
+    if not value and not old:
+        return [MarkedText("empty")]
+    return _enclosed("[", _listed(layout.kind, item, value, old), "]")
 
 
 def _in_use(item: Any, value: list, old: list) -> int:
@@ -164,37 +236,34 @@ def _in_use(item: Any, value: list, old: list) -> int:
     return count if len(value) - count > 1 else len(value)
 
 
-def _sequence(item: Any, value: list, old: list) -> list[list[MarkedText]]:
-    common = min(len(value), len(old))
-    return [
-        *(_item(item, value[k], old[k]) for k in range(common)),
-        *(_whole(item, each, ADDED) for each in value[common:]),
-        *(_whole(item, each, REMOVED) for each in old[common:]),
+def _listed(kind: str, item: Any, value: list, old: list) -> list[list[MarkedText]]:
+    """The items of a sequence or bag, each as a text."""
+    every, parts = value + old, []
+    for _, new, was in matched_items(kind, value, old):
+        if was is None or new is None:
+            whole = value_text(item, new if was is None else was, every)
+            parts.append([MarkedText(whole, ADDED if was is None else REMOVED)])
+        else:
+            parts.append(_item(item, new, was, every))
+    return parts
+
+
+def _item(layout: Any, value: Any, old: Any, every: list) -> list[MarkedText]:
+    """An item of an array, sequence or bag whose items, here and before, are these."""
+    if not isinstance(layout, StructLayout) or layout.kind != "struct":
+        return _pieces(layout, value, old)
+    told = {*told_fields(layout, value, every), *told_fields(layout, old, every)}
+    parts = [
+        [MarkedText(f"{name} "), *_pieces(part, value[name], old[name])]
+        for name, part in layout.fields.items()
+        if name in told
     ]
+    return _enclosed("(", parts, ")")
 
 
-def _bag(item: Any, value: list, old: list) -> list[list[MarkedText]]:
-    texts = [_text(item, each) for each in value]
-    left = Counter(_text(item, each) for each in old)
-    parts = []
-    for text in texts:
-        known = left[text] > 0
-        left[text] -= known
-        parts.append([MarkedText(text, SAME if known else ADDED)])
-    return parts + [[MarkedText(text, REMOVED)] for text in left.elements()]
-
-
-def _item(layout: Any, value: Any, old: Any) -> list[MarkedText]:
-    pieces = _pieces(layout, value, old)
-    return [MarkedText("("), *pieces, MarkedText(")")] if isinstance(value, dict) else pieces
-
-
-def _whole(layout: Any, value: Any, mark: str) -> list[MarkedText]:
-    return [MarkedText(_text(layout, value), mark)]
-
-
-def _text(layout: Any, value: Any) -> str:
-    return "".join(piece.text for piece in _item(layout, value, value))
+def value_text(layout: Any, value: Any, every: list | None = None) -> str:
+    """A value without differences, which stands among others such as these."""
+    return "".join(piece.text for piece in _item(layout, value, value, every or [value]))
 
 
 def _enclosed(left: str, parts: list[list[MarkedText]], right: str) -> list[MarkedText]:
@@ -213,25 +282,3 @@ def _merged(pieces: list[MarkedText]) -> list[MarkedText]:
         else:
             merged.append(piece)
     return merged
-
-
-def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) -> str:
-    """The table as SVG; changed lines carry a bar, and say what was there before."""
-    lines = state_table(model, row, previous)
-    names = max(text_width(line.name, 12, bold=True) for line in lines) + 34
-    svg, y = Svg(), _MARGIN
-    for line in lines:
-        text = "".join(piece.spoken for piece in line.value)
-        wrapped = wrap(text, _WIDTH - names - _MARGIN)
-        height = _LINE * len(wrapped) + 6
-        if line.differs:
-            svg.rect(8, y, _WIDTH - 16, height, rx=4, fill=palette.CHANGED)
-            svg.rect(8, y, 4, height, fill=palette.CHANGED_LINE)
-        svg.text(22, y + _LINE - 1, line.name, bold=True)
-        for k, part in enumerate(wrapped, 1):
-            svg.text(names, y + k * _LINE - 1, part)
-        y += height + 2
-    described = ". ".join(
-        f"{line.name}: {''.join(piece.spoken for piece in line.value)}" for line in lines
-    )
-    return svg.document(_WIDTH, y + _MARGIN, spec_title(model.spec.name), described)

@@ -4,12 +4,12 @@
     lose_messages(lost={1, 3})
     init(keys=[1, 0, 2])
 
-A message is written by its content, shortened to the fields that single it out among the messages
-that could be meant. `find_step` reads such a line for a given state.
+In files a message is shortened to the fields that single it out among the messages that could be
+meant; printed for people it is whole (`told_fields`). `find_step` reads both for a given state.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice, pairwise
 from typing import Any
@@ -25,7 +25,7 @@ from protocol_lab.semantics.transitions import (
     is_only_start,
     successors,
 )
-from protocol_lab.spec.layout import Named, Node, StructLayout
+from protocol_lab.spec.layout import IntegerLayout, Named, Node, StructLayout
 from protocol_lab.spec.parameters import (
     Domain,
     Member,
@@ -36,7 +36,7 @@ from protocol_lab.spec.parameters import (
     values,
 )
 from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.state_view import StructView, plain, view
+from protocol_lab.spec.state_view import StructView, plain, plain_value, view
 
 SHOWN = 4
 """How many choices are named where a line leaves several open."""
@@ -47,14 +47,18 @@ _LONGEST = 10_000
 
 @dataclass(frozen=True)
 class Step:
-    """An action and its parameters as plain values: numbers, sorted lists, dicts of fields."""
+    """An action and its parameters as plain values: numbers, sorted lists, dicts of fields.
+
+    `text` names it in files; `whole`, which is printed, has messages in full.
+    """
 
     action: str
     args: dict[str, Any] = field(hash=False)
     text: str
+    whole: str = field(compare=False)
 
     def __str__(self) -> str:
-        return self.text
+        return self.whole
 
     def to_json(self) -> dict[str, Any]:
         """The step as it stands in `check --json`."""
@@ -76,16 +80,19 @@ def as_json(value: Any) -> Any:
 def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Step:
     """The step that takes this action with these parameters in this state."""
     shown = {name: _plain_argument(action, name, value) for name, value in args.items()}
-    texts = [
-        f"{name}={_argument_text(model, row, action, name, value, args)}"
-        for name, value in args.items()
-    ]
-    return Step(action.name, shown, f"{action.name}({', '.join(texts)})")
+    short, whole = (
+        ", ".join(
+            f"{name}={_argument_text(model, row, action, name, value, args, fields)}"
+            for name, value in args.items()
+        )
+        for fields in (_telling_fields, told_fields)
+    )
+    return Step(action.name, shown, f"{action.name}({short})", f"{action.name}({whole})")
 
 
 def argument_text(model: Model, row: bytes, action: Action, name: str, args: dict) -> str:
     """One parameter's value as text, as it stands in the step's own text."""
-    return _argument_text(model, row, action, name, args[name], args)
+    return _argument_text(model, row, action, name, args[name], args, _telling_fields)
 
 
 def _plain_argument(action: Action, name: str, value: Any) -> Any:
@@ -100,7 +107,13 @@ def _plain_argument(action: Action, name: str, value: Any) -> Any:
 
 
 def _argument_text(
-    model: Model, row: bytes, action: Action, name: str, value: Any, args: dict
+    model: Model,
+    row: bytes,
+    action: Action,
+    name: str,
+    value: Any,
+    args: dict,
+    fields_of: "FieldsOf",
 ) -> str:
     domain = action.domains[name]
     if isinstance(domain, Subset):
@@ -115,11 +128,38 @@ def _argument_text(
     scope = {"s": view(model.layout, row), "c": model.constants, **args}
     others = [plain(each) for each in values(domain, scope) if each != value]
     own = plain(value)
-    fields = ", ".join(f"{key}={_as_text(own[key])}" for key in _telling_fields(own, others))
+    fields = ", ".join(
+        f"{key}={_as_text(own[key])}" for key in fields_of(value._layout, own, others)
+    )
     return f"{value._layout.declared.__name__}({fields})"
 
 
-def _telling_fields(own: dict, others: list[dict]) -> tuple[str, ...]:
+FieldsOf = Callable[[StructLayout, dict, list[dict]], Iterable[str]]
+"""Chooses the fields to write of a struct, a plain value, that stands among others."""
+
+
+def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list[str]:
+    """The fields to write of a message, for people: all, but for those that its kind leaves at 0.
+
+    A struct with a `Named` field is a union of message types. Of such a one a field is left out
+    where it is 0 here and in all others of the same kind, so that no two ever look alike.
+    """
+    names = [name for name, part in layout.fields.items() if is_named(part)]
+    if not names:
+        return list(own)
+    zero = plain_value(layout, bytes(layout.size))
+    alike = [own, *(each for each in others if all(each[n] == own[n] for n in names))]
+    return [
+        name for name in own if name in names or any(each[name] != zero[name] for each in alike)
+    ]
+
+
+def is_named(part: Any) -> bool:
+    """Is this the layout of a `Named` field?"""
+    return isinstance(part, IntegerLayout) and part.kind == "named"
+
+
+def _telling_fields(layout: StructLayout, own: dict, others: list[dict]) -> tuple[str, ...]:
     """The fewest fields, the first such in declaration order, that no other item shares."""
     for count in range(1, len(own) + 1):
         for names in combinations(own, count):

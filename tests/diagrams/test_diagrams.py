@@ -13,7 +13,9 @@ from protocol_lab.diagrams.comparison import compare_branches, comparison, draw_
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
+from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.drawing.state_table import state_columns, state_table
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.traces.events import (
@@ -30,6 +32,7 @@ from protocol_lab.traces.events import (
 )
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
+from tests import ROOT
 from tests.drawing.test_drawing import boxes, contrast, described, texts
 from tests.request_reply import spec as request_reply
 from tests.toy_specs import State, counter, letters
@@ -401,7 +404,8 @@ def spoken(pieces):
 
 def test_what_every_replica_has_stands_in_columns():
     walk = scenario("talk_46_56_found_scenario")
-    (columns,), lines = state_columns(walk.model, walk.row, walk.start.row)
+    (columns, *items), lines = state_columns(walk.model, walk.row, walk.start.row)
+    assert all(each.name for each in items)
     assert columns.heads == ["replica 1", "replica 2", "replica 3"]
     rows = {name: [spoken(each) for each in cells] for name, cells in columns.rows}
     assert rows["replica_states.is_shutdown"] == ["no → yes", "no", "no"]
@@ -411,6 +415,51 @@ def test_what_every_replica_has_stands_in_columns():
     texts = {each.name: spoken(each.value) for each in lines}
     assert texts["zk_state.leader_epoch"] == "1 → 4"
     assert texts["inflight_producers"] == "{} → {1, 2}"
+
+
+PAXOS = ROOT / "examples" / "paxos.py"
+
+
+def paxos_walk():
+    walk = Walk.begin(load(PAXOS).bind())
+    for step in ("phase1a(b=0)", "phase1a(b=1)", "phase1b(a=2, m=Message(bal=1))"):
+        walk.take(step)
+    return walk
+
+
+def test_messages_stand_one_a_line_with_a_column_a_field():
+    walk = paxos_walk()
+    tables, _ = state_columns(walk.model, walk.row, walk.moment.previous.row)
+    (messages,) = [each for each in tables if each.name == "msgs"]
+    assert messages.heads == ["kind", "acc", "bal", "mbal"]
+    assert [[spoken(cell) for cell in cells] for _, cells in messages.rows] == [
+        ["1a", "", "0", ""],
+        ["1a", "", "1", ""],
+        ["+1b", "+2", "+1", "+-1"],
+    ]
+    drawn = moment_picture(walk.model, walk.moment)
+    assert all(f">{each}<" in drawn for each in ("msgs", "mbal", "+1b", "acceptor 2"))
+
+
+def test_items_of_a_sequence_keep_their_place():
+    walk = Walk.begin(load(ROOT / "examples" / "lamport_mutex.py").bind(n=2))
+    walk.take("request(p=1)")
+    (nodes,), _ = state_columns(walk.model, walk.row, walk.moment.previous.row)
+    rows = {name: [spoken(cell) for cell in cells] for name, cells in nodes.rows}
+    assert rows["network[·][2]"] == ["[+(kind req, clock 1)]", "empty"]
+    assert rows["req[·][1]"] == ["0 → 1", "0"]
+
+
+def test_a_listing_says_what_each_step_changes():
+    walk = paxos_walk()
+    path = walk.path
+    listed = state_listing(walk.model, [each.row for each in path], walk.steps).splitlines()
+    assert listed[:2] == ["       1 the initial state", "           max_bal[1]: -1"]
+    assert listed[-3:] == [
+        "       4 phase1b(a=2, m=Message(kind='1a', bal=1))",
+        "           max_bal[2]: -1 → 1",
+        "           msgs: + (kind 1b, acc 2, bal 1, mbal -1)",
+    ]
 
 
 def test_columns_are_as_many_as_there_are_nodes_also_inside_structures():

@@ -111,7 +111,7 @@ function drawState(panel, choose) {
       picker("base", "What differs from", bases, panel.base, (base) => choose({ base })),
     ),
     h("table", {}, h("tbody", {}, panel.lines.map(drawVariable))),
-    panel.tables.map(drawNodes),
+    panel.tables.map(drawTable),
   );
 }
 
@@ -124,8 +124,8 @@ function drawVariable(line) {
   );
 }
 
-/** The variables that every node has: a column a node. */
-function drawNodes(table) {
+/** The variables that every node has, a column a node; or the items of one variable, a row an item. */
+function drawTable(table) {
   const cell = (value) => {
     const differs = value.some((piece) => piece.mark);
     return h("td", { class: differs ? "ls-differs" : "" }, differs ? "● " : "", value.map(drawPiece));
@@ -133,7 +133,7 @@ function drawNodes(table) {
   return h(
     "table",
     { class: "ls-nodes" },
-    h("thead", {}, h("tr", {}, h("td", {}), table.heads.map((each) => h("th", { scope: "col" }, each)))),
+    h("thead", {}, h("tr", {}, h(table.name ? "th" : "td", {}, table.name), table.heads.map((each) => h("th", { scope: "col" }, each)))),
     h(
       "tbody",
       {},
