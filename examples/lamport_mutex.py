@@ -68,6 +68,7 @@ class State(Struct):
 
 
 spec = Spec("lamport_mutex", State, Constants, __doc__)
+spec.messages("network")
 
 
 @spec.init

@@ -6,6 +6,13 @@ says that the bag (or sequence) `requests` holds messages. An end is a field of 
 node, or, if they have no such field, the name of somebody of whom there is only one; or a function
 of (message, c) that gives the name, as in "replica 2". `label`, a function of the message, says
 it in a few words; without one its fields are listed.
+
+    network: Per(Process, Per(Process, Seq(Message, "slots")))
+    spec.messages("network")
+
+declares a channel for every pair of nodes: an end may be the number of an index, and without any
+the first index is the source, and the second the destination. An inbox of every node,
+`inbox: Per(Process, Bag(Message, 4))`, is declared with `source="sender", dest=0`.
 """
 
 from collections.abc import Callable
@@ -13,17 +20,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.spec.layout import Bag, Node, NodeSet, Seq, Struct
+from protocol_lab.spec.layout import Bag, Node, NodeSet, Per, Seq, Struct
 
-End = str | Callable[[Any, Any], str]
+End = str | int | Callable[[Any, Any], str]
 
 
 @dataclass(frozen=True)
 class Channel:
-    """Messages of one kind, as `Spec.messages` declares them."""
+    """Messages of one kind, as `Spec.messages` declares them.
+
+    `nodes` are the kinds of the nodes by which the containers are indexed. `message` is the type of
+    the items, such as a Struct.
+    """
 
     path: str
-    message: type[Struct]
+    nodes: tuple[Node, ...]
+    message: Any
     source: End
     dest: End
     lost_by: tuple[str, ...] = ()
@@ -32,8 +44,10 @@ class Channel:
     where: str = ""
 
     def node_of(self, end: End) -> Node | None:
-        """The kind of node that an end's field holds; None if the end is no such field."""
-        found = self.message.field_types.get(end) if isinstance(end, str) else None
+        """The kind of node that an end's field or index holds; None if it is the end's name."""
+        if isinstance(end, int):
+            return self.nodes[end]
+        found = _fields(self.message).get(end) if isinstance(end, str) else None
         return found if isinstance(found, Node) else None
 
 
@@ -41,20 +55,43 @@ def channel(state: type[Struct], path: str, source: End, dest: End, **more: Any)
     """Check and make the channel at this path of a state. Raises LabError."""
     declared: Any = state
     for name in path.split("."):
-        fields = declared.field_types if isinstance(declared, type) else {}
+        fields = _fields(declared)
         if name not in fields:
             known = ", ".join(fields) or "no fields"
             raise LabError(f"messages({path!r}): there is no field {name!r}; there are {known}.")
         declared = fields[name]
-    item = declared.item if isinstance(declared, Bag | Seq) else None
-    if not (isinstance(item, type) and issubclass(item, Struct)):
-        raise LabError(f"messages({path!r}) needs a Bag or Seq of structs at that path.")
-    for end in (source, dest):
-        found = item.field_types.get(end) if isinstance(end, str) else None
-        if found is not None and not isinstance(found, Node):
-            held = "a set of nodes" if isinstance(found, NodeSet) else "no node"
-            raise LabError(f"messages({path!r}): the field {end!r} holds {held}; name another end.")
-    return Channel(path, item, source, dest, **more)
+    nodes = []
+    while isinstance(declared, Per):
+        nodes.append(declared.node)
+        declared = declared.item
+    if not isinstance(declared, Bag | Seq):
+        raise LabError(
+            f"messages({path!r}) needs a Bag or Seq at that path, or one for every node or pair of"
+            " nodes: Per(Node, Per(Node, Seq(...)))."
+        )
+    made = Channel(path, tuple(nodes), declared.item, source, dest, **more)
+    for name, end in (("source", source), ("dest", dest)):
+        _check_end(made, name, end)
+    return made
+
+
+def _check_end(made: Channel, name: str, end: End) -> None:
+    if isinstance(end, int) and end not in range(len(made.nodes)):
+        raise LabError(
+            f"messages({made.path!r}): say who the {name} is: {name}= with a field that holds a"
+            " node, or a name."
+        )
+    found = _fields(made.message).get(end) if isinstance(end, str) else None
+    if found is not None and not isinstance(found, Node):
+        held = "a set of nodes" if isinstance(found, NodeSet) else "no node"
+        raise LabError(
+            f"messages({made.path!r}): the field {end!r} holds {held}; name another end."
+        )
+
+
+def _fields(declared: Any) -> dict[str, Any]:
+    is_struct = isinstance(declared, type) and issubclass(declared, Struct)
+    return declared.field_types if is_struct else {}
 
 
 def lifeline(kind: Node, node: int) -> str:

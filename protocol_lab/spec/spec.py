@@ -233,14 +233,14 @@ class Spec:
         self,
         path: str,
         *,
-        source: End,
-        dest: End,
+        source: End = 0,
+        dest: End = 1,
         lost_by: Iterable[str] = (),
         lost: str = "",
         label: Callable[[Any], str] | None = None,
         where: str = "",
     ) -> None:
-        """Say that a bag or sequence of the state holds messages on their way.
+        """Say that a bag or sequence of the state, or one for every pair, holds messages.
 
         source, dest: who sends and gets them (see `channels`). lost_by: the actions that take one
         away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish

@@ -9,13 +9,14 @@ nodes that the step names, or a note at the one that it names.
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.step_text import Step, as_json
+from protocol_lab.semantics.step_text import Step, as_json, told_fields
 from protocol_lab.spec.channels import Channel, End, lifeline
 from protocol_lab.spec.layout import Node
-from protocol_lab.spec.parameters import Member, Subset, count_of, follow
+from protocol_lab.spec.parameters import Member, Subset
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.traces.walk import Walk
@@ -145,7 +146,7 @@ def _traffic(
     sent, gone = counts_after - counts, counts - counts_after
     fate = LOST if step.action in channel.lost_by else DELIVERED
     arrows = [
-        _arrow(model, channel, kind, messages[each][0])
+        _arrow(model, channel, kind, each, messages[each][0])
         for kind, found, messages in ((SENT, sent, new), (fate, gone, old))
         for each in found.elements()
     ]
@@ -153,20 +154,36 @@ def _traffic(
     if kept is not None and fate == DELIVERED:
         # It was handled and stays: it may be delivered again.
         arrows += [
-            _arrow(model, channel, DELIVERED, messages[0])
+            _arrow(model, channel, DELIVERED, each, messages[0])
             for each, messages in old.items()
-            if as_json(plain(messages[0])) == kept and counts_after[each] == counts[each]
+            if _plain(messages[0]) == kept and counts_after[each] == counts[each]
         ]
     return arrows + _vanished(model, channel, step, arrows)
 
 
-def _messages(model: Model, channel: Channel, row: bytes) -> dict[bytes, list[Any]]:
-    """The messages in a state, equal ones together."""
-    container = follow(view(model.layout, row), channel.path)
-    found: dict[bytes, list[Any]] = {}
-    for k in range(count_of(container)):
-        found.setdefault(bytes(container.items[k]), []).append(container.items[k])
+Identity = tuple[tuple[int, ...], Any]
+"""Which channel a message is in, by the nodes that index it, and its bytes, or its number."""
+
+
+def _messages(model: Model, channel: Channel, row: bytes) -> dict[Identity, list[Any]]:
+    """The messages in a state, equal ones of one channel together."""
+    found: dict[Identity, list[Any]] = {}
+    at: Any = view(model.layout, row)
+    for name in channel.path.split("."):
+        at = getattr(at, name)
+    counts = [getattr(model.constants, each.count) for each in channel.nodes]
+    for nodes in product(*(range(1, count + 1) for count in counts)):
+        container = at
+        for node in nodes:
+            container = container[node]
+        for each in container.items:
+            identity = nodes, each if isinstance(each, int) else bytes(each)
+            found.setdefault(identity, []).append(each)
     return found
+
+
+def _plain(message: Any) -> Any:
+    return message if isinstance(message, int) else as_json(plain(message))
 
 
 def _handled(model: Model, channel: Channel, step: Step) -> Any:
@@ -196,29 +213,37 @@ def _vanished(model: Model, channel: Channel, step: Step, sent: list[Arrow]) -> 
     return arrows
 
 
-def _arrow(model: Model, channel: Channel, kind: str, message: Any) -> Arrow:
-    source, dest = (_end(model, channel, end, message) for end in (channel.source, channel.dest))
-    return Arrow(kind, source, dest, _label(channel, message), (channel.path, bytes(message)))
+def _arrow(model: Model, channel: Channel, kind: str, identity: Identity, message: Any) -> Arrow:
+    nodes, _ = identity
+    source, dest = (
+        _end(model, channel, end, nodes, message) for end in (channel.source, channel.dest)
+    )
+    return Arrow(kind, source, dest, _label(channel, message), (channel.path, identity))
 
 
-def _end(model: Model, channel: Channel, end: End, message: Any) -> str:
+def _end(model: Model, channel: Channel, end: End, nodes: tuple[int, ...], message: Any) -> str:
     if callable(end):
         return end(message, model.constants)
+    if isinstance(end, int):
+        return lifeline(channel.nodes[end], nodes[end])
     kind = channel.node_of(end)
-    return lifeline(kind, getattr(message, str(end))) if kind else str(end)
+    return lifeline(kind, getattr(message, end)) if kind else end
 
 
 def _label(channel: Channel, message: Any) -> str:
     """What a message says, but for who sends and gets it: "request number 1"."""
     if channel.label is not None:
         return channel.label(message)
-    values = as_json(plain(message))
-    ends = (channel.source, channel.dest)
-    parts = [_field(name, value) for name, value in values.items() if name not in ends]
     noun = channel.path.rpartition(".")[2].replace("_", " ")
+    noun = noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+    if isinstance(message, int):
+        return f"{noun} {message}"
+    values = _plain(message)
+    told = told_fields(message._layout, plain(message), [])
+    ends = (channel.source, channel.dest)
+    parts = [_field(name, values[name]) for name in told if name not in ends]
     if any(isinstance(value, str) for value in values.values()):
         return ", ".join(parts)  # a name among the fields says what kind of message it is
-    noun = noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
     return f"{noun}: {', '.join(parts)}" if parts else noun
 
 

@@ -3,11 +3,12 @@
 import random
 from dataclasses import replace
 from itertools import combinations, pairwise
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
-from protocol_lab import LabError, Spec
+from protocol_lab import TAKEN, Int8, LabError, Node, Per, Seq, Spec, Struct, append
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.diagrams.comparison import compare_branches, comparison, draw_comparison
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
@@ -159,7 +160,7 @@ def test_something_is_told_of_every_step_and_everything_has_a_lifeline(name):
     ("path", "ends", "sentence"),
     [
         ("letters", ("source", "dest"), "there is no field 'letters'"),
-        ("next_value", ("source", "dest"), "needs a Bag or Seq of structs"),
+        ("next_value", ("source", "dest"), "needs a Bag or Seq at that path"),
         ("server.log", ("source", "dest"), "there is no field 'log'"),
         ("messages", ("source", "value"), "the field 'value' holds no node"),
     ],
@@ -448,6 +449,70 @@ def test_items_of_a_sequence_keep_their_place():
     rows = {name: [spoken(cell) for cell in cells] for name, cells in nodes.rows}
     assert rows["network[·][2]"] == ["[+(kind req, clock 1)]", "empty"]
     assert rows["req[·][1]"] == ["0 → 1", "0"]
+
+
+MUTEX = ROOT / "examples" / "lamport_mutex.py"
+
+
+def test_channels_between_pairs_make_a_sequence_diagram():
+    walk = Walk.begin(load(MUTEX).bind(n=2))
+    for step in ("request(p=1)", "receive_request(p=2, q=1, place=0)"):
+        walk.take(step)
+    told = [[(e.kind, e.source, e.dest, e.label) for e in each] for _, each in walk_events(walk)]
+    assert told == [
+        [("sent", "process 1", "process 2", "req, clock 1")],
+        [
+            ("delivered", "process 1", "process 2", "req, clock 1"),
+            ("sent", "process 2", "process 1", "ack"),
+        ],
+    ]
+    assert lifelines(walk.model) == ["process 1", "process 2"]
+
+
+def test_an_inbox_of_each_node_may_hold_numbers():
+    spec = Spec("toy.inboxes", Inboxes, Nodes)
+    spec.messages("inbox", source="outside", dest=0)
+    spec.init(nothing)
+    spec.action(deliver)
+    walk = Walk.begin(spec.bind())
+    walk.take("deliver(node=2)")
+    (_, (arrow,)), *_ = walk_events(walk)
+    assert (arrow.source, arrow.dest, arrow.label) == ("outside", "node 2", "inbox 7")
+
+
+class Nodes(NamedTuple):
+    nodes: int = 2
+
+
+Someone = Node("nodes")
+
+
+class Inboxes(Struct):
+    inbox: Per(Someone, Seq(Int8, 2))
+
+
+def nothing(s, c):
+    """Nothing was sent."""
+    return TAKEN
+
+
+def deliver(s, c, node: Someone):
+    """A number arrives in an inbox."""
+    append(s.inbox[node], 7)
+    return TAKEN
+
+
+@pytest.mark.parametrize(
+    ("path", "ends", "told"),
+    [
+        ("inbox", {}, "say who the dest is"),
+        ("inbox", {"source": "outside", "dest": 3}, "say who the dest is"),
+        ("other", {}, "there is no field 'other'"),
+    ],
+)
+def test_ends_that_no_index_has_are_refused(path, ends, told):
+    with pytest.raises(LabError, match=told):
+        Spec("toy.inboxes", Inboxes, Nodes).messages(path, **ends)
 
 
 def test_a_listing_says_what_each_step_changes():
