@@ -6,7 +6,7 @@ answered by 2b) for the value of the highest ballot that it was told of. Message
 only grows, so that each may be received late, again, or never.
 
 What breaks: nothing; two values are never chosen. With `any_value` the leader proposes whatever it
-likes, and they are.
+likes, and they are. Every step of Paxos maps to a step of `consensus`, at the end, or to none.
 
 Source: Paxos.tla in specifications/PaxosHowToWinATuringAward of github.com/tlaplus/Examples. Its
 manifest has for MCPaxosTiny (3 acceptors, 2 values, ballots 0 and 1) 3,921 distinct states,
@@ -14,6 +14,7 @@ manifest has for MCPaxosTiny (3 acceptors, 2 values, ballots 0 and 1) 3,921 dist
 
     python3 lab.py check examples/paxos.py
     python3 lab.py check examples/paxos.py --set any_value=true
+    python3 lab.py check examples/paxos.py --property refines_consensus
 """
 
 from typing import Annotated, NamedTuple
@@ -27,6 +28,7 @@ from protocol_lab import (
     Member,
     Named,
     Node,
+    NodeSet,
     Per,
     Range,
     Spec,
@@ -35,8 +37,10 @@ from protocol_lab import (
     contains,
     flag,
     nodes_up_to,
+    only,
     size,
     submasks,
+    with_node,
 )
 
 
@@ -214,3 +218,44 @@ def votes_are_known(s, c):
 def a_value_is_chosen(s, c):
     """The second value is chosen."""
     return HOLDS if is_chosen(s, c, c.values) else "the last value is not chosen"
+
+
+# What Paxos is for, as Consensus.tla says it: at most one value is ever chosen.
+
+Value = Node("values")
+
+
+class Values(NamedTuple):
+    values: Annotated[int, Limits(1, 9, "values that may be chosen")] = 2
+
+
+class Chosen(Struct):
+    chosen: NodeSet(Value)
+
+
+consensus = Spec("consensus", Chosen, Values, "One of the values is chosen, once and for all.")
+
+
+@consensus.init
+def none_is_chosen(s, c):
+    """No value is chosen."""
+    return TAKEN
+
+
+@consensus.action
+def choose(s, c, v: Value):
+    """A value is chosen."""
+    if s.chosen != 0:
+        return "a value is chosen already"
+    s.chosen = only(v)
+    return TAKEN
+
+
+def chosen_values(s, c, a):
+    """A value is chosen once a quorum has voted for it in one ballot."""
+    for v in range(1, c.values + 1):
+        if is_chosen(s, c, v):
+            a.chosen = with_node(a.chosen, v)
+
+
+spec.refines(consensus, chosen_values)

@@ -27,6 +27,7 @@ from kafka_spec.replication.actions.followers import (
 )
 from kafka_spec.replication.actions.leaders import update_isr
 from kafka_spec.replication.actions.requests import is_for_another, is_news
+from kafka_spec.replication.committed_log import committed_log, committed_records
 from kafka_spec.replication.declarations import declare_rest, replication_spec
 from kafka_spec.replication.model import (
     Constants,
@@ -172,4 +173,5 @@ spec.action(fenced_become_follower_and_truncate)
 spec.action(fenced_follower_fetch)
 spec.strongly_fair(fenced_leader_inc_high_watermark, fenced_leader_expand_isr, leaders.leader_write)
 spec.weakly_fair(fenced_become_follower_and_truncate, leaders.become_leader)
+spec.refines(committed_log, committed_records)
 declare_rest(spec)

@@ -3,7 +3,7 @@
     specs [SPEC ...] [--json]               every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
     check SPEC --coverage                   name the actions that were never taken, and why not
-    check SPEC --property NAME              judge a temporal property under fairness
+    check SPEC --property NAME              judge a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
@@ -151,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--coverage", action="store_true", help="which actions were never taken, and why not"
     )
-    check.add_argument("--property", metavar="NAME", help="judge a temporal property instead")
+    check.add_argument("--property", metavar="NAME", help="judge a property or refinement instead")
     check.add_argument(
         "--fairness",
         default=None,
@@ -282,14 +282,18 @@ def _search_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def _check_property(options: argparse.Namespace) -> int:
     from protocol_lab.liveness.check import check_property
-    from protocol_lab.liveness.claims import DECLARED
+    from protocol_lab.liveness.claims import DECLARED, refinement_of
+    from protocol_lab.liveness.refinement import check_refinement
 
     given = _search_options(options)
+    with _running(options):
+        model = _model(options)
+    claim = refinement_of(model, options.property)
     alone = {
         "--invariant": options.invariant,
         "--no-invariants": options.no_invariants,
         "--coverage": options.coverage,
-        f"--engine {options.engine}": options.engine != NATIVE,
+        f"--engine {options.engine}": options.engine != NATIVE and claim is None,
     }
     for written, wanted in alone.items():
         if wanted:
@@ -300,9 +304,11 @@ def _check_property(options: argparse.Namespace) -> int:
         if refused:
             raise LabError(refused)
     with _running(options):
-        result = check_property(
-            _model(options), options.property, fairness=options.fairness or DECLARED, **given
-        )
+        if claim is not None and options.fairness is None:
+            result = check_refinement(model, claim, engine=options.engine, **given)
+        else:
+            fairness = options.fairness or DECLARED
+            result = check_property(model, options.property, fairness=fairness, **given)
     return _report(result, options)
 
 
@@ -428,6 +434,10 @@ def describe(spec: Spec) -> dict[str, Any]:
         "properties": [
             {"name": each.name, "formula": each.text, "meaning": each.doc}
             for each in spec.properties
+        ]
+        + [
+            {"name": each.name, "formula": f"refines {each.other.name}", "meaning": each.doc}
+            for each in spec.refinements
         ],
         "fairness": fairness_texts(spec.fairness),
         "sometimes": [each.name for each in spec.sometimes_properties],

@@ -5,6 +5,7 @@ actions                what happens in several variants: the controller, leaders
 properties             what the originals claim
 additional_properties  invariants that they do not have, and what must be reachable
 liveness               what should eventually happen; not in the originals either
+committed_log          what KIP-320 refines: one log of committed records, which only grows
 situations             states worth finding
 declarations           what every variant declares besides its own actions
 

@@ -1,4 +1,4 @@
-"""Liveness: temporal properties under fairness, and the lassos that break them.
+"""Liveness: temporal properties under fairness, the lassos that break them, and refinements.
 
 check                `check_property`: the search for a fair run that breaks a property
 claims               a property instantiated for given constants, and the fairness assumed
@@ -7,5 +7,6 @@ fairness_conditions  the weak and strong fairness conditions, and the steps that
 fair_cycles          the states on fair cycles: strongly connected components
 lassos               a counterexample as a lasso: a prefix and a loop
 lasso_check          judges one lasso in plain Python: is it fair, does it break the property?
+refinement           `check_refinement`: does every step map to a step of an abstract spec?
 liveness_result      the verdict, with the lasso
 """

@@ -13,13 +13,20 @@ from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import check_some
-from protocol_lab.errors import EvaluationError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
-from protocol_lab.liveness.claims import DECLARED, Claim, assumed_fairness, claims_and_text
+from protocol_lab.liveness.claims import (
+    DECLARED,
+    Claim,
+    assumed_fairness,
+    claims_and_text,
+    refinement_of,
+)
 from protocol_lab.liveness.fairness_conditions import Conditions
 from protocol_lab.liveness.lasso_check import breaks, holds, judge_loop
 from protocol_lab.liveness.lassos import Lasso, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
+from protocol_lab.liveness.refinement import RefinementResult, check_refinement
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.spec.spec import Model, expect_model
@@ -42,8 +49,8 @@ def check_property(
     fairness: str = DECLARED,
     progress: bool = True,
     **options: Any,
-) -> TemporalResult:
-    """Judge a property of the spec, by its name, or a formula.
+) -> TemporalResult | RefinementResult:
+    """Judge a property of the spec, by its name, or a formula; or a refinement, by its name.
 
     fairness: one of FAIRNESS. progress: show a line on how far it is. A property is judged on the
     runs that stay inside a constraint, while what is possible is asked of the unconstrained spec,
@@ -52,6 +59,10 @@ def check_property(
     undecided result. Raises LabError for bad input.
     """
     expect_model(model)
+    if (claim := refinement_of(model, what)) is not None:
+        if fairness != DECLARED:
+            raise LabError(f"{claim.name} is judged step by step: leave the fairness out.")
+        return check_refinement(model, claim, progress=progress, **options)
     values = values_of(SearchRequest, check_property, model, TEMPORAL, options)
     name, text, claims = claims_and_text(model, what)
     assumed = assumed_fairness(model, fairness)

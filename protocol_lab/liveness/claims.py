@@ -7,6 +7,7 @@ from typing import Any
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec.parameters import values as values_of
+from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.temporal_formulas import NEXT, Fairness, Formula, TemporalProperty
 
@@ -37,11 +38,17 @@ def property_of(model: Model, name: str) -> TemporalProperty:
     for each in model.spec.properties:
         if each.name == name:
             return each
-    known = ", ".join(each.name for each in model.spec.properties)
+    declared = [*model.spec.properties, *model.spec.refinements]
+    known = ", ".join(each.name for each in declared)
     raise LabError(
         f"{model.spec.name} has no temporal property {quoted(name)}; it has"
         f"{f': {known}' if known else ' none'}."
     )
+
+
+def refinement_of(model: Model, what: Any) -> Refinement | None:
+    """The refinement of this name; None if there is none."""
+    return next((each for each in model.spec.refinements if each.name == what), None)
 
 
 def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:

@@ -7,6 +7,7 @@ parameters            the domains of an action's parameters, read from its annot
 spec                  `Spec`, where everything is declared, and `Model`, a spec with constants
 declared              base class of declared actions and properties
 temporal_formulas     temporal properties and fairness assumptions
+refinements           mappings from a spec's states to those of a more abstract spec
 symmetry_declaration  which nodes a spec declares interchangeable
 channels              which fields hold messages in flight, for sequence diagrams
 extensions            parts of a spec that exist only where a constant is set

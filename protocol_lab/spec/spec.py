@@ -14,6 +14,7 @@ is true or false:
     @spec.view                      (s, c)              erases what shall not tell states apart
     spec.symmetric                                      nodes that may change places (`symmetry`)
     @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
+    spec.refines                                        a more abstract spec (`refinements`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
 
 What is registered with where="a_constant" is there only where that is not 0 (see `extensions`).
@@ -35,6 +36,7 @@ from protocol_lab.spec.declared import Declared
 from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.spec.parameters import Domain, domains_of
+from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.symmetry_declaration import Symmetry
 from protocol_lab.spec.temporal_formulas import Fairness, Formula, NextStep, TemporalProperty
 
@@ -113,6 +115,7 @@ class Spec:
     constraints: list[Property] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=list)
     properties: list[TemporalProperty] = field(default_factory=list)
+    refinements: list[Refinement] = field(default_factory=list)
     fairness: list[Fairness] = field(default_factory=list)
     symmetries: list[Symmetry] = field(default_factory=list)
     erase: Callable[..., None] | None = None
@@ -183,6 +186,27 @@ class Spec:
         """
         self._put(self.properties, TemporalProperty.of(function, where), "a temporal property")
         return function
+
+    def refines(
+        self,
+        other: "Spec",
+        mapping: Callable[..., None],
+        *,
+        constants: Callable[[Any], dict[str, Any]] | None = None,
+    ) -> None:
+        """Claim that every step maps to a step of another spec, or to none (see `refinements`).
+
+        mapping: a function (s, c, a) that fills the abstract state. constants: a function of c that
+        gives the other's constants; by default those of the same name. Raises LabError.
+        """
+        if len(signature(mapping).parameters) != 3:
+            raise LabError(
+                f"{mapping.__name__}: a mapping is a function of (s, c, a) that fills the abstract"
+                " state a."
+            )
+        added = Refinement(mapping, other, constants)
+        kept = [each for each in self.refinements if each.name != added.name]
+        self.refinements[:] = [*kept, added]
 
     def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
         """Assume that what can happen without a break happens, for these actions.

@@ -1,0 +1,255 @@
+"""Refinement: every step maps to a step of an abstract spec, or to none."""
+
+from typing import Annotated, NamedTuple
+
+import pytest
+
+from protocol_lab import (
+    HOLDS,
+    TAKEN,
+    Bool,
+    Int8,
+    LabError,
+    Limits,
+    Node,
+    Per,
+    Range,
+    Seq,
+    Spec,
+    Struct,
+    append,
+    flag,
+)
+from protocol_lab.catalog import load
+from protocol_lab.cli import main
+from protocol_lab.liveness.check import check_property
+from protocol_lab.liveness.claims import refinement_of
+from protocol_lab.liveness.refinement import check_refinement
+from tests import ROOT
+
+
+class Constants(NamedTuple):
+    limit: Annotated[int, Limits(0, 9, "the counter stops here")] = 4
+    nodes: Annotated[int, Limits(1, 3, "nodes that count")] = 2
+    jumps: Annotated[int, flag("a node may count two at once")] = 0
+    begins: Annotated[int, Limits(0, 9, "the first node begins here")] = 0
+    bound: Annotated[int, Limits(0, 99, "a constraint on the sum")] = 99
+    room: Annotated[int, Limits(1, 9, "how long the abstract list may get")] = 9
+
+
+Counting = Node("nodes")
+
+
+class State(Struct):
+    counts: Per(Counting, Int8)
+    noticed: Bool
+
+
+spec = Spec("toy.nodes_that_count", State, Constants)
+
+
+@spec.init
+def start(s, c):
+    """Nothing was counted."""
+    s.counts[1] = c.begins
+    return TAKEN
+
+
+@spec.action
+def count(s, c, node: Counting, more: Range(1, 2)):
+    """A node counts on, by 2 only if it may."""
+    if more == 2 and not c.jumps:
+        return "nobody jumps"
+    if sum(each for each in s.counts) + more > c.limit:
+        return "everything is counted"
+    s.counts[node] += more
+    return TAKEN
+
+
+@spec.action
+def notice(s, c):
+    """A step of which the abstract counter knows nothing."""
+    if s.noticed:
+        return "it was noticed"
+    s.noticed = True
+    return TAKEN
+
+
+@spec.constraint
+def within_the_bound(s, c):
+    """The sum stays within a bound."""
+    return HOLDS if sum(each for each in s.counts) <= c.bound else "the sum is beyond its bound"
+
+
+class Limit(NamedTuple):
+    limit: Annotated[int, Limits(0, 9, "the counter stops here")] = 9
+
+
+class Sum(Struct):
+    total: Int8
+
+
+counter = Spec("toy.counter", Sum, Limit)
+
+
+@counter.init
+def nothing(s, c):
+    """Zero."""
+    return TAKEN
+
+
+@counter.action
+def step(s, c):
+    """One more."""
+    if s.total >= c.limit:
+        return "the limit is reached"
+    s.total += 1
+    return TAKEN
+
+
+def total_of(s, c, a):
+    """What all nodes have counted together."""
+    a.total = sum(each for each in s.counts)
+
+
+spec.refines(counter, total_of)
+
+
+class Length(NamedTuple):
+    length: Annotated[int, Limits(1, 9, "items that there is room for")] = 9
+
+
+class Items(Struct):
+    items_: Seq(Int8, "length")
+
+
+tally = Spec("toy.tally", Items, Length)
+
+
+@tally.init
+def no_marks(s, c):
+    """No marks."""
+    return TAKEN
+
+
+@tally.action
+def mark(s, c):
+    """One more mark."""
+    append(s.items_, 1)
+    return TAKEN
+
+
+def marks_of(s, c, a):
+    """A mark for whatever was counted."""
+    for each in s.counts:
+        for _ in range(each):
+            append(a.items_, 1)
+
+
+spec.refines(tally, marks_of, constants=lambda c: {"length": c.room})
+
+ENGINES = ("native", "python")
+
+
+def judged(name: str, engine: str, **constants):
+    model = spec.bind(**constants)
+    return check_refinement(model, refinement_of(model, name), engine=engine, progress=False)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_step_is_one_of_the_abstract_spec_or_none(engine):
+    found = judged("refines_counter", engine)
+    assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 30, 5)
+    assert "✓ holds: refines_counter: every step maps to a step of it, or to none" in str(found)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_counterexample_shows_both(engine):
+    found = judged("refines_counter", engine, jumps=True, begins=0)
+    assert (found.verdict, found.violated) == ("violated", "refines_counter")
+    assert [each.text for each in found.trace] == ["count(node=1, more=2)"]
+    assert found.abstract_steps == [None]
+    assert "no step of toy.counter does what the last step does: total 0 → 2" in str(found)
+
+
+def test_the_shortest_counterexample_names_the_steps_before():
+    found = judged("refines_tally", "native", jumps=True, begins=0)
+    assert len(found.trace) == 1
+    model = spec.bind(limit=2)
+    other = check_property(model, "refines_tally", progress=False)
+    assert other.verdict == "holds"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_initial_states_map_to_initial_states(engine):
+    found = judged("refines_counter", engine, begins=1)
+    assert (found.verdict, found.trace) == ("violated", [])
+    assert "maps to no initial state of toy.counter: total 1" in str(found)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_other_spec_has_its_own_constants_and_storage(engine):
+    assert judged("refines_tally", engine).verdict == "holds"
+    small = judged("refines_tally", engine, room=2)
+    assert small.verdict == "undecided"
+    assert "abstract state.items_ has no room for more than 2: raise length" in str(small)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_search_that_saw_not_all_is_undecided(engine):
+    model = spec.bind()
+    claim = refinement_of(model, "refines_counter")
+    found = check_refinement(model, claim, engine=engine, max_states=5, progress=False)
+    assert (found.verdict, found.distinct) == ("undecided", 5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_constraint_is_told(engine):
+    found = judged("refines_counter", engine, bound=2)
+    assert (found.verdict, found.inside_constraint) == ("holds", True)
+    assert "every step that stays inside the constraint" in str(found)
+
+
+def test_a_mapping_takes_three_arguments():
+    with pytest.raises(LabError, match=r"nothing: a mapping is a function of \(s, c, a\)"):
+        spec.refines(counter, nothing)
+
+
+def test_a_mapping_that_changes_the_state_is_refused():
+    other = Spec("toy.changing", State, Constants)
+    other.init(start)
+    other.action(count)
+    other.refines(counter, changes_the_state)
+    for engine in ENGINES:
+        with pytest.raises(LabError, match="only actions change a state"):
+            check_refinement(other.bind(), other.refinements[0], engine=engine, progress=False)
+
+
+def changes_the_state(s, c, a):
+    """No mapping: it writes to the wrong state."""
+    s.counts[1] = 3
+
+
+def test_paxos_refines_consensus(capsys):
+    path = str(ROOT / "examples" / "paxos.py")
+    assert main(["check", path, "--property", "refines_consensus"]) == 0
+    assert "3,921 distinct states" in capsys.readouterr().out
+    words = ["check", path, "--set", "any_value=true", "--property", "refines_consensus"]
+    assert main(words) == 1
+    out = capsys.readouterr().out
+    assert "chosen {2} → {1, 2}" in out
+    assert "= choose(v=2)" in out
+    assert main([*words, "--fairness", "none"]) == 3
+    assert "is judged step by step" in capsys.readouterr().err
+
+
+def test_an_unknown_property_lists_refinements():
+    model = load(ROOT / "examples" / "paxos.py").bind()
+    with pytest.raises(LabError, match="it has: refines_consensus"):
+        check_property(model, "refines")
+
+
+def test_kip_320_refines_a_log_of_committed_records():
+    model = load("kafka.kip_320").bind(replicas=2)
+    found = check_property(model, "refines_committed_log", progress=False)
+    assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 5_973, 4)
