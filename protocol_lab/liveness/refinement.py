@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.options import NATIVE, TEMPORAL, takes_options, values_of
+from protocol_lab.checker.options import (
+    NATIVE,
+    PYTHON,
+    TEMPORAL,
+    options_of,
+    takes_options,
+    values_of,
+)
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary
@@ -164,6 +171,7 @@ class _NativeSearch(_Search):
 
     def run(self, progress: bool, options: dict[str, Any]) -> None:
         result = self.result
+        options = {**options, "keep_states": True}
         explored = explore(self.model, invariants=[], progress=progress, **options)
         for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
             setattr(result, each, getattr(explored, each))
@@ -218,10 +226,9 @@ class _PlainSearch(_Search):
 
     def run(self, progress: bool, options: dict[str, Any]) -> None:
         result = self.result
-        explored = explore(
-            self.model, invariants=[], engine="python", progress=progress,
-            **{name: each for name, each in options.items() if name != "memory_gib"},
-        )  # fmt: skip
+        known = options_of(SearchRequest)
+        own = {name: options[name] for name in options if PYTHON in known[name].supported_by}
+        explored = explore(self.model, invariants=[], engine=PYTHON, progress=progress, **own)
         for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
             setattr(result, each, getattr(explored, each))
         counted = explored.distinct
@@ -257,7 +264,7 @@ class _PlainSearch(_Search):
         )
 
 
-_SEARCHES: dict[str, type] = {NATIVE: _NativeSearch, "python": _PlainSearch}
+_SEARCHES: dict[str, type] = {NATIVE: _NativeSearch, PYTHON: _PlainSearch}
 
 
 def _pair(model: Model, claim: Refinement, abstract: Model) -> Model:

@@ -239,6 +239,8 @@ def test_paxos_refines_consensus(capsys):
     out = capsys.readouterr().out
     assert "chosen {2} → {1, 2}" in out
     assert "= choose(v=2)" in out
+    assert main([*words, "--engine", "python", "--max-states", "5"]) == 2
+    capsys.readouterr()
     assert main([*words, "--fairness", "none"]) == 3
     assert "is judged step by step" in capsys.readouterr().err
 
