@@ -30,7 +30,7 @@ from protocol_lab.language.node_sets import (
     with_node,
     without_node,
 )
-from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag
+from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag, storage
 from protocol_lab.spec.layout import (
     NONE,
     Array,
@@ -108,6 +108,7 @@ __all__ = [
     "remove_at",
     "size",
     "smallest",
+    "storage",
     "submasks",
     "take",
     "truncate",

@@ -67,7 +67,15 @@ class EvaluationError(LabError):
 
 
 class CapacityExceeded(EvaluationError):
-    """A step does not fit into the declared storage."""
+    """A step does not fit into the declared storage.
+
+    size: how the size of the sequence or bag that is full is declared, as in "message_slots"; ""
+    for a number that does not fit.
+    """
+
+    def __init__(self, message: str = "", size: str = ""):
+        super().__init__(message)
+        self.size = size
 
 
 class Fault(EvaluationError):

@@ -11,6 +11,8 @@ from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.semantics.dry_run import dry_run
+from protocol_lab.spec.constants import limits_of
+from protocol_lab.spec.layout import names_in
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.symmetry.symmetry_check import check_alike
 from protocol_lab.system.interrupts import deferred_interrupts
@@ -32,14 +34,49 @@ def explore(
 
     engine: native, python or spark. invariants: names, [] for none, None for the spec's default
     ones. progress: show a line on how far it is. With symmetry or a view, generated states and
-    verdict are those of the states found. Interrupting returns what is known, as undecided. Raises
-    LabError for bad input, also for an option that the engine does not support.
+    verdict are those of the states found. Where a sequence or bag is full whose size is a constant
+    declared with `storage`, the search begins again with more room; but not on Spark. Interrupting
+    returns what is known, as undecided. Raises LabError for bad input, also for an option that the
+    engine does not support.
     """
     expect_model(model)
     if engine not in ENGINES:
         raise LabError(f"There is no engine {quoted(engine)}; use one of {', '.join(ENGINES)}.")
+    names = (
+        None
+        if invariants is None
+        else [invariants]
+        if isinstance(invariants, str)
+        else [*invariants]
+    )
+    said: list[str] = []
+    with ProgressBar(model.spec.name, shown=progress) as bar:
+        while True:
+            result = _searched(model, engine, names, options, bar)
+            wider = model.widened(result.exceeded)
+            if wider is None:
+                break
+            said.append(_what_was_widened(model, wider, result))
+            model = wider
+    result.widened = said
+    if result.exceeded:
+        result.undecided_reason = _at_the_most(model, result)
+    if options.get("view") and result.exhaustive:
+        result.exhaustive = False
+        result.undecided_reason = HIDDEN
+    return result
+
+
+def _searched(
+    model: Model,
+    engine: str,
+    names: list[str] | str | None,
+    options: dict[str, Any],
+    bar: ProgressBar,
+) -> Result:
+    """The result of one search, with the storage that the model has."""
     values = values_of(SearchRequest, explore, model, engine, options)
-    chosen, chosen_steps = model.choose(invariants)
+    chosen, chosen_steps = model.choose(names)
     request = SearchRequest(chosen, chosen_steps, **values)
     if request.fingerprint_bits > 64 and (request.symmetry or request.view):
         raise LabError("With symmetry or a view fingerprints have 64 bits: leave one of them out.")
@@ -49,21 +86,41 @@ def explore(
     if request.symmetry:
         conditions = [] if request.constraint is None else [request.constraint]
         check_alike(model, chosen + chosen_steps, conditions)
-    with ProgressBar(model.spec.name, shown=progress) as bar:
-        request.progress, request.compiling = bar.update, bar.compiling
-        try:
-            with deferred_interrupts():  # which may import Spark
-                search = search_class(model, request)
-        except KeyboardInterrupt:
-            return _nothing_known(model, engine, request, "interrupted while compiling")
-        except MemoryError:
-            return _nothing_known(model, engine, request, OUT_OF_MEMORY)
-        result = search.run()
+    request.progress, request.compiling = bar.update, bar.compiling
+    try:
+        with deferred_interrupts():  # which may import Spark
+            search = search_class(model, request)
+    except KeyboardInterrupt:
+        return _nothing_known(model, engine, request, "interrupted while compiling")
+    except MemoryError:
+        return _nothing_known(model, engine, request, OUT_OF_MEMORY)
+    result = search.run()
     result.symmetry, result.view = request.symmetry, request.view
-    if request.view and result.exhaustive:
-        result.exhaustive = False
-        result.undecided_reason = HIDDEN
     return result
+
+
+def _what_was_widened(model: Model, wider: Model, result: Result) -> str:
+    """One line: which storage is now how large, and how far the search had come without it."""
+    changed = [
+        f"{name}={after}"
+        for name, after in wider.constants._asdict().items()
+        if after != getattr(model.constants, name)
+    ]
+    return (
+        f"more room was needed after {result.distinct:,} states: the search began again with"
+        f" {' '.join(changed)}"
+    )
+
+
+def _at_the_most(model: Model, result: Result) -> str:
+    """Why a search ended that has the most room that is declared; it can't be raised any more."""
+    limits = limits_of(type(model.constants))
+    reason = str(result.undecided_reason)
+    for name in names_in(result.exceeded):
+        if name in limits and limits[name].storage:
+            most = f"{limits[name].high} is the most that {name} may be"
+            reason = reason.replace(f"raise {result.exceeded}", most)
+    return reason
 
 
 def _nothing_known(model: Model, engine: str, request: SearchRequest, reason: str) -> Result:

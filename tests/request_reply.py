@@ -27,6 +27,7 @@ from protocol_lab import (
     add,
     choice,
     flag,
+    storage,
     take,
 )
 from protocol_lab.traces.events import CRASH, RESTART, Note
@@ -44,7 +45,7 @@ class Constants(NamedTuple):
         int,
         choice("nothing", "in_memory", "on_disk", meaning="how the server knows a retry"),
     ] = NOTHING
-    slots: Annotated[int, Limits(1, 12, "storage: messages on their way", classes=(4, 12))] = 4
+    slots: Annotated[int, storage(1, 12, "messages on their way", classes=(4, 12))] = 4
 
 
 Client = Node("clients")

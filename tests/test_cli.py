@@ -32,6 +32,7 @@ FIELDS = {
     "collision_probability",
     "fingerprint_bits",
     "bytes_per_state",
+    "widened",
     "compile_seconds",
     "seconds",
 }

@@ -8,7 +8,21 @@ is left out.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import TAKEN, Bag, Bool, Int8, Limits, Named, Node, Per, Seq, Struct, choice, flag
+from protocol_lab import (
+    TAKEN,
+    Bag,
+    Bool,
+    Int8,
+    Limits,
+    Named,
+    Node,
+    Per,
+    Seq,
+    Struct,
+    choice,
+    flag,
+    storage,
+)
 
 BY_POSITION, BY_ID = 0, 1
 
@@ -28,9 +42,7 @@ class Constants(NamedTuple):
         int,
         choice("position", "id", meaning="what only_one_ledger_open_at_a_time looks ledgers up by"),
     ] = BY_POSITION
-    ledger_slots: Annotated[
-        int, Limits(1, 32, "storage: ledgers ever created", classes=(8, 32))
-    ] = 8
+    ledger_slots: Annotated[int, storage(1, 32, "ledgers ever created", classes=(8, 32))] = 8
 
 
 Client = Node("clients")

@@ -14,6 +14,7 @@ from protocol_lab import (
     Struct,
     members,
     nodes_up_to,
+    storage,
     without_node,
 )
 
@@ -33,7 +34,7 @@ class Constants(NamedTuple):
         int, Limits(0, 99, "constraint: look no further in later ISR versions", may_be_none=True)
     ] = 3
     message_slots: Annotated[
-        int, Limits(1, 120, "storage: requests, and updates, ever sent", classes=(12, 48, 120))
+        int, storage(1, 120, "requests, and updates, ever sent", classes=(12, 48, 120))
     ] = 12
 
 

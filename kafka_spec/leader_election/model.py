@@ -24,6 +24,7 @@ from protocol_lab import (
     contains,
     flag,
     nodes_up_to,
+    storage,
 )
 
 # --- Constants -------------------------------------------------------------------------------
@@ -60,9 +61,7 @@ class Constants(NamedTuple):
     max_log_length: Annotated[
         int, Limits(0, 59, "constraint: look no further with longer logs", may_be_none=True)
     ] = 3
-    log_slots: Annotated[
-        int, Limits(1, 60, "storage: messages that fit into a log", classes=(12, 60))
-    ] = 12
+    log_slots: Annotated[int, storage(1, 60, "messages that fit into a log", classes=(12, 60))] = 12
 
 
 # --- State -----------------------------------------------------------------------------------

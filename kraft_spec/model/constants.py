@@ -6,7 +6,7 @@ The original's constants come first, under its names; a set (Hosts, Value) is gi
 from typing import Annotated, NamedTuple
 
 from kraft_spec.extensions import additions, broken_rules, fixes
-from protocol_lab import NO_LIMIT, Limits, flag
+from protocol_lab import NO_LIMIT, Limits, flag, storage
 
 
 class Constants(NamedTuple):
@@ -75,15 +75,15 @@ class Constants(NamedTuple):
 
     # --- Storage ---------------------------------------------------------------------------------
     log_slots: Annotated[
-        int, Limits(1, 24, "storage: entries that fit into a log", classes=(6, 12, 24))
+        int, storage(1, 24, "entries that fit into a log", classes=(6, 12, 24))
     ] = 6
     vote_slots: Annotated[
         int,
-        Limits(1, 60, "storage: vote requests, votes, announcements each", classes=(8, 20, 60)),
+        storage(1, 60, "vote requests, votes, announcements each", classes=(8, 20, 60)),
     ] = 8
     fetch_slots: Annotated[
-        int, Limits(1, 60, "storage: fetch requests, and responses", classes=(10, 24, 60))
+        int, storage(1, 60, "fetch requests, and responses", classes=(10, 24, 60))
     ] = 10
     request_slots: Annotated[
-        int, Limits(1, 20, "storage: requests to join or to remove, and answers", classes=(6, 20))
+        int, storage(1, 20, "requests to join or to remove, and answers", classes=(6, 20))
     ] = 6

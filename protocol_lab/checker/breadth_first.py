@@ -27,6 +27,7 @@ from protocol_lab.checker.request import (
     add_trace,
     is_inside,
     memory_reason,
+    size_exceeded,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.checker.state_log import CHUNK, StateLog
@@ -100,7 +101,7 @@ class NativeSearch:
                 result.violated = event.name
                 self._add_trace(event)
         except _Undecided as stop:
-            result.undecided_reason = str(stop)
+            result.undecided_reason, result.exceeded = str(stop), stop.size
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
         except MemoryError:
@@ -564,7 +565,14 @@ class NativeSearch:
 
 
 class _Undecided(Exception):
-    """The search ends without a verdict; the text says which bound was hit."""
+    """The search ends without a verdict; the text says which bound was hit.
+
+    size: see `CapacityExceeded`, if it was that.
+    """
+
+    def __init__(self, reason: str, size: str = ""):
+        super().__init__(reason)
+        self.size = size
 
 
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
@@ -581,6 +589,6 @@ def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
 def _stop(error: Exception | None) -> None:
     """End the search where something can't be computed; go on if there is no error."""
     if isinstance(error, EvaluationError):
-        raise _Undecided(str(error)) from None
+        raise _Undecided(str(error), size_exceeded(error)) from None
     if error is not None:
         raise error

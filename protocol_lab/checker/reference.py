@@ -15,6 +15,7 @@ from protocol_lab.checker.request import (
     add_trace,
     is_inside,
     memory_reason,
+    size_exceeded,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
@@ -49,7 +50,7 @@ class PythonSearch:
         except _Violation:
             pass
         except EvaluationError as error:
-            result.undecided_reason = str(error)
+            result.undecided_reason, result.exceeded = str(error), size_exceeded(error)
         except _Stopped as stop:
             result.undecided_reason = str(stop)
         except KeyboardInterrupt:

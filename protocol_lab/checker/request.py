@@ -9,7 +9,7 @@ from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import ENGINES, NATIVE, PYTHON, SPARK, TEMPORAL, option
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
-from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
 from protocol_lab.quantities import whole_number
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, is_true, successors
@@ -275,6 +275,11 @@ def add_trace(
         raise defect(model, f"the way to {result.violated}", row) from None
     if not (result.violation_reason if result.violated in request.names else dead or there):
         raise defect(model, str(result.violated), row)
+
+
+def size_exceeded(error: EvaluationError) -> str:
+    """The declared size that a step has exceeded, if it is that which can't be computed."""
+    return error.size if isinstance(error, CapacityExceeded) else ""
 
 
 def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:

@@ -30,6 +30,8 @@ class Result:
     the first.
     With `symmetry` states that differ by a renaming are counted once, with `view` those that the
     spec's view does not tell apart.
+    `exceeded` is the declared size of what was full, where that ended the search; `widened` says
+    which storage was made larger on the way, after which the search began again.
     `memory_bytes` is the most memory that the search took, `log` what it has kept of its states.
     `activity` says, while a search on Spark runs, what it is at. `search`, after one on Spark, has
     the states and edges as DataFrames: `search.states()`.
@@ -55,6 +57,8 @@ class Result:
     symmetry: bool = False
     view: bool = False
     fingerprint_bits: int = 64
+    exceeded: str = ""
+    widened: list[str] = field(default_factory=list)
     memory_bytes: int = 0
     log: Any = None
     levels: list[dict[str, Any]] = field(default_factory=list)
@@ -149,6 +153,7 @@ class Result:
             "per_depth": self.per_depth,
             "collision_probability": self.collision_probability,
             "fingerprint_bits": self.fingerprint_bits,
+            "widened": self.widened,
             "bytes_per_state": self.bytes_per_state and round(self.bytes_per_state, 1),
             "compile_seconds": round(self.compile_seconds, 3),
             "seconds": round(self.seconds, 3),
@@ -184,6 +189,7 @@ def summary(result: Result) -> str:
         f" {result.compile_seconds:.2f} s compiling;"
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
+    lines += [f"  {each}" for each in result.widened]
     lines += _memory_lines(result)
     if result.violating is not None:
         lines += [

@@ -14,7 +14,7 @@ def overflow(container) -> None:
 
     Compiled code has its own version, which raises it without words (see `compiler`).
     """
-    raise CapacityExceeded(container.remedy())
+    raise CapacityExceeded(container.remedy(), container.declared_size())
 
 
 def capacity(container) -> int:

@@ -74,6 +74,7 @@ def check_property(
         progress=progress,
         **{**options, "memory_gib": memory / 2**30, "keep_states": True},
     )
+    model = explored.model  # which may have more storage
     result = _result_of(explored, name, text, assumed)
     result.assumption = fairness
     check = _Check(model, explored, assumed, memory, result, values.get("stopped"))

@@ -79,7 +79,7 @@ def successors(model: Model, row: bytes) -> Iterator[Attempt]:
     """The steps that can be taken. Raises EvaluationError where one can't be computed."""
     for each in attempts(model, row):
         if isinstance(each.error, CapacityExceeded):
-            raise CapacityExceeded(f"{each.reason} (at {each.action.name})")
+            raise CapacityExceeded(f"{each.reason} (at {each.action.name})", each.error.size)
         if each.error is not None:
             raise each.error
         if each.taken:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.quantities import whole_number_of
-from protocol_lab.spec.layout import named_value
+from protocol_lab.spec.layout import named_value, names_in
 
 NO_LIMIT = 2**31 - 1
 
@@ -34,6 +34,8 @@ class Limits:
     depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
     `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
     `adds` marks a constant that adds parts to the spec where it is not 0 (see `extensions`).
+    `storage` marks one that is room for items and says nothing about the protocol: a search that
+    needs more makes it larger, up to `high`.
     """
 
     low: int | str
@@ -43,6 +45,12 @@ class Limits:
     may_be_none: bool = False
     choices: tuple[str, ...] = ()
     adds: bool = False
+    storage: bool = False
+
+
+def storage(low: int, high: int, meaning: str, classes: tuple[int, ...] = ()) -> Limits:
+    """Limits of a constant that is room for items: a search that needs more makes it larger."""
+    return Limits(low, high, f"storage: {meaning}", classes, storage=True)
 
 
 def choice(*names: str, meaning: str) -> Limits:
@@ -148,6 +156,23 @@ def capacities(constants: Any) -> dict[str, int]:
         name: next((size for size in limits.classes if size >= value), value)
         for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
     }
+
+
+def widened(constants: Any, size: str) -> Any | None:
+    """The constants with more room in what is declared with this size; None if there is no more.
+
+    size: an expression over constants. Of each that is storage the next class is taken, or twice as
+    much if it has no classes, and `high` at the most.
+    """
+    limits, room = limits_of(type(constants)), capacities(constants)
+    wider = {}
+    for name in names_in(size):
+        if name in limits and limits[name].storage:
+            larger = [each for each in limits[name].classes if each > room[name]]
+            more = min(larger[0] if larger else 2 * room[name], limits[name].high)
+            if more > room[name]:
+                wider[name] = more
+    return constants._replace(**wider) if wider else None
 
 
 def _shown(value: int, limits: Limits) -> int | str | bool | None:

@@ -368,6 +368,12 @@ def _packed(declared: type, parts: dict, kind: str = "struct", constant: str = "
     return StructLayout(declared, offsets, parts, end, kind, constant)
 
 
+def names_in(size: str | int) -> list[str]:
+    """The constants that a size is declared with."""
+    tree = ast.parse(str(size), mode="eval")
+    return [each.id for each in ast.walk(tree) if isinstance(each, ast.Name)]
+
+
 def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
     """A size written as a number, a constant's name or sums and products of both.
 

@@ -383,6 +383,11 @@ class Model:
         """The size of one state in 8-byte words."""
         return self.layout.size // 8
 
+    def widened(self, size: str) -> "Model | None":
+        """This model with more room in what is declared with this size; None if none can be had."""
+        wider = constants_module.widened(self.constants, size) if size else None
+        return None if wider is None else self.declared.model(wider)
+
     def choose(self, names: Iterable[str] | None) -> tuple[list[Property], list[Property]]:
         """The (state, step) invariants of these names, in declaration order; None: the defaults.
 

@@ -87,6 +87,10 @@ class StructView(View):
         remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
         return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
 
+    def declared_size(self) -> str:
+        """How the size of a sequence or bag is declared: a constant, a number, an expression."""
+        return self._layout.constant
+
     def capacity(self) -> int:
         """How many items a sequence or bag has room for."""
         return self._layout.fields["items"].count

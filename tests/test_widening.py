@@ -1,0 +1,120 @@
+"""A search that has no more room makes storage larger, and counts as if it had been so before."""
+
+from typing import Annotated, NamedTuple
+
+import pytest
+
+from protocol_lab import (
+    TAKEN,
+    Bag,
+    Int8,
+    LabError,
+    Limits,
+    Seq,
+    Spec,
+    Struct,
+    add_once,
+    append,
+    eventually,
+    storage,
+)
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.spec.constants import widened
+from protocol_lab.traces.scenarios import scenario_text
+from tests.spec_checks import ENGINES, agree
+
+
+class Constants(NamedTuple):
+    sent: Annotated[int, Limits(0, 99, "messages sent")] = 5
+    slots: Annotated[int, storage(1, 8, "messages that were sent", classes=(2, 4, 8))] = 1
+    lines: Annotated[int, storage(1, 7, "half of the lines of the log")] = 1
+
+
+class State(Struct):
+    sent: Bag(Int8, "slots")
+    log: Seq(Int8, "lines + lines")
+
+
+spec = Spec("toy.sender", state=State, constants=Constants)
+
+
+@spec.init
+def begin(s: State, c: Constants):
+    return TAKEN
+
+
+@spec.action
+def send(s: State, c: Constants):
+    if s.sent.size >= c.sent:
+        return "all are sent"
+    add_once(s.sent, s.sent.size)
+    return TAKEN
+
+
+@spec.action
+def write(s: State, c: Constants):
+    if s.log.length >= s.sent.size:
+        return "everything is written"
+    append(s.log, s.log.length)
+    return TAKEN
+
+
+@spec.invariant(by_default=False)
+def few_lines(s: State, c: Constants):
+    return "five lines" if s.log.length == 5 else ""
+
+
+def test_counts_are_those_of_a_search_with_room_from_the_start():
+    small = agree(spec.bind())
+    wide = explore(spec.bind(slots=8, lines=7))
+    assert (small.verdict, wide.widened) == ("holds", [])
+    assert (small.per_depth, small.per_action) == (wide.per_depth, wide.per_action)
+    assert (small.model.constants.slots, small.model.constants.lines) == (8, 4)
+    assert "began again with slots=4" in small.widened[0]
+    assert "lines=4" in str(small)
+    assert small.to_json()["constants"]["slots"] == 8
+
+
+def test_the_trace_is_that_of_the_model_with_room():
+    result = agree(spec.bind(), invariants=["few_lines"])
+    assert (result.violated, len(result.trace)) == ("few_lines", 10)
+    assert {len(row) for row in result.trace_rows} == {result.model.layout.size}
+    assert "slots=8" in scenario_text(result)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_only_the_declared_maximum_ends_a_search(engine):
+    result = explore(spec.bind(sent=20), engine=engine)
+    assert result.verdict == "undecided"
+    assert "no room for more than 8: 8 is the most that slots may be" in result.undecided_reason
+    assert len(result.widened) >= 2
+    bounded = explore(spec.bind(sent=20), engine=engine, max_states=3)
+    assert (bounded.distinct, bounded.widened) == (3, [])
+
+
+def test_a_temporal_property_is_judged_on_the_model_with_room():
+    result = check_property(spec.bind(), eventually("s.log.length == 5"), fairness="next")
+    assert result.verdict == "holds"
+    assert result.model.constants.slots == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "slots", "lines"),
+    [
+        ({}, "slots", 4, 1),
+        ({"slots": 3}, "slots", 8, 1),
+        ({}, "lines + lines", 1, 2),
+        ({"lines": 4}, "lines", 1, 7),
+        ({}, "slots * lines", 4, 2),
+    ],
+)
+def test_the_next_room_is_the_next_class_or_twice_as_much(given, size, slots, lines):
+    assert widened(spec.bind(**given).constants, size) == Constants(5, slots, lines)
+
+
+@pytest.mark.parametrize("size", ["12", "sent", "slots"])
+def test_what_is_no_storage_or_as_large_as_can_be_is_not_widened(size):
+    assert widened(spec.bind(slots=5).constants, size) is None
+    with pytest.raises(LabError, match="out of bounds"):
+        spec.bind(slots=9)
