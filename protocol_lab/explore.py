@@ -50,15 +50,18 @@ def explore(
         else [*invariants]
     )
     said: list[str] = []
+    seconds = compiling = 0.0
     with ProgressBar(model.spec.name, shown=progress) as bar:
         while True:
             result = _searched(model, engine, names, options, bar)
+            seconds += result.seconds
+            compiling += result.compile_seconds
             wider = model.widened(result.exceeded)
             if wider is None:
                 break
             said.append(_what_was_widened(model, wider, result))
             model = wider
-    result.widened = said
+    result.widened, result.seconds, result.compile_seconds = said, seconds, compiling
     if result.exceeded:
         result.undecided_reason = _at_the_most(model, result)
     if options.get("view") and result.exhaustive:

@@ -22,6 +22,7 @@ from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.spec.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.walk import Walk
 from tests.spec_checks import ENGINES, agree
 
 
@@ -97,6 +98,34 @@ def test_a_temporal_property_is_judged_on_the_model_with_room():
     result = check_property(spec.bind(), eventually("s.log.length == 5"), fairness="next")
     assert result.verdict == "holds"
     assert result.model.constants.slots == 8
+
+
+def test_a_walk_gets_more_room_when_a_step_needs_it():
+    """Its states are those of a walk with room from the start, on all branches."""
+    walk, wide = (Walk.begin(spec.bind(**room)) for room in ({}, {"slots": 8, "lines": 4}))
+    for each in (walk, wide):
+        each.take("send()")
+        each.lay("aside", ["write()"])
+        each.switch("main")
+        for step in ["send()", "send()", "write()", "write()", "write()"]:
+            each.take(step)
+        each.lay("ahead", ["send()", "send()", "write()", "write()"])
+        each.last()
+        assert not any(attempt.over_capacity for attempt in each.attempts())
+    assert walk.model.constants == wide.model.constants
+    for branch in wide.branches:
+        walk.switch(branch)
+        wide.switch(branch)
+        assert [each.row for each in walk.path] == [each.row for each in wide.path]
+
+
+def test_a_step_beyond_the_declared_maximum_can_not_be_taken():
+    walk = Walk.begin(spec.bind(sent=20))
+    for _ in range(8):
+        walk.take("send()")
+    with pytest.raises(LabError, match="no room for more than 8"):
+        walk.take("send()")
+    assert [each.over_capacity for each in walk.attempts()] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -351,6 +351,11 @@ def plain(state_view: View) -> Any:
     return plain_value(state_view._layout, state_view._data, state_view._at)
 
 
+def repacked(layout: Any, wider: Any, row: bytes) -> bytes:
+    """The row of the same state in a layout with more room."""
+    return encode_plain(wider, plain(view(layout, row))).ljust(wider.size, b"\0")
+
+
 def encode_plain(layout: Any, value: Any) -> bytes:
     """The inverse of `plain_value`: every state must come back as the same bytes."""
     data = bytearray(layout.size)

@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import EvaluationError, LabError, quoted
+from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, quoted
 from protocol_lab.semantics.step_text import Step, find_initial, find_step, start_text, step_of
 from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, evaluate_step
 from protocol_lab.spec.spec import Model, Property, expect_model
-from protocol_lab.spec.state_view import view
+from protocol_lab.spec.state_view import repacked, view
 
 
 @dataclass(eq=False, repr=False)
@@ -138,8 +138,34 @@ class Walk:
         return [moment.step for moment in self.moment.path()[1:]]
 
     def attempts(self) -> list[Attempt]:
-        """Every action with every choice of parameters: what can happen, and what can't and why."""
-        return list(attempts(self.model, self.row))
+        """Every action with every choice of parameters: what can happen, and what can't and why.
+
+        Where a step needs more storage than there is, the walk gets more first, if it can.
+        """
+        while True:
+            found = list(attempts(self.model, self.row))
+            if not any(self._make_room(each, self.moment) for each in found):
+                return found
+
+    def _make_room(self, each: Attempt, moment: Moment) -> bool:
+        """Go on with a model of more storage, if a step needs that and there can be more.
+
+        The walk is the same; its rows, and those on the way to the moment, are of the new model.
+        """
+        size = each.error.size if isinstance(each.error, CapacityExceeded) else ""
+        wider = self.model.widened(size)
+        if wider is None:
+            return False
+        ends = [moment, self.moment, *self.branches.values()]
+        for known in dict.fromkeys(known for end in ends for known in end.path()):
+            known.row = repacked(self.model.layout, wider.layout, known.row)
+        self.model = wider
+        return True
+
+    def _attempt(self, moment: Moment, text: str) -> Attempt:
+        """The step of this text after a moment, with more storage if it needs that."""
+        each = find_step(self.model, moment.row, text)
+        return self._attempt(moment, text) if self._make_room(each, moment) else each
 
     def step_of(self, each: Attempt) -> Step:
         """The step, with its text, that an attempt in the current state stands for."""
@@ -147,7 +173,7 @@ class Walk:
 
     def take(self, step: str | Attempt, caption: str = "") -> Moment:
         """Take a step, given as text or as an attempt. Raises LabError if it can't happen."""
-        each = find_step(self.model, self.row, step) if isinstance(step, str) else step
+        each = self._attempt(self.moment, step) if isinstance(step, str) else step
         taken = self.step_of(each)
         if not each.taken:
             raise LabError(f"{taken.text} can't happen here: {each.reason}.")
@@ -224,7 +250,7 @@ class Walk:
             raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
         moment = self.moment
         for text in steps:
-            each = find_step(self.model, moment.row, text)
+            each = self._attempt(moment, text)
             taken = step_of(self.model, moment.row, each.action, each.args)
             if not each.taken:
                 raise LabError(f"{taken.text} can't happen there: {each.reason}.")

@@ -67,12 +67,13 @@ def test_a_state_of_three_servers_takes_at_most_1_kb():
     assert (*told, others) == (1_000, 734, 148, 32, 86)  # 4 of them fill the last word
 
 
-def test_storage_that_is_used_up_ends_the_search_undecided():
+def test_storage_that_is_used_up_is_made_larger():
+    """After 6,888 states; the next one is found only with more room."""
     constants = {**TWO, "max_epoch": 1, "value": 7, "max_values_per_epoch": 7, "log_slots": 6}
-    for engine in ("native", "python"):
-        result = explored(engine, **constants)
-        assert result.verdict == "undecided"
-        assert "log_slots" in result.undecided_reason
+    model = bind(SPEC, **constants)
+    result = explore(model, engine="python", invariants=[], progress=False, max_states=6_889)
+    assert (result.distinct, result.model.constants.log_slots) == (6_889, 12)
+    assert "after 6,888 states" in result.widened[0]
 
 
 # --- Engines -----------------------------------------------------------------------------------
