@@ -265,9 +265,8 @@ class NativeSearch:
         self._enter(batch)
         tasks, at = [], self.log.stored
         for chunk in batch:
-            new = int(np.count_nonzero(chunk.verdicts[: chunk.entered] == NEW))
-            tasks.append(partial(self._check_and_keep, chunk, at, new, self.sometimes))
-            at += new
+            tasks.append(partial(self._check_and_keep, chunk, at, self.sometimes))
+            at += chunk.new
         return self.workers.start(tasks)
 
     def _enter(self, batch: list[Chunk]) -> None:
@@ -278,33 +277,42 @@ class NativeSearch:
             [partial(self._enter_own, batch, first, last) for first, last in pairwise(edges)]
         )
         for chunk, handled in zip(batch, zip(*entered, strict=True), strict=True):
-            chunk.entered = min(handled)
-        new = [np.flatnonzero(each.verdicts[: each.entered] == NEW) for each in batch]
-        room = self.log.make_room(sum(map(len, new)))
-        for chunk, places in zip(batch, new, strict=True):
+            chunk.entered = min(count for count, _ in handled)
+            chunk.new = sum(new for _, new in handled)
+        has_room = self.log.make_room(sum(each.new for each in batch))
+        if not has_room or any(each.entered < each.judged for each in batch):
+            self._cut(batch)
+
+    def _cut(self, batch: list[Chunk]) -> None:
+        """Where there is no more memory, say which candidates there was room for."""
+        room = self.log.room
+        for chunk in batch:
+            places = np.flatnonzero(chunk.verdicts[: chunk.entered] == NEW)
             if len(places) > room:
                 chunk.entered = int(places[room])
-            room = max(0, room - len(places))
+            chunk.new = min(len(places), room)
+            room -= chunk.new
 
-    def _enter_own(self, batch: list[Chunk], first: int, last: int) -> list[int]:
-        """Enter what belongs into some partitions; how much of each chunk was handled."""
+    def _enter_own(self, batch: list[Chunk], first: int, last: int) -> list[tuple[int, int]]:
+        """Enter what belongs into some partitions: how much of each chunk was handled, and how many
+        of its candidates are new."""
         handled, going = [], True
         for each in batch:
-            entered = 0
+            entered = 0, 0
             if going:
                 entered = self.visited.enter(first, last, each.prints, each.judged, each.verdicts)
             handled.append(entered)
-            going = going and entered == each.judged
+            going = going and entered[0] == each.judged
         return handled
 
-    def _check_and_keep(self, chunk: Chunk, at: int, new: int, sometimes: int) -> None:
+    def _check_and_keep(self, chunk: Chunk, at: int, sometimes: int) -> None:
         """Evaluate the properties on the states that count, and steps on all transitions; keep the
-        new states, the first at a position; `new` is how many there are.
+        new states, the first at a position.
 
         sometimes: the sometimes properties that are not met so far, as bits.
         """
         count, compiled = chunk.entered, self.compiled
-        if new:
+        if chunk.new:
             self.log.write(
                 at, chunk.out, chunk.parent_of, chunk.begin - chunk.base, chunk.verdicts, count
             )
@@ -322,6 +330,15 @@ class NativeSearch:
             bits, every = compiled.step_invariants, np.ones(count, np.uint8)
             could = self._run(compiled.check_steps, chunk, could, every, bits, chunk.failed_steps)
         chunk.checked = could
+        chunk.new, chunk.per_action, chunk.unmet = self._tally(chunk, count)
+
+    def _tally(self, chunk: Chunk, count: int) -> tuple[int, np.ndarray, int]:
+        """Of the candidates [0, count): how many are new, how many steps each action took, and the
+        properties that none of the new ones has, as bits."""
+        is_new = chunk.verdicts[:count] == NEW
+        per_action = np.bincount(chunk.action_of[:count], weights=chunk.weight_of[:count])
+        unmet = int(np.bitwise_and.reduce(chunk.failed[:count][is_new], initial=-1))
+        return int(np.count_nonzero(is_new)), per_action, unmet
 
     def _count_all(
         self, batch: list[Chunk], checks: list[Future[None]], source: int | None = None
@@ -348,20 +365,20 @@ class NativeSearch:
             count, ending = chunk.judged, partial(self._stop_unjudged, chunk)
         if chunk.entered < count:
             count, ending = chunk.entered, self._stop_for_memory
-        new = np.flatnonzero(chunk.verdicts[:count] == NEW)
-        if len(new) > (room := self.request.max_states - self.log.stored):
-            count, ending = int(new[room]), self._stop_at_bound
+        room = self.request.max_states - self.log.stored
+        if chunk.new > room:
+            new = np.flatnonzero(chunk.verdicts[:count] == NEW)
+            if len(new) > room:
+                count, ending = int(new[room]), self._stop_at_bound
         event = self._event(chunk, count)
         counted = count if event is None else event.at + 1
-        new = new[: np.searchsorted(new, counted)]
-        if self.sometimes and len(new):
-            self.sometimes &= int(np.bitwise_and.reduce(chunk.failed[new]))
-        self.log.add(len(new), source)
-        self.result.per_depth[-1] += len(new)
+        new, per_action, unmet = chunk.new, chunk.per_action, chunk.unmet
+        if counted < chunk.entered or chunk.checked < chunk.entered:
+            new, per_action, unmet = self._tally(chunk, counted)
+        self.sometimes &= unmet
+        self.log.add(new, source)
+        self.result.per_depth[-1] += new
         names = ["init"] if chunk.begin < 0 else self.actions
-        per_action = np.bincount(
-            chunk.action_of[:counted], weights=chunk.weight_of[:counted], minlength=len(names)
-        )
         for name, more in zip(names, per_action, strict=False):
             self.result.per_action[name] += int(more)
         if event is not None:

@@ -37,8 +37,10 @@ class Chunk(SuccessorBuffer):
     rows: where its states are, and `base` the position of the first row there. begin, end: its
     states as positions; done: the end of those that were expanded; count: how many candidates they
     have. judged: how many of these could be judged by constraints and view, up to the first that
-    can't (is_faulty_view: by the view); entered: how many found room in the visited set; checked:
-    of how many the properties could be evaluated.
+    can't (is_faulty_view: by the view); entered: how many found room in the visited set; new: how
+    many of those were new; checked: of how many the properties could be evaluated. per_action: how
+    often each action was taken in all; unmet: the properties that none of the new ones has, as
+    bits.
     """
 
     def __init__(self, room: int, words: int, width: int):
@@ -50,7 +52,8 @@ class Chunk(SuccessorBuffer):
         self.width = width
         self.rows, self.base = self.out, 0
         self.begin = self.end = self.done = self.count = 0
-        self.judged = self.entered = self.checked = 0
+        self.judged = self.entered = self.new = self.checked = 0
+        self.per_action, self.unmet = np.zeros(0), -1
         self.is_faulty_view = False
 
     def enlarge(self, room: int) -> None:

@@ -55,8 +55,8 @@ class StateLog:
         self._firsts, self._sources = array("q"), array("q")
         self.make_room(1, at_least=True)
 
-    def make_room(self, count: int, at_least: bool = False) -> int:
-        """Make room for so many states more; for how many there is, which may be fewer."""
+    def make_room(self, count: int, at_least: bool = False) -> bool:
+        """Make room for so many states more; tells whether there is."""
         needed = self.stored + count
         while len(self._rows) * _SEGMENT < needed:
             segment = self._free.pop() if self._free else self._segment(at_least)
@@ -67,8 +67,12 @@ class StateLog:
             if not self.budget.take(4 * _LINKS, at_least):
                 break
             self._links.append(np.empty(_LINKS, np.uint32))
-        room = min(len(self._rows) * _SEGMENT, len(self._links) * _LINKS) - self.stored
-        return min(room, count)
+        return self.room >= count
+
+    @property
+    def room(self) -> int:
+        """For how many states more there is room."""
+        return min(len(self._rows) * _SEGMENT, len(self._links) * _LINKS) - self.stored
 
     def _segment(self, at_least: bool) -> np.ndarray | None:
         if not self.budget.take(8 * _SEGMENT * self.model.words, at_least):

@@ -57,18 +57,22 @@ class VisitedSet:
 
     def enter(
         self, first: int, last: int, prints: np.ndarray, count: int, verdicts: np.ndarray
-    ) -> int:
+    ) -> tuple[int, int]:
         """Enter those of prints[:count] whose partition is in [first, last), in their order.
 
         prints: uint64, (candidates, width). verdicts[k], which is KNOWN or OUTSIDE, becomes NEW
         where the fingerprint was not in the set; one that is OUTSIDE is not looked at. Returns how
-        many candidates were handled: fewer than `count` if the memory is used up.
+        many candidates were handled, fewer than `count` if the memory is used up, and how many of
+        them became NEW.
         """
-        begin = 0
+        begin = new = 0
         while True:  # until no partition has to grow
-            begin = _enter(self._notes, self.width, first, last, prints, begin, count, verdicts)
+            begin, more = _enter(
+                self._notes, self.width, first, last, prints, begin, count, verdicts
+            )
+            new += more
             if begin == count or not self._grow(int(prints[begin, 0]) >> _SHIFT):
-                return begin
+                return begin, new
 
     def _grow(self, partition: int) -> bool:
         old = self._tables[partition]
@@ -103,7 +107,7 @@ def _prefetch(typing_context, address, position):
 
 
 @kernel(
-    types.int64(
+    types.UniTuple(types.int64, 2)(
         types.int64[:, ::1], types.int64, types.int64, types.int64, _WORDS, types.int64,
         types.int64, types.uint8[::1],
     ),
@@ -111,7 +115,7 @@ def _prefetch(typing_context, address, position):
 def _enter(notes, width, first, last, prints, begin, count, verdicts):
     """See `VisitedSet.enter`; stops also before a candidate whose partition has to grow."""
     own, places = np.empty(count - begin, np.int32), np.empty(count - begin, np.int64)
-    found = 0
+    found = new = 0
     for k in range(begin, count):
         partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
         slots = np.uint64(notes[partition, _SLOTS])
@@ -135,13 +139,14 @@ def _enter(notes, width, first, last, prints, begin, count, verdicts):
         if there != 0:
             continue
         if 5 * (notes[partition, _USED] + 1) > 4 * slots:
-            return np.int64(k)
+            return np.int64(k), new
         notes[partition, _USED] += 1
         put_number(address, width * place, wanted)
         if width == 2:
             put_number(address, 2 * place + 1, np.int64(prints[k, 1]))
         verdicts[k] = NEW
-    return count
+        new += 1
+    return count, new
 
 
 @kernel(types.void(_PRINTS, _PRINTS, types.int64))

@@ -15,7 +15,7 @@ def entered(width: int, prints: np.ndarray, verdicts: np.ndarray, ranges, bound=
     for at in range(0, len(prints), 5_000):
         part, own = prints[at : at + 5_000], verdicts[at : at + 5_000]
         for first, last in ranges:
-            found.append(visited.enter(first, last, part, len(part), own))
+            found.append(visited.enter(first, last, part, len(part), own)[0])
     return found
 
 
@@ -45,8 +45,8 @@ def test_a_full_set_says_where_it_stopped():
     prints = np.random.default_rng(2).integers(1, 2**64, (400_000, 1), np.uint64)
     verdicts, budget = np.zeros(400_000, np.uint8), Budget(2_000_000)
     visited = VisitedSet(1, budget)
-    handled = visited.enter(0, PARTITIONS, prints, 400_000, verdicts)
-    assert handled < 400_000
+    handled, new = visited.enter(0, PARTITIONS, prints, 400_000, verdicts)
+    assert handled == new < 400_000
     assert (verdicts[:handled] == NEW).all()
     assert (verdicts[handled:] == KNOWN).all()
     assert 0.9 * budget.bound < budget.most <= budget.bound
