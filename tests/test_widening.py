@@ -20,6 +20,7 @@ from protocol_lab import (
 )
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
+from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.spec.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.walk import Walk
@@ -97,6 +98,42 @@ def test_only_the_declared_maximum_ends_a_search(engine):
 def test_a_temporal_property_is_judged_on_the_model_with_room():
     result = check_property(spec.bind(), eventually("s.log.length == 5"), fairness="next")
     assert result.verdict == "holds"
+    assert result.model.constants.slots == 8
+
+
+class Sum(Struct):
+    sent: Int8
+
+
+counter = Spec("toy.sum_of_sent", state=Sum)
+
+
+@counter.init
+def zero(s: Sum, c):
+    return TAKEN
+
+
+@counter.action
+def count(s: Sum, c):
+    if s.sent >= 99:
+        return "that is all"
+    s.sent += 1
+    return TAKEN
+
+
+def sum_of_sent(s: State, c: Constants, a: Sum):
+    """How many were sent."""
+    a.sent = s.sent.size
+
+
+spec.refines(counter, sum_of_sent)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_refinement_is_judged_on_the_model_with_room(engine):
+    model = spec.bind()
+    result = check_refinement(model, model.spec.refinements[0], engine=engine, progress=False)
+    assert (result.verdict, result.abstract_distinct) == ("holds", 6)
     assert result.model.constants.slots == 8
 
 

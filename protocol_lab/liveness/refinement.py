@@ -173,6 +173,7 @@ class _NativeSearch(_Search):
         result = self.result
         options = {**options, "keep_states": True}
         explored = explore(self.model, invariants=[], progress=progress, **options)
+        self.model = result.model = explored.model  # which may have more storage
         for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
             setattr(result, each, getattr(explored, each))
         result.compile_seconds = explored.compile_seconds
@@ -229,6 +230,7 @@ class _PlainSearch(_Search):
         known = options_of(SearchRequest)
         own = {name: options[name] for name in options if PYTHON in known[name].supported_by}
         explored = explore(self.model, invariants=[], engine=PYTHON, progress=progress, **own)
+        self.model = result.model = explored.model  # which may have more storage
         for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
             setattr(result, each, getattr(explored, each))
         counted = explored.distinct
