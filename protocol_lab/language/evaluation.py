@@ -74,6 +74,8 @@ def _remedy(error: Exception) -> str:
     if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
         return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"
     said = str(error)
+    if said == "can't set attribute":
+        return "constants stay as they are: keep what changes in the state"
     return next((each for start, each in _REMEDIES.items() if said.startswith(start)), "")
 
 

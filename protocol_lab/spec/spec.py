@@ -85,6 +85,16 @@ class Situation(Declared):
         return self.doc.partition("\n")[0].rstrip(".") or self.name.replace("_", " ")
 
 
+class Registered(list):
+    """All that was declared of one kind, in order. Not the decorator, which is in the singular."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise LabError(
+            "This is the list of what was declared: write the decorator in the singular, such as"
+            " @spec.invariant, @spec.action or @spec.init."
+        )
+
+
 @dataclass(repr=False)
 class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
@@ -107,14 +117,14 @@ class Spec:
     state: type[Struct]
     constants: type = constants_module.NoConstants
     meaning: str = ""
-    actions: list[Action] = field(default_factory=list)
-    inits: list[Action] = field(default_factory=list)
-    invariants: list[Property] = field(default_factory=list)
-    step_invariants: list[Property] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=Registered)
+    inits: list[Action] = field(default_factory=Registered)
+    invariants: list[Property] = field(default_factory=Registered)
+    step_invariants: list[Property] = field(default_factory=Registered)
     sometimes_properties: list[Property] = field(default_factory=list)
-    constraints: list[Property] = field(default_factory=list)
-    situations: list[Situation] = field(default_factory=list)
-    properties: list[TemporalProperty] = field(default_factory=list)
+    constraints: list[Property] = field(default_factory=Registered)
+    situations: list[Situation] = field(default_factory=Registered)
+    properties: list[TemporalProperty] = field(default_factory=Registered)
     refinements: list[Refinement] = field(default_factory=list)
     fairness: list[Fairness] = field(default_factory=list)
     symmetries: list[Symmetry] = field(default_factory=list)
@@ -227,6 +237,10 @@ class Spec:
         self, actions: tuple[Callable | NextStep, ...], each: str | tuple[str, ...], strong: bool
     ) -> None:
         for action in actions:
+            if not callable(action) and not isinstance(action, NextStep):
+                raise LabError(
+                    f"Fairness is of an action, a function, and not of {quoted(action)}."
+                )
             added = Fairness.of(action, each, strong)
             same = (added.name, added.each, added.strong)
             kept = [own for own in self.fairness if (own.name, own.each, own.strong) != same]
@@ -238,6 +252,10 @@ class Spec:
         among: a function of the constants that gives a bitmask; None for all nodes of the kind.
         A wrong claim is noticed by a search that uses it, in the states that it tries first.
         """
+        if not isinstance(node, Node):
+            raise LabError(
+                f"symmetric needs a kind of node, such as Node({quoted(node)}), that a field has."
+            )
         self.symmetries[:] = [each for each in self.symmetries if each.node != node]
         self.symmetries.append(Symmetry(node, among))
 

@@ -56,10 +56,10 @@ class View:
         return bytes(self._data[self._at : self._at + self._layout.size])
 
     def __eq__(self, other: Any) -> bool:
-        return bytes(self) == encode(self._layout, other)
+        return bytes(self) == encode(self._layout, other, self._path)
 
     def __lt__(self, other: Any) -> bool:
-        return bytes(self) < encode(self._layout, other)
+        return bytes(self) < encode(self._layout, other, self._path)
 
     def __hash__(self) -> int:
         return hash(bytes(self))
@@ -118,6 +118,8 @@ class ContainerView(StructView):
 
     def __getattr__(self, name: str) -> Any:
         instead = _INSTEAD.get((self._layout.kind, name))
+        if name in _COUNTERS.values():
+            raise AttributeError(f"{self._path} is {_WHAT[self._layout.kind]}")
         if instead is None:
             super().__getattr__(name)
         raise AttributeError(f"{self._path} has no {name}(): write {instead.format(self._path)}")
@@ -143,6 +145,20 @@ class ContainerView(StructView):
     def __getitem__(self, index: Any) -> Any:
         raise TypeError(f"{self._path} has no index: write {self._path}.items[...]")
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self._layout.kind == "bag":
+            raise TypeError(f"{self._path}: {ITEMS_IN_ORDER}")
+        raise TypeError(f"{self._path} has no index: write {self._path}.items[...]")
+
+    def __add__(self, other: Any) -> Any:
+        raise TypeError(f"{self._path} {why_not_assigned(self._layout.kind)}")
+
+
+_WHAT = {
+    "seq": "a sequence: its helpers are append, truncate and remove_at, and it has a .length",
+    "bag": "a bag: its helpers are add, add_once, take and is_in, and it has a .size",
+}
+"""What to say where a helper of the one is called with the other."""
 
 _INSTEAD = {
     ("seq", "append"): "append({}, item)",
@@ -283,18 +299,24 @@ def read(layout: Any, data: Any, at: int, path: str) -> Any:
 def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     """Store a copy of a value; 0 erases. Raises CapacityExceeded if a number does not fit."""
     if isinstance(data, bytes):
+        if ".items[" in path:
+            raise TypeError(f"{path} can't be changed here: {ITEMS_IN_ORDER}")
         raise TypeError("only actions change a state; look at it here, and return what you find")
     if isinstance(data, memoryview):
         raise TypeError(f"{path}: {ITEMS_IN_ORDER}")
     if not isinstance(layout, IntegerLayout):
-        data[at : at + layout.size] = encode(layout, value)
+        data[at : at + layout.size] = encode(layout, value, path)
         return
     if isinstance(value, str) and layout.kind == "named":
         value = number_named(value, layout.names, path)
     if value is None:
         instead = "NONE, nobody" if layout.kind == "node" else "0, or another number"
         raise TypeError(f"{path} can't be None: store {instead}")
-    if isinstance(value, str | list | tuple | dict | set):
+    if isinstance(value, float):
+        raise TypeError(f"{path} holds a whole number, and {value!r} is none: divide with //")
+    if layout.kind == "nodes" and isinstance(value, list | tuple | set):
+        raise TypeError(f"{path} is a set of nodes: write with_node, without_node, or only(node)")
+    if isinstance(value, str | list | tuple | dict | set | Struct | View):
         raise TypeError(f"{path} holds a number; {value!r} can't be stored there")
     number = int(value)
     if not layout.low <= number <= layout.high:
@@ -309,8 +331,11 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     _CODECS[layout.code].pack_into(data, at, number)
 
 
-def encode(layout: Any, value: Any) -> bytes:
-    """The bytes that a value has in a layout: a view, a Struct value, a number, or 0 for empty."""
+def encode(layout: Any, value: Any, path: str = "this") -> bytes:
+    """The bytes that a value has in a layout: a view, a Struct value, a number, or 0 for empty.
+
+    path: where it is to be stored, for the message of a TypeError.
+    """
     if isinstance(value, View) and value._layout.size == layout.size:
         return bytes(value)
     data = bytearray(layout.size)
@@ -321,8 +346,18 @@ def encode(layout: Any, value: Any) -> bytes:
             if hasattr(value, name):
                 write(part, data, layout.offsets[name], getattr(value, name), name)
     elif value != 0:
-        raise TypeError(f"{value!r} can't be stored as {type(layout).__name__}")
+        raise TypeError(f"{path} {_kind_wanted(layout)}, and {value!r} can't be stored there")
     return bytes(data)
+
+
+def _kind_wanted(layout: ArrayLayout | StructLayout) -> str:
+    """What a place holds that is no number, and how it is filled: part of a sentence."""
+    if isinstance(layout, ArrayLayout):
+        return f"has an item for every {'node' if layout.per_node else 'index'}: assign to one item"
+    if layout.kind != "struct":
+        return why_not_assigned(layout.kind)
+    name = layout.declared.__name__
+    return f"holds a {name}: write {name}({', '.join(f'{each}=...' for each in layout.fields)})"
 
 
 def plain_value(layout: Any, data: Any, at: int = 0) -> Any:

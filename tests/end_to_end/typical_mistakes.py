@@ -1,0 +1,185 @@
+"""Sixty mistakes that people make in a first spec of their own, and what the kit says to each.
+
+`python -m tests.end_to_end.typical_mistakes` prints the table.
+"""
+
+import io
+import sys
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from protocol_lab.cli import main
+
+SPEC = '''
+from typing import Annotated, NamedTuple
+
+from protocol_lab import *
+
+
+class Constants(NamedTuple):
+    servers: Annotated[int, Limits(1, 4, "servers")] = 2
+    slots: Annotated[int, Limits(1, 9, "messages")] = 4
+
+
+Server = Node("servers")
+
+
+class Message(Struct):
+    kind: Named(("ask", "tell"))
+    server: Server
+    number: Int8
+
+
+class State(Struct):
+    leader: Server
+    alive: NodeSet(Server)
+    log: Seq(Int8, "slots")
+    queue: Seq(Message, "slots")
+    msgs: Bag(Message, "slots")
+    votes: Per(Server, Int8)
+    mode: Named(("idle", "busy"))
+    counter: Int8
+
+
+spec = Spec("mistake", State, Constants)
+
+
+@spec.init
+def start(s, c):
+    """The beginning."""
+    s.alive = nodes_up_to(c.servers)
+    return TAKEN
+
+
+@spec.action
+def act(s, c, server: Server):
+    """What happens."""
+    if s.counter >= 1:
+        return "it has happened"
+    BODY
+    s.counter += 1
+    return TAKEN
+
+
+@spec.action
+def receive(s, c, m: Member("msgs")):
+    """A message is received."""
+    RECEIVE
+    take(s.msgs, m)
+    return TAKEN
+
+
+@spec.invariant
+def fine(s, c):
+    """All is well."""
+    INVARIANT
+    return HOLDS
+
+
+# MORE
+'''
+
+B, R, INV, MORE = "BODY", "RECEIVE", "INVARIANT", "# MORE"
+SEND = "add(s.msgs, Message(kind='ask', server=server, number=1))"
+
+MISTAKES: list[tuple[str, str, str]] = [
+    # --- A body of an action: what is written, where, what the message has to say
+    (B, "s.log.push(1)", "log"),
+    (B, "s.log.append(1)", "append(state.log, item)"),
+    (B, "s.log += [1]", "append"),
+    (B, "s.log = [1]", "append"),
+    (B, "s.log[0] = 1", "items"),
+    (B, "s.counter = s.log.pop(0)", "remove_at"),
+    (B, "s.counter = s.log[:2]", "items"),
+    (B, "s.counter = s.log.items[:2]", "can't be sliced"),
+    (B, "s.counter = s.log.items[0]", "no item 0"),
+    (B, "s.counter = s.queue[0].number", "write state.queue.items[...]"),
+    (B, "s.msgs.add(Message(kind='ask'))", "add(state.msgs, item)"),
+    (B, "s.msgs.append(Message(kind='ask'))", "add(state.msgs, item)"),
+    (B, "s.msgs = s.msgs + 1", "add"),
+    (B, "add(s.msgs, Message('ask', server))", "name the fields of Message"),
+    (B, "add(s.msgs, Message(kind='ask', sender=server))", "Message has no field sender"),
+    (B, "add(s.msgs, Message(kind='answer'))", "one of ask, tell"),
+    (B, "add(s.msgs, 3)", "Message"),
+    (B, "add(s.msgs, {'kind': 'ask'})", "Message"),
+    (B, "add(s.msgs, None)", "Message"),
+    (B, "append(s.log, Message(kind='ask'))", "holds a number"),
+    (B, "add(s.log, 1)", "append"),
+    (B, "append(s.msgs, Message(kind='ask'))", "add"),
+    (B, "s.alive.add(server)", "with_node"),
+    (B, "s.alive.remove(server)", "without_node"),
+    (B, "s.counter = 1 if server in s.alive else 0", "contains"),
+    (B, "s.counter = len(s.alive)", "size"),
+    (B, "s.counter = sum(1 for n in s.alive)", "members"),
+    (B, "s.alive = {server}", "only(node)"),
+    (B, "s.alive = with_node(s.alive, 99)", "needs more than 64 bits"),
+    (B, "s.leader = None", "NONE"),
+    (B, "s.leader = 'a'", "number"),
+    (B, "s.votes[0] = 1", "no slot for NONE"),
+    (B, "s.votes[s.leader] = 1", "no slot for NONE"),
+    (B, "s.votes = {1: 2}", "votes"),
+    (B, "s.votes[c.servers + 1] = 1", "no slot 3"),
+    (B, "s.mode = 'sleeping'", "one of idle, busy"),
+    (B, "s.mode = 7", "none of idle (0), busy (1)"),
+    (B, "s.counter = 1000", "int8 holds -128 to 127"),
+    (B, "s.counter = 'one'", "number"),
+    (B, "s.countr = 1", "no field 'countr'"),
+    (B, "s.counter = s.countr", "no field 'countr'"),
+    (B, "s.counter = c.servrs", "no constant 'servrs'"),
+    (B, "c.servers = 3", "constant"),
+    (B, "s.counter = 1 / 2", "//"),
+    (B, "s.counter = random.randint(0, 1)", "random"),
+    (B, "s.counter = undefined_name", "undefined_name"),
+    (B, "return", "return TAKEN or the reason"),
+    (B, "return True", "return TAKEN or the reason"),
+    (B, "s.leader = 1\n    if s.leader == 1:\n        return 'too late'", "guards before"),
+    (R, "m.number += 1", "take the item, and add the changed one"),
+    (R, "m.kind = 'tell'", "take the item, and add the changed one"),
+    (INV, "assert s.counter < 1", "return the reason, as a text"),
+    (INV, "return s.counter < 1", "return HOLDS, or a sentence"),
+    (INV, "s.counter = 0", "only actions change"),
+    (MORE, "@spec.invariants\ndef other(s, c):\n    return HOLDS", "in the singular"),
+    (MORE, "@spec.action\ndef other(s):\n    return TAKEN", "(s, c, ...)"),
+    (MORE, "@spec.action\ndef other(s, c, n):\n    return TAKEN", "say after a colon"),
+    (MORE, "@spec.action\ndef other(s, c, n: int):\n    return TAKEN", "say after a colon"),
+    (MORE, "@spec.action\ndef other(s, c, m: Member('mgs')):\n    return TAKEN", "no field 'mgs'"),
+    (MORE, "@spec.action\ndef act(s, c):\n    return TAKEN", "two functions of the name"),
+    (MORE, "@spec.invariant\ndef other(s):\n    return HOLDS", "function of (s, c)"),
+    (MORE, "class Other(Struct):\n    n: int\n\nclass S2(Struct):\n    o: Other\n\n"
+     "spec.state = S2", "int is no type of a field"),
+    (MORE, "class Other(Struct):\n    n: Int8 = 3", "a field has a type and no value"),
+    (MORE, "Bad = Per('servers', Int8)", "needs a kind of node first"),
+    (MORE, "class S2(Struct):\n    q: Seq(Int8, 'slotss')\n\nspec.state = S2", "slotss"),
+    (MORE, "spec.messages('msgs')", "source="),
+    (MORE, "spec.weakly_fair('act')", "an action, a function"),
+    (MORE, "spec.symmetric('servers')", "Node"),
+]  # fmt: skip
+
+
+def source(where: str, code: str) -> str:
+    """The spec with one mistake in it."""
+    text = SPEC.replace(where, code)
+    for other in (B, R, INV):
+        text = text.replace(other, SEND if other == B and where == R else "pass")
+    return text
+
+
+def said(where: str, code: str, engine: str = "python") -> str:
+    """What `check` says to a spec with this mistake."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "mistake.py"
+        file.write_text(source(where, code), encoding="utf-8")
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(["check", str(file), "--engine", engine])
+        told = err.getvalue().strip() or out.getvalue().strip()
+    return f"({code}) {told}"
+
+
+if __name__ == "__main__":
+    engine = sys.argv[1] if len(sys.argv) > 1 else "python"
+    for where, code, wanted in MISTAKES:
+        line = said(where, code, engine)
+        mark = "" if wanted in line else "   <-----"
+        print(f"{code!r}\n      {line}{mark}")
