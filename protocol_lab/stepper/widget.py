@@ -33,6 +33,7 @@ from protocol_lab.stepper.live import Live
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
+from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
 from protocol_lab.traces.readers import read_pasted
 from protocol_lab.traces.scenarios import Scenario
@@ -442,6 +443,9 @@ class Stepper(anywidget.AnyWidget):
             self._live.ask(
                 "par", lambda stopped: par(challenge, stopped), lambda _: self._refresh_safely()
             )
+
+
+feedback.steppers.append(Stepper)
 
 
 def _content(ending: str, written: str | bytes) -> dict[str, str]:
