@@ -6,6 +6,7 @@ a small message {command: ..., ...}. `view` is what the walk alone says, and com
 learner as anything but one sentence, and the walk stays as it was.
 """
 
+import json
 from base64 import b64encode
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -30,6 +31,7 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
@@ -43,6 +45,8 @@ _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
 _PARTS = (
     "dom.js",
+    "kernel.js",
+    "memory.js",
     "header.js",
     "challenge.js",
     "panels.js",
@@ -87,7 +91,7 @@ class Stepper(anywidget.AnyWidget):
 
     def __init__(
         self,
-        of: Model | Walk | Scenario | Challenge | Result,
+        of: Model | Walk | Scenario | Challenge | Result | Session,
         *,
         invariants: Collection[str] | None = None,
         spoilers: bool = False,
@@ -105,7 +109,8 @@ class Stepper(anywidget.AnyWidget):
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
-        self._session = begin(of, invariants)
+        self._session = of if isinstance(of, Session) else begin(of, invariants)
+        self._origin = origin_of(self._session)
         self._spoilers = spoilers
         self.refresh()
         self.on_msg(self._on_message)
@@ -139,6 +144,8 @@ class Stepper(anywidget.AnyWidget):
             **board(walk, session.watched, self._unfolded),
             "number": self._number,
             "answers": self._answers,
+            "model": self.model_id,
+            "origin": self._origin,
             "notice": self._notice or panel.get("notice", ""),
             "tab": self._tab,
             "panel": panel,
@@ -259,6 +266,7 @@ class Stepper(anywidget.AnyWidget):
             "load": self._load,
             "paste": lambda message: self._begin(read_pasted(message["text"], walk.model)),
             "back": self._back,
+            "resume": self._resume,
             "export": self._write,
             "open": self._open,
             "choose": self._choose,
@@ -295,6 +303,7 @@ class Stepper(anywidget.AnyWidget):
     def _show_session(self, session: Session) -> None:
         """Change to another session, and keep the one that was shown."""
         self._session, self._earlier = session, self._session
+        self._origin = origin_of(session)
         self._aim = ""
         self._options = panels.Options(stage=self._room and Stage(self._room))
 
@@ -305,6 +314,10 @@ class Stepper(anywidget.AnyWidget):
         if self._earlier is None:
             raise LabError("There is no earlier walk to go back to.")
         self._show_session(self._earlier)
+
+    def _resume(self, message: dict) -> None:
+        """Go on from what the page has kept of an earlier walk."""
+        self._show_session(resumed(message["saved"], like=self.walk.model))
 
     def _load(self, message: dict) -> None:
         for each in shipped_scenarios(known_as(self.walk.model.spec)):
@@ -446,6 +459,14 @@ class Stepper(anywidget.AnyWidget):
 
 
 feedback.steppers.append(Stepper)
+
+
+def revived(saved: str) -> str:
+    """Begin a new stepper from what a page has kept of one whose kernel has ended.
+
+    `saved` is JSON. Returns the model's id, by which the page finds it. Raises LabError.
+    """
+    return Stepper(resumed(json.loads(saved))).model_id
 
 
 def _content(ending: str, written: str | bytes) -> dict[str, str]:

@@ -2,11 +2,15 @@
 // sends the learner's commands.
 
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
+const LEISURE = 1000; // after this long a kernel that has nothing to do does not know the stepper
 
-const WAITING =
-  "The kernel does not answer: wait if it is busy; if it has stopped or was restarted, run this cell again.";
+const SETTLED = 300;
 
-function render({ model, el }) {
+const WAITING = "The kernel is busy: this is answered as soon as it is done. Interrupt it if that takes too long.";
+const LOST = "This is where you were; the kernel that knew it has ended.";
+
+function render({ model: widget, el }) {
+  const model = answering(widget);
   const ui = {
     drawer: null,
     format: null,
@@ -26,6 +30,7 @@ function render({ model, el }) {
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
+    offer: region("offer", { role: "status", hidden: true }),
     controls: region("controls", { role: "group", "aria-label": "Walk" }),
     timeline: region("timeline", { role: "slider", tabindex: "0", "data-key": "timeline" }),
     drawer: region("drawer"),
@@ -45,7 +50,7 @@ function render({ model, el }) {
         h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot),
       ),
     ),
-    h("footer", {}, h("div", { class: "ls-over" }, parts.notice, parts.drawer), parts.timeline, parts.controls),
+    h("footer", {}, h("div", { class: "ls-over" }, parts.offer, parts.notice, parts.drawer), parts.timeline, parts.controls),
   );
   el.append(root);
 
@@ -54,10 +59,71 @@ function render({ model, el }) {
 
   // --- Speaking with the kernel ---
 
+  let isLost = false; // the kernel, or its memory of this stepper
+
   function send(message) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => tell(WAITING), PATIENCE);
+    parts.offer.hidden = true;
+    if (isLost) {
+      goOn(message);
+      return;
+    }
+    waiting = setTimeout(miss, LEISURE, LEISURE);
     model.send(message);
+  }
+
+  /** No answer has come so long; says so if it was the learner who asked. */
+  function miss(waited, asked = true) {
+    if (model.isIdle() || !model.isThere()) {
+      lose();
+      return;
+    }
+    if (asked && waited >= PATIENCE) tell(WAITING);
+    waiting = setTimeout(miss, LEISURE, waited + LEISURE, asked);
+  }
+
+  function lose() {
+    clearTimeout(waiting);
+    stop();
+    isLost = true;
+    setTimeout(model.keepWithNotebook, SETTLED); // after JupyterLab has noticed as well
+    offer(LOST, "go on from here", () => goOn());
+  }
+
+  /** Has the kernel begin another stepper where this one stands, and do there what was wanted. */
+  async function goOn(message = { command: "shown" }) {
+    offer("Taking the steps again…");
+    const { tab, spoilers } = model.get("view");
+    const refusal = await model.revive(savedWalk(model.get("view"))).catch((error) => String(error));
+    parts.offer.hidden = true;
+    if (refusal) {
+      offer(refusal, "try again", () => goOn(message));
+      return;
+    }
+    isLost = false;
+    model.send({ command: "open", tab });
+    if (spoilers) model.send({ command: "spoilers", shown: true });
+    if (room) model.send({ command: "room", ...room });
+    model.send({ command: "shown" });
+    if (message.command !== "shown") send(message);
+  }
+
+  /** A sentence with a button, which stays until something is done. */
+  function offer(sentence, label, accept) {
+    const button = label ? h("button", { "data-key": "offer", onclick: accept }, label) : null;
+    parts.offer.replaceChildren(...[h("span", {}, sentence), button].filter(Boolean));
+    parts.offer.hidden = false;
+  }
+
+  /** Offers to go on where this reader was, before the cell was run again. */
+  function offerKept() {
+    const view = model.get("view");
+    const kept = view.answers === 0 && keptWalk(model.place, view);
+    if (!kept) return;
+    const { depth, length } = kept.timeline;
+    offer(`You were at state ${depth} of ${length} here.`, "go on from there", () =>
+      act({ command: "resume", saved: kept }),
+    );
   }
 
   /** A command of the learner's, which ends the playing of a scenario. */
@@ -328,7 +394,9 @@ function render({ model, el }) {
 
   function onView() {
     clearTimeout(waiting);
-    const { notice } = model.get("view");
+    const view = model.get("view");
+    const { notice } = view;
+    if (view.answers > 1) keepWalk(model.place, view);
     tell(notice);
     if (ui.leaving && !notice) ui.drawer = null;
     ui.leaving = false;
@@ -350,8 +418,12 @@ function render({ model, el }) {
   parts.timeline.addEventListener("pointermove", drag);
   onView();
   resized.observe(parts.panel);
+  offerKept();
+  const unwatch = model.watch(lose);
   model.send({ command: "shown" });
+  waiting = setTimeout(miss, LEISURE, LEISURE, false);
   return () => {
+    unwatch();
     clearTimeout(waiting);
     clearTimeout(settling);
     clearInterval(player);
