@@ -510,7 +510,9 @@ def _framed(
         name = start if steps == 0 else f"{abs(steps)} step{'' if abs(steps) == 1 else 's'}"
         name += " before" if steps < 0 else ""
         svg.text(left + x, y - 4, name, size=SIZE, fill=palette.MUTED, text_anchor="middle")
-    _lead_to_states(graph, drawn)
+    if graph.here is not None:
+        _lead_to_states(graph, drawn)
+        _lift_labels(drawn)
     for element in drawn.iter():
         element.attrib.pop("id", None)  # several graphs may stand on one page
         element.attrib.pop("font-family", None)  # the picture's own
@@ -525,22 +527,37 @@ def _framed(
 
 def _lead_to_states(graph: StateGraph, drawn: ElementTree.Element) -> None:
     """Say at each state how a stepper gets there: by its number in the walk, or by steps."""
-    if graph.here is None:
-        return
     for group in _states(drawn):
         k = int(group.findtext(f"{SVG}title", ""))
-        if k in graph.walked:
+        if k == graph.here:
+            group.set("class", "node lab-here")
+        elif k in graph.walked:
             group.set("class", "node lab-moment")
             group.set("data-depth", str(graph.walked[k][-1]))
-        elif k != graph.here and k in graph.came:
+        elif k in graph.came:
             group.set("class", "node lab-reach")
             group.set("data-steps", json.dumps(_steps_to(graph, k)))
 
 
 def _states(drawn: ElementTree.Element) -> list[ElementTree.Element]:
-    return [
-        each for each in drawn.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")
-    ]
+    return [each for each in drawn.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")]
+
+
+def _lift_labels(drawn: ElementTree.Element) -> None:
+    """Put what is written on lines above all lines, on paper, so that none crosses it."""
+    texts = []
+    for group in drawn.iter(f"{SVG}g"):
+        if group.get("class") == "edge":
+            for holder in group.iter():
+                for text in holder.findall(f"{SVG}text"):
+                    holder.remove(text)
+                    text.set("stroke", palette.PAPER)
+                    text.set("stroke-width", "4")
+                    text.set("paint-order", "stroke")
+                    texts.append(text)
+    whole = drawn.find(f"{SVG}g")
+    if whole is not None:
+        whole.extend(texts)
 
 
 def _steps_to(graph: StateGraph, k: int) -> list[str]:

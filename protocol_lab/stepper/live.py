@@ -110,9 +110,7 @@ class Live:
 
         def job(stopped: Callable[[], bool]) -> str | None:
             most = LIMIT if depth else _MOST_STATES
-            return around(
-                model, row, depth or None, path=path, at=at, stopped=stopped, limit=most
-            )
+            return around(model, row, depth or None, path=path, at=at, stopped=stopped, limit=most)
 
         self.ask("graph", job, done)
 

@@ -50,6 +50,7 @@ _PARTS = (
     "header.js",
     "challenge.js",
     "panels.js",
+    "viewer.js",
     "moves.js",
     "lists.js",
     "timeline.js",
@@ -259,6 +260,7 @@ class Stepper(anywidget.AnyWidget):
             "first": lambda _: walk.first(),
             "last": lambda _: walk.last(),
             "go_to": self._go_to,
+            "go_along": self._go_along,
             "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
             "take_over": lambda _: walk.fork(walk.new_name("my way")),
             "switch": lambda message: walk.switch(message["branch"]),
@@ -294,6 +296,16 @@ class Stepper(anywidget.AnyWidget):
         if message["branch"] != self.walk.branch:
             self.walk.switch(message["branch"])
         self.walk.go_to(int(message["depth"]))
+
+    def _go_along(self, message: dict) -> None:
+        """Take several steps; none if one of them can't be taken."""
+        walk, here, branch = self.walk, self.walk.moment, self.walk.branch
+        try:
+            for step in message["steps"]:
+                walk.take(str(step))
+        except LabError:
+            walk.branch, walk.moment = branch, here
+            raise
 
     # --- Another walk ---
 

@@ -344,9 +344,7 @@ def test_of_a_long_branch_the_strip_shows_the_part_around_here():
 
 def graph_nodes(svg):
     root = ElementTree.fromstring(svg)
-    return [
-        each for each in root.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")
-    ]
+    return [each for each in root.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")]
 
 
 @pytest.mark.usefixtures("dot")

@@ -36,9 +36,10 @@ function answering(model) {
     /** JupyterLab saves no widget that it takes for dead: this one is saved with what it shows. */
     async keepWithNotebook() {
       const own = await manager?.get_model?.(model.get("view").model);
-      if (!own) return;
-      delete own.comm; // nothing is sent to where nobody listens
-      own.comm_live = true;
+      for (const each of own ? [own, own.get("layout")].filter(Boolean) : []) {
+        delete each.comm; // nothing is sent to where nobody listens
+        each.comm_live = true;
+      }
     },
 
     /** Begins another stepper in the kernel. Returns "" or a sentence that says why it can't. */

@@ -4,6 +4,8 @@
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
 const LEISURE = 1000; // after this long a kernel that has nothing to do does not know the stepper
 
+const NARROW = 620; // as in the style sheet: there the picture is as high as it needs to be
+const TALL = 2000;
 const SETTLED = 300;
 
 const WAITING = "The kernel is busy: this is answered as soon as it is done. Interrupt it if that takes too long.";
@@ -233,6 +235,8 @@ function render({ model: widget, el }) {
       parts.tabs.replaceChildren(...drawTabs(view, act));
       const before = partsOf(parts.panel.querySelector(".ls-staged svg"));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
+      layDrawing(parts.panel, ui);
+      layCluster(parts.panel, ui);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
       parts.cannot.replaceChildren(...drawCannot(view, ui, act));
@@ -242,7 +246,14 @@ function render({ model: widget, el }) {
       drawDistances(view);
       drawDrawer(view);
     });
-    if (elsewhere && view.tab === "sequence") follow(timeline.depth);
+    const field = parts.panel.querySelector(".ls-field");
+    if (ui.seen !== `${view.tab} ${place}`) scrollTo(field, field?.querySelector(`.ls-sequence [data-depth="${timeline.depth}"]`));
+    ui.seen = `${view.tab} ${place}`;
+    const { svg } = model.get("graph");
+    if (view.tab === "graph" && ui.graph !== svg) {
+      ui.graph = svg; // another drawing: it is looked at from its middle
+      scrollTo(field, field?.querySelector(".lab-here"));
+    }
     drawLine(timeline, view.caption, scrollLeft, clientWidth);
     drawWhole();
   }
@@ -267,7 +278,8 @@ function render({ model: widget, el }) {
 
   /** Tells the kernel, which arranges the picture, once the room has stayed as it is for a moment. */
   function measure() {
-    const { clientWidth: width, clientHeight: height } = parts.panel;
+    const { clientWidth: width, clientHeight } = parts.panel;
+    const height = ui.tall ? TALL : clientHeight;
     const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
     if (!width || known || model.get("view").tab !== "cluster") return;
     room = { width, height };
@@ -275,20 +287,11 @@ function render({ model: widget, el }) {
   }
 
   const resized = new ResizeObserver(() => {
+    ui.tall = root.clientWidth <= NARROW && !ui.presenting;
+    layCluster(parts.panel, ui);
     clearTimeout(settling);
     settling = setTimeout(measure, 120);
   });
-
-  /** Scrolls the sequence to the step that led to this state. */
-  function follow(depth) {
-    const [panel, here] = [".ls-scroll", `.lab-moment[data-depth="${depth}"]`].map((each) =>
-      parts.panel.querySelector(each),
-    );
-    if (!here) return;
-    const [room, box] = [panel.getBoundingClientRect(), here.getBoundingClientRect()];
-    const visible = box.top >= room.top && box.bottom <= room.bottom;
-    if (!visible) panel.scrollTop += box.top - room.top - (room.height - box.height) / 2;
-  }
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
