@@ -16,16 +16,24 @@ class Arrangement:
     """`live`: close together, with names of its parts for movement, the legend apart.
 
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them.
+    `aside`: messages are listed beside the lanes, not under them. `named`: the parts have names for
+    movement also where the picture is not live, in a film.
     """
 
     live: bool = False
     below: bool = False
     narrow: bool = False
     aside: bool = False
+    named: bool = False
+
+    @property
+    def has_names(self) -> bool:
+        """Can the parts of the picture be followed from one to the next?"""
+        return self.live or self.named
 
 
 _IN_FILES = Arrangement()
+IN_FILMS = Arrangement(named=True)
 _CURRENT = ContextVar("arrangement", default=_IN_FILES)
 
 

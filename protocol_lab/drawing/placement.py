@@ -144,13 +144,13 @@ def _narrowest_live(cluster: Cluster) -> float:
 
 
 def _open_part(svg: Svg, name: str, **about: str) -> None:
-    """Start what keeps its name while it moves; on a page only, files stay as they were."""
-    if current().live:
+    """Start what keeps its name while it moves: on a page, and in films."""
+    if current().has_names:
         svg.open_part(name, **about)
 
 
 def _close_part(svg: Svg) -> None:
-    if current().live:
+    if current().has_names:
         svg.close_group()
 
 
