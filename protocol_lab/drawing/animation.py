@@ -6,7 +6,9 @@ pointer over it makes it wait. Where motion is not wanted, and in programs that 
 last frame stands still.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import pairwise
@@ -14,7 +16,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 from zlib import crc32
 
-from protocol_lab.drawing import moves
 from protocol_lab.drawing.film import caption_lines, place, put_caption
 from protocol_lab.drawing.svg import Svg
 from protocol_lab.errors import LabError
@@ -97,10 +98,10 @@ def animated_gif(
         for step in range(_BETWEEN) if moving else ():
             for each in moving:
                 each.at(step / _BETWEEN)
-            add(k, moves.SECONDS / _BETWEEN)
+            add(k, MOVE_SECONDS / _BETWEEN)
         for each in moving:
             each.at(1)
-        add(k, seconds - (moves.SECONDS if moving else 0))
+        add(k, seconds - (MOVE_SECONDS if moving else 0))
     data = BytesIO()
     first, *others = frames
     first.save(
@@ -114,6 +115,102 @@ def animated_gif(
     return data.getvalue()
 
 
+# --- What moves -----------------------------------------------------------------------------
+
+# As in `js/moves.js`, which moves what is on a page.
+MOVE_SECONDS = 0.3
+"""How long a move takes."""
+
+FALL, DROP = 70.0, -14.0
+"""How far a truncated record falls, and from where a new message comes, in the picture's pixels."""
+
+SLIDE, FALLING, APPEARING = "slide", "fall", "appear"
+
+_START = re.compile(r"M(-?[\d.]+) (-?[\d.]+)")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A part that comes from (x, y), relative to where it stands, or falls and is gone."""
+
+    element: ElementTree.Element
+    kind: str
+    x: float = 0
+    y: float = 0
+
+    def at(self, done: float) -> None:
+        """Put the part where it is when this share of the move is done, from 0 to 1."""
+        left, fading = 1 - done, self.kind != SLIDE
+        x, y = (0, FALL * done) if self.kind == FALLING else (self.x * left, self.y * left)
+        self.element.set("transform", f"translate({x:.1f} {y:.1f})")
+        if fading:
+            self.element.set("opacity", f"{left if self.kind == FALLING else done:.2f}")
+
+
+def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]:
+    """What moves when one picture follows another; what falls is added to the second one."""
+    then, found = _parts(before), []
+    for name, now in _parts(after).items():
+        was, kind = then.get(name), now.get("data-kind")
+        if kind == "gap" and was is not None and was.get("data-kind") == "record":
+            gone = deepcopy(was)
+            gone.set("opacity", "0")  # where nothing moves it is gone
+            for each in gone.iter():
+                each.attrib.pop("data-part", None)  # it is no part of this picture
+            now.append(gone)
+            found.append(Move(gone, FALLING))
+        elif was is not None and was.get("data-kind") == kind:
+            found += _slide(was, now)
+        elif kind == "record":
+            found += [move for source in _sources(now, then) for move in _slide(source, now)][:1]
+        elif kind == "message":
+            found.append(Move(now, APPEARING, 0, DROP))
+        elif kind == "flight":
+            found.append(Move(now, APPEARING, 0, float(now.get("data-from", 0))))
+    return found
+
+
+def _slide(was: ElementTree.Element, now: ElementTree.Element) -> Iterator[Move]:
+    start, end = _place(was), _place(now)
+    if start and end and max(abs(start[0] - end[0]), abs(start[1] - end[1])) >= 1:
+        yield Move(now, SLIDE, start[0] - end[0], start[1] - end[1])
+
+
+def _sources(
+    now: ElementTree.Element, then: dict[str, ElementTree.Element]
+) -> Iterator[ElementTree.Element]:
+    """Equal records at the same offset of other nodes, from which a new one was fetched."""
+    kind, same = "record", now.get("data-same")
+    for each in then.values():
+        if (each.get("data-kind"), each.get("data-same")) != (kind, same):
+            continue
+        if each.get("data-lane") != now.get("data-lane"):
+            yield each
+
+
+def _parts(picture: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """The named parts of a picture; a name that stands twice names nothing."""
+    named: dict[str, list[ElementTree.Element]] = {}
+    for each in picture.iter():
+        if name := each.get("data-part"):
+            named.setdefault(name, []).append(each)
+    return {name: each[0] for name, each in named.items() if len(each) == 1}
+
+
+def _place(part: ElementTree.Element) -> tuple[float, float] | None:
+    """Where the first shape of a part begins."""
+    for each in part.iter():
+        for x, y in (("x", "y"), ("x1", "y1"), ("cx", "cy")):
+            if each.get(x) is not None:
+                return float(each.get(x)), float(each.get(y))
+        if start := _START.match(each.get("d", "")):
+            return float(start[1]), float(start[2])
+    return None
+
+
+# --- Frames ---------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class _Film:
     """All frames, what moves at the beginning of each, and the size that suffices for them."""
@@ -123,7 +220,7 @@ class _Film:
     width: float
     height: float
     top: float
-    moves: list[list[moves.Move]]
+    moves: list[list[Move]]
 
     @classmethod
     def of(cls, pictures: Sequence[str], captions: Sequence[str]) -> "_Film":
@@ -138,7 +235,7 @@ class _Film:
                 " go back to an earlier one."
             )
         drawn = [ElementTree.fromstring(each) for each in pictures]
-        moving = [[], *(moves.moves(before, after) for before, after in pairwise(drawn))]
+        moving = [[], *(moves(before, after) for before, after in pairwise(drawn))]
         boxes = [each.get("viewBox", "").split() for each in drawn]
         width = max(float(box[2]) for box in boxes)
         lines = max(len(caption_lines(each, width - _BADGE)) for each in captions)
@@ -160,13 +257,13 @@ def _css(name: str, count: int, seconds: float) -> str:
     What moves in it does so at the beginning of that part, and has the same delay.
     """
     whole = count * seconds
-    moved = f"{100 * moves.SECONDS / whole:.4f}%"
+    moved = f"{100 * MOVE_SECONDS / whole:.4f}%"
     from_there = "transform:translate(var(--x),var(--y))"
     frames = {
-        moves.SLIDE: f"0%{{{from_there}}}{moved},100%{{transform:none}}",
-        moves.APPEARING: f"0%{{opacity:0;{from_there}}}{moved},100%{{opacity:1;transform:none}}",
-        moves.FALLING: f"0%{{opacity:1;transform:none}}{moved},100%"
-        f"{{opacity:0;transform:translate(0,{moves.FALL:g}px)}}",
+        SLIDE: f"0%{{{from_there}}}{moved},100%{{transform:none}}",
+        APPEARING: f"0%{{opacity:0;{from_there}}}{moved},100%{{opacity:1;transform:none}}",
+        FALLING: f"0%{{opacity:1;transform:none}}{moved},100%"
+        f"{{opacity:0;transform:translate(0,{FALL:g}px)}}",
     }
     kinds = "".join(
         f"@keyframes {name}-{kind}{{{steps}}}"

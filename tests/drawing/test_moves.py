@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
+from protocol_lab.drawing.animation import APPEARING, FALLING, SLIDE, moves
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
-from protocol_lab.drawing.moves import APPEARING, FALLING, SLIDE, moves
 from protocol_lab.drawing.picture_exports import to_animated_svg, to_gif
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.traces.scenarios import parse_scenario, play
