@@ -10,14 +10,14 @@ from IPython.display import HTML, Markdown
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
-from protocol_lab.drawing.pictures import caption, picture_strip
+from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import Stepper
-from protocol_lab.stepper.static_view import image_html, static_html, wide_image_html
+from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.teaching.overview import progress
 from protocol_lab.traces.scenarios import (

@@ -6,7 +6,7 @@ import ipywidgets as widgets
 
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
 from protocol_lab import contains, only
-from protocol_lab.stepper.static_view import image_html
+from protocol_lab.drawing.pictures import image_html
 
 MOST = 6
 TITLE = "Pick bookies, and see whether they cover the cohort"

@@ -11,10 +11,9 @@ from kafka_spec.replication.model import Constants, State, presumes_leadership
 from kafka_spec.replication.properties import holds_committed
 from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.drawing.pictures import caption, picture_strip
+from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
-from protocol_lab.stepper.static_view import image_html, wide_image_html
 from protocol_lab.traces.scenarios import bound_model, play
 from protocol_lab.traces.walk import Moment, Walk
 

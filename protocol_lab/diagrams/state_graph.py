@@ -4,6 +4,7 @@ States stand in columns by their distance from where the drawing starts. Only wh
 drawn: beyond a few hundred states one sentence says what to do instead.
 """
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,21 +16,22 @@ import graphviz
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.errors import LabError
+from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import evaluate, initial, successors
+from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, initial
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
-from protocol_lab.traces.walk import Walk
+from protocol_lab.traces.walk import Moment, Walk
 from protocol_lab.visible_text import visible
 
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
 MOST_LINES = 5
 MARGIN, SIZE, LINE = 14, 11, 15
-STEP_WIDTH = 130
+STEP_WIDTH, EDGE_SIZE = 130, 11  # of the steps that are written on lines
+BEFORE = 3  # states of a walk that are drawn before the one shown
 LINE_STYLES = (
     (palette.INK, "solid"),
     (palette.ACCENT, "dashed"),
@@ -48,9 +50,11 @@ class StateGraph:
 
     depths[k]: steps from the start to state k. edges: (from, to) -> the names of the actions that
     lead there. `starts` are the states the search began with. `more` holds the states whose steps
-    were not followed, because the depth was bounded. For the drawing around a state of a walk:
-    `here` is that state, `labels` the steps that lead from it, and `visited` the numbers that
-    states have in the walk. `loop` holds the states of a lasso's loop.
+    were not followed, because the depth was bounded, and `full` those from which a step leads for
+    which the model has no room. `came`: the state and step by which one was found. `is_part`: there
+    are more states than were kept. For the drawing around a state of a walk: `here` is that
+    state, `labels` the steps that lead from it, and `walked` the numbers that states have in the
+    walk. `loop` holds the states of a lasso's loop.
     """
 
     model: Model
@@ -61,7 +65,10 @@ class StateGraph:
     more: set[int] = field(default_factory=set)
     here: int | None = None
     labels: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    visited: dict[int, list[int]] = field(default_factory=dict)
+    walked: dict[int, list[int]] = field(default_factory=dict)
+    full: set[int] = field(default_factory=set)
+    came: dict[int, tuple[int, Attempt]] = field(default_factory=dict)
+    is_part: bool = False
     loop: set[int] = field(default_factory=set)
 
 
@@ -78,7 +85,8 @@ def around(
     row: bytes,
     depth: int | None = None,
     *,
-    visited: Sequence[bytes] = (),
+    path: Sequence[Moment] = (),
+    at: int = 0,
     label: Callable[[Model, bytes], str] | None = None,
     invariants: Iterable[str] | None = None,
     limit: int = LIMIT,
@@ -86,31 +94,54 @@ def around(
 ) -> str | None:
     """The states around one of a walk, as SVG text, with the steps that lead from it.
 
-    depth: at most that many steps away (None: as many as stay within `limit` states). visited: the
-    states of the walk, whose numbers are written on them. label, invariants: as in `state_graph`.
-    stopped: asked between states; None is returned if it says so. Raises TooManyStates, or
-    LabError if there is no Graphviz.
+    depth: at most that many steps away (None: as many as stay within `limit` states). path: the
+    moments of the walk's branch, which are marked, and `at` the depth of the one shown; the last
+    few before it are drawn as well. label, invariants: as in `state_graph`. stopped: asked between
+    states; None is returned if it says so. A state's group has `data-depth`, its number in the
+    walk, or `data-steps`, the steps from here as JSON. Raises TooManyStates for a depth with more
+    states than `limit`, or LabError if there is no Graphviz.
     """
     try:
         try:
             graph = reachable(model, row, depth, limit=limit, stopped=stopped)
         except TooManyStates as error:
-            if depth is not None or error.depth == 0:
+            if depth is not None:
                 raise
-            graph, depth = _up_to(error.graph, error.depth), error.depth
+            depth = max(1, error.depth)
+            graph = _up_to(error.graph, depth)
+            graph.is_part = error.depth < 1
     except _Stopped:
         return None
     graph.here = 0
     numbers = {each: k for k, each in enumerate(graph.rows)}
-    for k, each in enumerate(visited, 1):
-        if each in numbers:
-            graph.visited.setdefault(numbers[each], []).append(k)
-    for each in successors(model, row):
-        if each.row in numbers:
+    _add_before(graph, numbers, path[: at - 1])
+    for moment in path:
+        if moment.row in numbers:
+            graph.walked.setdefault(numbers[moment.row], []).append(moment.depth)
+    for each in attempts(model, row):
+        if each.taken and each.row in numbers:
             step = step_of(model, row, each.action, each.args).text
             graph.labels.setdefault((0, numbers[each.row]), []).append(step)
     title = f"{spec_title(model.spec.name)}: {_extent(row, depth)}"
     return draw_graph(graph, label, invariants=invariants, title=title)
+
+
+def _add_before(graph: StateGraph, numbers: dict[bytes, int], before: Sequence[Moment]) -> None:
+    """Add the last states that led here and are not in the graph, each a column further left."""
+    after = 0
+    for k, moment in enumerate(reversed(before[-BEFORE:]), 1):
+        if moment.row in numbers:
+            break
+        number = numbers[moment.row] = len(graph.rows)
+        graph.rows.append(moment.row)
+        graph.depths.append(-k)
+        taken = next(
+            each
+            for each in attempts(graph.model, moment.row)
+            if each.taken and each.row == graph.rows[after]
+        )
+        graph.edges[number, after] = [taken.action.name]
+        after = number
 
 
 def state_graph(
@@ -210,13 +241,22 @@ def reachable(
         if stopped is not None and stopped():
             raise _Stopped
         source = waiting.popleft()
-        for each in successors(model, graph.rows[source]):
+        for each in attempts(model, graph.rows[source]):
+            if isinstance(each.error, CapacityExceeded):
+                graph.full.add(source)
+            elif each.error is not None:
+                raise each.error
+            if not each.taken:
+                continue
             if _is_outside(model, each.row):
                 continue
             if each.row not in numbers and graph.depths[source] == depth:
                 graph.more.add(source)
                 continue
+            is_new = each.row not in numbers
             target = number_of(each.row, graph.depths[source] + 1)
+            if is_new:
+                graph.came[target] = source, each
             names = graph.edges.setdefault((source, target), [])
             if each.action.name not in names:
                 names.append(each.action.name)
@@ -229,7 +269,11 @@ def _up_to(graph: StateGraph, depth: int) -> StateGraph:
     inner = {pair: names for pair, names in graph.edges.items() if graph.depths[pair[0]] < depth}
     last = {k for k in range(count) if graph.depths[k] == depth}
     return replace(
-        graph, rows=graph.rows[:count], depths=graph.depths[:count], edges=inner, more=last
+        graph,
+        rows=graph.rows[:count],
+        depths=graph.depths[:count],
+        edges={pair: names for pair, names in inner.items() if max(pair) < count},
+        more=last,
     )
 
 
@@ -262,7 +306,11 @@ def draw_graph(
             "fontcolor": palette.INK,
             "color": palette.MUTED,
         },
-        edge_attr={"fontname": "Arial", "fontsize": "9", "fontcolor": palette.INK},
+        edge_attr={
+            "fontname": "Arial",
+            "fontsize": str(9 if graph.here is None else EDGE_SIZE),
+            "fontcolor": palette.INK,
+        },
     )
     _add_states(dot, graph, label, broken)
     for (source, target), names in drawn.items():
@@ -278,8 +326,15 @@ def draw_graph(
             style=style,
             constraint="true" if forward else "false",
             arrowsize="0.55" if forward else "0.4",
+            **({"penwidth": "3"} if _is_walked(graph, source, target) else {}),
         )
     return _framed(graph, _render(dot), styles, broken, title, len(graph.edges) - len(drawn))
+
+
+def _is_walked(graph: StateGraph, source: int, target: int) -> bool:
+    """Is this a step of the walk, from one of its states to the next?"""
+    before, after = (graph.walked.get(k, []) for k in (source, target))
+    return any(depth + 1 in after for depth in before)
 
 
 def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int) -> str:
@@ -287,7 +342,9 @@ def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int)
     if graph.here is None:
         return kind if edges <= MOST_LABELLED_EDGES else ""
     steps = [
-        line for step in graph.labels.get(pair, []) for line in wrap(_readable(step), STEP_WIDTH, 9)
+        line
+        for step in graph.labels.get(pair, [])
+        for line in wrap(_readable(step), STEP_WIDTH, EDGE_SIZE)
     ]
     return graphviz.escape(visible("\n".join(steps))).replace("\n", "\\n")
 
@@ -376,8 +433,8 @@ def _add_states(
 def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str, str]:
     """How a state looks: the shape says what the words say too."""
     style = {"shape": "box", "style": "rounded,filled", "fillcolor": palette.PAPER}
-    if graph.here is not None and k != graph.here and k in graph.visited:
-        text = f"visited: {_numbers('state', graph.visited[k])}\n{text}".strip()
+    if graph.here is not None and k != graph.here and k in graph.walked:
+        text = f"visited: {_numbers('state', graph.walked[k])}\n{text}".strip()
         style |= {"fillcolor": palette.HERE, "color": palette.ACCENT, "penwidth": "1.6"}
     if k in graph.loop:
         text = f"↻ {text}"
@@ -386,6 +443,8 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
         start = "start" if graph.here is None else "▶ you are here"
         text = f"{start}\n{text}".strip()
         style |= {"peripheries": "2", "color": palette.ACCENT, "penwidth": "1.6"}
+    if k in graph.full:
+        text += "\n⚠ no room for a step"
     if k in graph.more:
         text += "\n…"
     if broken:
@@ -448,8 +507,12 @@ def _framed(
     left, y = (width - own_width) / 2, _draw_legend(svg, styles, y + 18, width) + 18
     for steps, x in _columns(graph, drawn).items():
         start = "start" if graph.here is None else "here"
-        name = start if steps == 0 else f"{steps} step{'' if steps == 1 else 's'}"
+        name = start if steps == 0 else f"{abs(steps)} step{'' if abs(steps) == 1 else 's'}"
+        name += " before" if steps < 0 else ""
         svg.text(left + x, y - 4, name, size=SIZE, fill=palette.MUTED, text_anchor="middle")
+    if graph.here is not None:
+        _lead_to_states(graph, drawn)
+        _lift_labels(drawn)
     for element in drawn.iter():
         element.attrib.pop("id", None)  # several graphs may stand on one page
         element.attrib.pop("font-family", None)  # the picture's own
@@ -462,10 +525,55 @@ def _framed(
     return svg.document(width, y + own_height + 6, title, count)
 
 
+def _lead_to_states(graph: StateGraph, drawn: ElementTree.Element) -> None:
+    """Say at each state how a stepper gets there: by its number in the walk, or by steps."""
+    for group in _states(drawn):
+        k = int(group.findtext(f"{SVG}title", ""))
+        if k == graph.here:
+            group.set("class", "node lab-here")
+        elif k in graph.walked:
+            group.set("class", "node lab-moment")
+            group.set("data-depth", str(graph.walked[k][-1]))
+        elif k in graph.came:
+            group.set("class", "node lab-reach")
+            group.set("data-steps", json.dumps(_steps_to(graph, k)))
+
+
+def _states(drawn: ElementTree.Element) -> list[ElementTree.Element]:
+    return [each for each in drawn.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")]
+
+
+def _lift_labels(drawn: ElementTree.Element) -> None:
+    """Put what is written on lines above all lines, on paper, so that none crosses it."""
+    texts = []
+    for group in drawn.iter(f"{SVG}g"):
+        if group.get("class") == "edge":
+            for holder in group.iter():
+                for text in holder.findall(f"{SVG}text"):
+                    holder.remove(text)
+                    text.set("stroke", palette.PAPER)
+                    text.set("stroke-width", "4")
+                    text.set("paint-order", "stroke")
+                    texts.append(text)
+    whole = drawn.find(f"{SVG}g")
+    if whole is not None:
+        whole.extend(texts)
+
+
+def _steps_to(graph: StateGraph, k: int) -> list[str]:
+    """The steps by which a state was found from the first one."""
+    steps: list[str] = []
+    while k in graph.came:
+        source, each = graph.came[k]
+        steps.insert(0, step_of(graph.model, graph.rows[source], each.action, each.args).text)
+        k = source
+    return steps
+
+
 def _columns(graph: StateGraph, drawn: ElementTree.Element) -> dict[int, float]:
     """Where the states of each number of steps stand in Graphviz's drawing."""
     columns = {}
-    for group in drawn.iterfind(f".//{SVG}g[@class='node']"):
+    for group in _states(drawn):
         number, text = group.findtext(f"{SVG}title"), group.find(f".//{SVG}text")
         if number is not None and text is not None:
             columns[graph.depths[int(number)]] = float(text.get("x", 0)) + PAD
@@ -481,6 +589,11 @@ def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
         text += f" {loops} states have steps that change nothing, which are not drawn."
     if graph.loop:
         text += f" The run goes round for ever through what is marked ↻ ({len(graph.loop)})."
+    if graph.is_part:
+        text += " There are more states one step away than are drawn."
+    if graph.full:
+        text += f" From {len(graph.full)}, marked with ⚠, a step leads further for which the model"
+        text += " has no room: a larger constant gives it some."
     if graph.more:
         text += f" {len(graph.more)} states, marked with …, lead further."
     if broken:

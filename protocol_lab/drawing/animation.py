@@ -1,13 +1,17 @@
 """Animates pictures with captions, as an animated SVG or a GIF.
 
 The SVG needs no script and no player: CSS inside it shows one frame after the other, in a browser
-and where a page or a slide includes it as an image. The pointer over it makes it wait. Where
-motion is not wanted, and in programs that don't know CSS, the last frame stands still.
+and where a page or a slide includes it as an image. What a step changes moves for a moment. The
+pointer over it makes it wait. Where motion is not wanted, and in programs that don't know CSS, the
+last frame stands still.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 from zlib import crc32
@@ -23,6 +27,7 @@ MOST_FRAMES = 100
 """Longer ones nobody watches, and they take long to make."""
 
 _MARGIN, _LINE, _BADGE, _GIF_COLORS = 14, 18, 60, 64
+_BETWEEN = 5  # pictures of a move in a GIF
 
 
 def animated_svg(
@@ -44,8 +49,12 @@ def animated_svg(
     svg.raw(f"<style>{_css(name, count, seconds)}</style>")
     for k in range(count):
         hidden = "" if k == count - 1 else ' visibility="hidden"'
-        delay = f"{(k - count) * seconds:g}s"
-        svg.raw(f'<g class="{name}" style="animation-delay: {delay}"{hidden}>')
+        delay = f"animation-delay: {(k - count) * seconds:g}s"
+        for each in film.moves[k]:
+            kept = each.element.get("class", "")
+            each.element.set("class", f"{kept} {name}-{each.kind}".strip())
+            each.element.set("style", f"--x: {each.x:g}px; --y: {each.y:g}px; {delay}")
+        svg.raw(f'<g class="{name}" style="{delay}"{hidden}>')
         film.put(svg, k)
         svg.raw("</g>")
     described = " ".join(f"{k}. {caption}" for k, caption in enumerate(captions, 1))
@@ -65,8 +74,10 @@ def animated_gif(
     from PIL import Image
 
     fonts = Path(get_data_path()) / "fonts" / "ttf"
-    film, frames = _Film.of(pictures, captions), []
-    for k in range(len(pictures)):
+    film = _Film.of(pictures, captions)
+    frames, durations = [], []
+
+    def add(k: int, shown: float) -> None:
         svg = Svg()
         film.put(svg, k)
         png = resvg_py.svg_to_bytes(
@@ -81,6 +92,16 @@ def animated_gif(
         )
         frame = Image.open(BytesIO(png)).convert("RGB")
         frames.append(frame.quantize(_GIF_COLORS, dither=Image.Dither.NONE))
+        durations.append(round(shown * 1000))
+
+    for k, moving in enumerate(film.moves):
+        for step in range(_BETWEEN) if moving else ():
+            for each in moving:
+                each.at(step / _BETWEEN)
+            add(k, MOVE_SECONDS / _BETWEEN)
+        for each in moving:
+            each.at(1)
+        add(k, seconds - (MOVE_SECONDS if moving else 0))
     data = BytesIO()
     first, *others = frames
     first.save(
@@ -88,21 +109,118 @@ def animated_gif(
         format="GIF",
         save_all=True,
         append_images=others,
-        duration=round(seconds * 1000),
+        duration=durations,
         loop=0,
     )
     return data.getvalue()
 
 
+# --- What moves -----------------------------------------------------------------------------
+
+# As in `js/moves.js`, which moves what is on a page.
+MOVE_SECONDS = 0.3
+"""How long a move takes."""
+
+FALL, DROP = 70.0, -14.0
+"""How far a truncated record falls, and from where a new message comes, in the picture's pixels."""
+
+SLIDE, FALLING, APPEARING = "slide", "fall", "appear"
+
+_START = re.compile(r"M(-?[\d.]+) (-?[\d.]+)")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A part that comes from (x, y), relative to where it stands, or falls and is gone."""
+
+    element: ElementTree.Element
+    kind: str
+    x: float = 0
+    y: float = 0
+
+    def at(self, done: float) -> None:
+        """Put the part where it is when this share of the move is done, from 0 to 1."""
+        left, fading = 1 - done, self.kind != SLIDE
+        x, y = (0, FALL * done) if self.kind == FALLING else (self.x * left, self.y * left)
+        self.element.set("transform", f"translate({x:.1f} {y:.1f})")
+        if fading:
+            self.element.set("opacity", f"{left if self.kind == FALLING else done:.2f}")
+
+
+def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]:
+    """What moves when one picture follows another; what falls is added to the second one."""
+    then, found = _parts(before), []
+    for name, now in _parts(after).items():
+        was, kind = then.get(name), now.get("data-kind")
+        if kind == "gap" and was is not None and was.get("data-kind") == "record":
+            gone = deepcopy(was)
+            gone.set("opacity", "0")  # where nothing moves it is gone
+            for each in gone.iter():
+                each.attrib.pop("data-part", None)  # it is no part of this picture
+            now.append(gone)
+            found.append(Move(gone, FALLING))
+        elif was is not None and was.get("data-kind") == kind:
+            found += _slide(was, now)
+        elif kind == "record":
+            found += [move for source in _sources(now, then) for move in _slide(source, now)][:1]
+        elif kind == "message":
+            found.append(Move(now, APPEARING, 0, DROP))
+        elif kind == "flight":
+            found.append(Move(now, APPEARING, 0, float(now.get("data-from", 0))))
+    return found
+
+
+def _slide(was: ElementTree.Element, now: ElementTree.Element) -> Iterator[Move]:
+    start, end = _place(was), _place(now)
+    if start and end and max(abs(start[0] - end[0]), abs(start[1] - end[1])) >= 1:
+        yield Move(now, SLIDE, start[0] - end[0], start[1] - end[1])
+
+
+def _sources(
+    now: ElementTree.Element, then: dict[str, ElementTree.Element]
+) -> Iterator[ElementTree.Element]:
+    """Equal records at the same offset of other nodes, from which a new one was fetched."""
+    kind, same = "record", now.get("data-same")
+    for each in then.values():
+        if (each.get("data-kind"), each.get("data-same")) != (kind, same):
+            continue
+        if each.get("data-lane") != now.get("data-lane"):
+            yield each
+
+
+def _parts(picture: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """The named parts of a picture; a name that stands twice names nothing."""
+    named: dict[str, list[ElementTree.Element]] = {}
+    for each in picture.iter():
+        if name := each.get("data-part"):
+            named.setdefault(name, []).append(each)
+    return {name: each[0] for name, each in named.items() if len(each) == 1}
+
+
+def _place(part: ElementTree.Element) -> tuple[float, float] | None:
+    """Where the first shape of a part begins."""
+    for each in part.iter():
+        for x, y in (("x", "y"), ("x1", "y1"), ("cx", "cy")):
+            if each.get(x) is not None:
+                return float(each.get(x)), float(each.get(y))
+        if start := _START.match(each.get("d", "")):
+            return float(start[1]), float(start[2])
+    return None
+
+
+# --- Frames ---------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class _Film:
-    """All frames, and the size that suffices for each of them."""
+    """All frames, what moves at the beginning of each, and the size that suffices for them."""
 
-    pictures: list[str]
+    pictures: list[ElementTree.Element]
     captions: list[str]
     width: float
     height: float
     top: float
+    moves: list[list[Move]]
 
     @classmethod
     def of(cls, pictures: Sequence[str], captions: Sequence[str]) -> "_Film":
@@ -116,27 +234,47 @@ class _Film:
                 f"An animation shows up to {MOST_FRAMES} moments, and there are {len(pictures)}:"
                 " go back to an earlier one."
             )
-        boxes = [ElementTree.fromstring(each).get("viewBox", "").split() for each in pictures]
+        drawn = [ElementTree.fromstring(each) for each in pictures]
+        moving = [[], *(moves(before, after) for before, after in pairwise(drawn))]
+        boxes = [each.get("viewBox", "").split() for each in drawn]
         width = max(float(box[2]) for box in boxes)
         lines = max(len(caption_lines(each, width - _BADGE)) for each in captions)
         top = _MARGIN + _LINE * max(lines, 2)
         height = top + max(float(box[3]) for box in boxes) + _MARGIN
-        return cls(list(pictures), list(captions), width + 2 * _MARGIN, height, top)
+        return cls(drawn, list(captions), width + 2 * _MARGIN, height, top, moving)
 
     def put(self, svg: Svg, k: int) -> None:
         """Draw the frame of this number, counted from 0."""
         most = self.width - 2 * _MARGIN
         lines = caption_lines(self.captions[k], most - _BADGE)
         put_caption(svg, _MARGIN, _MARGIN - 4, f"{k + 1} of {len(self.pictures)}", lines)
-        place(svg, ElementTree.fromstring(self.pictures[k]), _MARGIN, self.top, most)
+        place(svg, self.pictures[k], _MARGIN, self.top, most)
 
 
 def _css(name: str, count: int, seconds: float) -> str:
-    """Every frame is seen in one part of the film's time; its delay says in which."""
+    """Every frame is seen in one part of the film's time; its delay says in which.
+
+    What moves in it does so at the beginning of that part, and has the same delay.
+    """
+    whole = count * seconds
+    moved = f"{100 * MOVE_SECONDS / whole:.4f}%"
+    from_there = "transform:translate(var(--x),var(--y))"
+    frames = {
+        SLIDE: f"0%{{{from_there}}}{moved},100%{{transform:none}}",
+        APPEARING: f"0%{{opacity:0;{from_there}}}{moved},100%{{opacity:1;transform:none}}",
+        FALLING: f"0%{{opacity:1;transform:none}}{moved},100%"
+        f"{{opacity:0;transform:translate(0,{FALL:g}px)}}",
+    }
+    kinds = "".join(
+        f"@keyframes {name}-{kind}{{{steps}}}"
+        f".{name}-{kind}{{animation:{name}-{kind} {whole:g}s ease-in-out infinite}}"
+        for kind, steps in frames.items()
+    )
+    every = ",".join([f".{name}", *(f".{name}-{kind}" for kind in frames)])
     return (
         f"@keyframes {name}{{0%{{visibility:visible}}{100 / count:.4f}%,100%"
         f"{{visibility:{'visible' if count == 1 else 'hidden'}}}}}"
-        f".{name}{{animation:{name} {count * seconds:g}s step-end infinite}}"
-        f"svg:hover>.{name}{{animation-play-state:paused}}"
-        f"@media (prefers-reduced-motion:reduce){{.{name}{{animation:none}}}}"
+        f".{name}{{animation:{name} {whole:g}s step-end infinite}}{kinds}"
+        f"svg:hover :is({every}){{animation-play-state:paused}}"
+        f"@media (prefers-reduced-motion:reduce){{{every}{{animation:none}}}}"
     )

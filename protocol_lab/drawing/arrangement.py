@@ -16,14 +16,24 @@ class Arrangement:
     """`live`: close together, with names of its parts for movement, the legend apart.
 
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
+    `aside`: messages are listed beside the lanes, not under them. `named`: the parts have names for
+    movement also where the picture is not live, in a film.
     """
 
     live: bool = False
     below: bool = False
     narrow: bool = False
+    aside: bool = False
+    named: bool = False
+
+    @property
+    def has_names(self) -> bool:
+        """Can the parts of the picture be followed from one to the next?"""
+        return self.live or self.named
 
 
 _IN_FILES = Arrangement()
+IN_FILMS = Arrangement(named=True)
 _CURRENT = ContextVar("arrangement", default=_IN_FILES)
 
 
@@ -47,16 +57,20 @@ def best(
 ) -> tuple[Arrangement, tuple[float, float]]:
     """The live arrangement in which a picture is largest in a room, and its size there.
 
-    `measure()` gives the width and height of what is drawn in the current arrangement.
+    Where none fits at its own size, below which type can't be read, one that is as wide as the room
+    is better than one that would have to be scrolled sideways. `measure()` gives the width and
+    height of what is drawn in the current arrangement.
     """
     found = []
-    for below, narrow in product((False, True), repeat=2):
-        arrangement = Arrangement(True, below, narrow)
+    for below, narrow, aside in product((False, True), repeat=3):
+        arrangement = Arrangement(True, below, narrow, aside)
         with arranged(arrangement):
             size = measure()
-        scale = min(room[0] / size[0], room[1] / size[1])
-        found.append((scale, not below, not narrow, arrangement, size))
-    *_, arrangement, size = max(found, key=lambda each: each[:3])
+        across, down = room[0] / size[0], room[1] / size[1]
+        fits = min(across, down)
+        rank = (1.0, fits) if fits >= 1 else (min(across, 1) - 1, down)
+        found.append((rank, not aside, not below, not narrow, arrangement, size))
+    *_, arrangement, size = max(found, key=lambda each: each[:4])
     return arrangement, size
 
 

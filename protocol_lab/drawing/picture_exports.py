@@ -1,6 +1,7 @@
 """Exports a walk as pictures, and lists all formats that a walk can be exported to."""
 
 from protocol_lab.drawing.animation import animated_gif, animated_svg
+from protocol_lab.drawing.arrangement import IN_FILMS, arranged
 from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.traces.text_exports import FORMATS as TEXT_FORMATS
@@ -39,7 +40,9 @@ FORMATS: dict[str, Format] = TEXT_FORMATS | {
 
 def _frames(walk: Walk) -> tuple[list[str], list[str]]:
     moments = walk.moment.path()
+    with arranged(IN_FILMS):
+        pictures = [moment_picture(walk.model, moment) for moment in moments]
     return (
-        [moment_picture(walk.model, moment) for moment in moments],
+        pictures,
         [caption(walk.model, moment) for moment in moments],
     )

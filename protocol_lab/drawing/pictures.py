@@ -1,6 +1,8 @@
-"""Pictures of states: drawn by the spec, or as a table of its variables."""
+"""Pictures of states: drawn by the spec, or as a table of its variables; and as HTML images."""
 
+from base64 import b64encode
 from collections.abc import Sequence
+from html import escape
 
 from protocol_lab.drawing import film_strip
 from protocol_lab.drawing.table_picture import draw_state_table
@@ -53,6 +55,23 @@ def caption(model: Model, moment: Moment) -> str:
     At the end of a lasso, also how it goes on.
     """
     return f"{_happened(model, moment)} {moment.going_on and f'↻ {moment.going_on}'}".rstrip()
+
+
+def image_html(svg: str, alternative: str) -> str:
+    """A picture as an HTML image that carries its own data, with its text alternative."""
+    return _image(svg, alternative, "max-width: 100%; height: auto; display: block")
+
+
+def wide_image_html(svg: str, alternative: str) -> str:
+    """The same for a picture that would be too small to read if it had to fit: it is scrolled."""
+    image = _image(svg, alternative, "max-width: none; display: block")
+    return f'<div style="overflow-x: auto">{image}</div>'
+
+
+def _image(svg: str, alternative: str, style: str) -> str:
+    data = b64encode(svg.encode()).decode()
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img src="{source}" alt="{escape(alternative)}" style="{style}" />'
 
 
 def _happened(model: Model, moment: Moment) -> str:

@@ -45,6 +45,7 @@ class Grid:
     width: float  # of the whole picture
     lane_height: float
     tracks: Tracks
+    aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
 
     def column(self, offset: int) -> float:
         """Where the box at an offset begins."""
@@ -66,11 +67,14 @@ def draw_cluster(cluster: Cluster) -> str:
         y += 5
     for bar in cluster.bars:
         y = _draw_bar(svg, grid, bar, y) + sized(8, 4)
-    y = _draw_lanes(svg, grid, cluster, y + 4)
+    top, y = y + 4, _draw_lanes(svg, grid, cluster, y + 4)
     if current().live:  # the page has the alarms and the legend
         if cluster.cards and current().below:
             y = _draw_cards_below(svg, grid, cluster, y) + 8
-        y = _draw_all_messages(svg, grid, cluster.messages, y)
+        if grid.aside:
+            y = max(y, _draw_messages_aside(svg, grid, cluster.messages, top))
+        else:
+            y = _draw_all_messages(svg, grid, cluster.messages, y)
         return svg.document(
             grid.width,
             y + 4,
@@ -114,7 +118,11 @@ def _grid(cluster: Cluster) -> Grid:
         line_pitch() * lines + sized(12, 6),
     )
     width = right + cards + MARGIN
-    return Grid(columns, box, logs, right - arrows, right, width, height, tracks)
+    if not (current().aside and cluster.messages):
+        return Grid(columns, box, logs, right - arrows, right, width, height, tracks)
+    listed = max(map(_narrowest_group, cluster.messages))
+    wider = width + listed + 6
+    return Grid(columns, box, logs, right - arrows, right, wider, height, tracks, width - 2)
 
 
 def _is_close(cluster: Cluster) -> bool:
@@ -136,13 +144,13 @@ def _narrowest_live(cluster: Cluster) -> float:
 
 
 def _open_part(svg: Svg, name: str, **about: str) -> None:
-    """Start what keeps its name while it moves; on a page only, files stay as they were."""
-    if current().live:
+    """Start what keeps its name while it moves: on a page, and in films."""
+    if current().has_names:
         svg.open_part(name, **about)
 
 
 def _close_part(svg: Svg) -> None:
-    if current().live:
+    if current().has_names:
         svg.close_group()
 
 
@@ -517,6 +525,22 @@ def _draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) -
         end = _draw_messages(svg, grid, group, y, x) + 6
         x, below = x + width + 24, max(below, end)
     return below
+
+
+def _draw_messages_aside(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
+    """The groups below each other, beside the lanes. Returns where they end."""
+    for group in groups:
+        y = _draw_messages(svg, grid, group, y, grid.aside) + 6
+    return y
+
+
+def _narrowest_group(group: Messages) -> float:
+    """The width of a group whose messages stand below each other."""
+    shown = group.items[-group.limit :]
+    folded = len(group.items) - len(shown)
+    words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
+    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + 14
+    return max([150.0, head, *map(_message_width, shown)])
 
 
 def _group_width(group: Messages) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import small
+from protocol_lab.drawing.arrangement import current, small
 from protocol_lab.drawing.cluster import Cluster, CutLink, Message
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -105,7 +105,13 @@ def _draw_message(svg: Svg, item: Message, x: float, start: float, stop: float) 
     svg.line(x, start, x, stop - 8 * down, stroke=tone, stroke_width=1.8, **dashes)
     head = f"M{x:.1f} {stop:.1f}l-5 {-9 * down}h10z"
     svg.path(head, fill=tone)
+    if current().has_names:  # its words fly from the sender to where they stand
+        begin = f"{start - (start + stop) / 2:.1f}"
+        name = f"flight {item.name} {item.detail} {item.ends}"
+        svg.open_part(name, kind="flight", **{"from": begin})
     _draw_label(svg, item, x, (start + stop) / 2, tone)
+    if current().has_names:
+        svg.close_group()
     svg.close_group()
 
 

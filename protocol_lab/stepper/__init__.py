@@ -1,6 +1,7 @@
 """The stepper: a widget to walk through a protocol, state by state.
 
 starting_point  what a stepper opens: a spec, a walk, a scenario, a challenge or a result
+resumption      a session as plain values, from which it goes on after a restart
 board           what is shown around the tabs, as plain values: actions, invariants, timeline
 panels          what is shown in the tabs, as plain values
 stage           the cluster's picture, arranged for the room that it has

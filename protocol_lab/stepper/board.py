@@ -198,6 +198,7 @@ def _dot(
     return {
         "place": place,
         "slide": split_caption(moment.caption)[0],
+        "caption": moment.caption,
         "step": moment.step.text if moment.step else "the initial state",
         "loops_to": moment.loops_to,
         "going_on": moment.going_on,

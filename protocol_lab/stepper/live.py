@@ -35,7 +35,7 @@ _PICTURE_FIRST = 0.1
 """Seconds that the distances wait, so that sending and painting the picture need not share the
 processor with them."""
 
-_MOST_STATES = 60
+_MOST_STATES = 40
 """In the graph of a depth that nobody chose: more are drawn, but hard to read beside the lists."""
 
 
@@ -100,7 +100,7 @@ class Live:
     def graph(self, walk: Walk, depth: int, show: Show) -> None:
         """Show the states around this one, up to `depth` steps; 0: as many as can be read."""
         model, row = walk.model, walk.row
-        visited = [moment.row for moment in walk.moment.path()]
+        path, at = walk.path, walk.moment.depth
 
         def done(answer: str | LabError | None) -> None:
             if isinstance(answer, LabError):
@@ -110,7 +110,7 @@ class Live:
 
         def job(stopped: Callable[[], bool]) -> str | None:
             most = LIMIT if depth else _MOST_STATES
-            return around(model, row, depth or None, visited=visited, stopped=stopped, limit=most)
+            return around(model, row, depth or None, path=path, at=at, stopped=stopped, limit=most)
 
         self.ask("graph", job, done)
 

@@ -4,12 +4,12 @@ JupyterLab cleans the HTML of notebooks that it does not trust, of SVG and style
 the picture is an image that carries its own data, and every style stands at its element.
 """
 
-from base64 import b64encode
 from collections.abc import Collection
 from html import escape
 from typing import Any
 
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.pictures import image_html
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.traces.walk import Walk
@@ -30,23 +30,6 @@ def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
         _head(shown) + _box("display: flex; flex-wrap: wrap", left + right) + _cannot(shown),
         cls="lab-static",
     )
-
-
-def image_html(svg: str, alternative: str) -> str:
-    """A picture as an HTML image that carries its own data, with its text alternative."""
-    return _image(svg, alternative, "max-width: 100%; height: auto; display: block")
-
-
-def wide_image_html(svg: str, alternative: str) -> str:
-    """The same for a picture that would be too small to read if it had to fit: it is scrolled."""
-    image = _image(svg, alternative, "max-width: none; display: block")
-    return _element("div", "overflow-x: auto", image)
-
-
-def _image(svg: str, alternative: str, style: str) -> str:
-    data = b64encode(svg.encode()).decode()
-    source = f"data:image/svg+xml;base64,{data}"
-    return f'<img src="{source}" alt="{escape(alternative)}" style="{style}" />'
 
 
 def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:

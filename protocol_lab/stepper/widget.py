@@ -6,6 +6,7 @@ a small message {command: ..., ...}. `view` is what the walk alone says, and com
 learner as anything but one sentence, and the walk stays as it was.
 """
 
+import json
 from base64 import b64encode
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -30,9 +31,11 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.stepper.static_view import static_html, static_text
+from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
 from protocol_lab.traces.readers import read_pasted
 from protocol_lab.traces.scenarios import Scenario
@@ -42,9 +45,12 @@ _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
 _PARTS = (
     "dom.js",
+    "kernel.js",
+    "memory.js",
     "header.js",
     "challenge.js",
     "panels.js",
+    "viewer.js",
     "moves.js",
     "lists.js",
     "timeline.js",
@@ -86,7 +92,7 @@ class Stepper(anywidget.AnyWidget):
 
     def __init__(
         self,
-        of: Model | Walk | Scenario | Challenge | Result,
+        of: Model | Walk | Scenario | Challenge | Result | Session,
         *,
         invariants: Collection[str] | None = None,
         spoilers: bool = False,
@@ -104,7 +110,8 @@ class Stepper(anywidget.AnyWidget):
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
-        self._session = begin(of, invariants)
+        self._session = of if isinstance(of, Session) else begin(of, invariants)
+        self._origin = origin_of(self._session)
         self._spoilers = spoilers
         self.refresh()
         self.on_msg(self._on_message)
@@ -138,6 +145,8 @@ class Stepper(anywidget.AnyWidget):
             **board(walk, session.watched, self._unfolded),
             "number": self._number,
             "answers": self._answers,
+            "model": self.model_id,
+            "origin": self._origin,
             "notice": self._notice or panel.get("notice", ""),
             "tab": self._tab,
             "panel": panel,
@@ -251,6 +260,7 @@ class Stepper(anywidget.AnyWidget):
             "first": lambda _: walk.first(),
             "last": lambda _: walk.last(),
             "go_to": self._go_to,
+            "go_along": self._go_along,
             "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
             "take_over": lambda _: walk.fork(walk.new_name("my way")),
             "switch": lambda message: walk.switch(message["branch"]),
@@ -258,6 +268,7 @@ class Stepper(anywidget.AnyWidget):
             "load": self._load,
             "paste": lambda message: self._begin(read_pasted(message["text"], walk.model)),
             "back": self._back,
+            "resume": self._resume,
             "export": self._write,
             "open": self._open,
             "choose": self._choose,
@@ -286,6 +297,16 @@ class Stepper(anywidget.AnyWidget):
             self.walk.switch(message["branch"])
         self.walk.go_to(int(message["depth"]))
 
+    def _go_along(self, message: dict) -> None:
+        """Take several steps; none if one of them can't be taken."""
+        walk, here, branch = self.walk, self.walk.moment, self.walk.branch
+        try:
+            for step in message["steps"]:
+                walk.take(str(step))
+        except LabError:
+            walk.branch, walk.moment = branch, here
+            raise
+
     # --- Another walk ---
 
     def _begin(self, of: Walk | Scenario) -> None:
@@ -294,6 +315,7 @@ class Stepper(anywidget.AnyWidget):
     def _show_session(self, session: Session) -> None:
         """Change to another session, and keep the one that was shown."""
         self._session, self._earlier = session, self._session
+        self._origin = origin_of(session)
         self._aim = ""
         self._options = panels.Options(stage=self._room and Stage(self._room))
 
@@ -304,6 +326,10 @@ class Stepper(anywidget.AnyWidget):
         if self._earlier is None:
             raise LabError("There is no earlier walk to go back to.")
         self._show_session(self._earlier)
+
+    def _resume(self, message: dict) -> None:
+        """Go on from what the page has kept of an earlier walk."""
+        self._show_session(resumed(message["saved"], like=self.walk.model))
 
     def _load(self, message: dict) -> None:
         for each in shipped_scenarios(known_as(self.walk.model.spec)):
@@ -442,6 +468,17 @@ class Stepper(anywidget.AnyWidget):
             self._live.ask(
                 "par", lambda stopped: par(challenge, stopped), lambda _: self._refresh_safely()
             )
+
+
+feedback.steppers.append(Stepper)
+
+
+def revived(saved: str) -> str:
+    """Begin a new stepper from what a page has kept of one whose kernel has ended.
+
+    `saved` is JSON. Returns the model's id, by which the page finds it. Raises LabError.
+    """
+    return Stepper(resumed(json.loads(saved))).model_id
 
 
 def _content(ending: str, written: str | bytes) -> dict[str, str]:

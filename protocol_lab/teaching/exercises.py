@@ -32,8 +32,14 @@ from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
 from protocol_lab.teaching.predictions import predict
 from protocol_lab.teaching.record import note
+from protocol_lab.teaching.time_limit import LIMIT, time_limit
 from protocol_lab.traces.scenarios import Line, parse_scenario
 from protocol_lab.traces.walk import Walk
+
+_ENDLESS = (
+    f"Your answer was stopped: it ran for {LIMIT:g} seconds in one state without an end. Look for a"
+    " loop that never ends."
+)
 
 __all__ = [
     "Exercise",
@@ -78,9 +84,21 @@ class Exercise:
         return inspect.cleandoc(self.judge.__doc__ or "")
 
     def check(self, answer: Any = None) -> Feedback:
-        """Judge an answer: a function, a text, numbers, as the task says. Never raises."""
+        """Judge an answer: a function, a text, numbers, as the task says. Never raises.
+
+        An answer that does not end is stopped, and an interrupted check says so.
+        """
         if answer is None or answer is ...:
             return wrong("There is no answer yet: write one in the cell above and run it first.")
+        watch = None
+        try:
+            with time_limit() as watch:
+                feedback = self._judged(answer)
+        except KeyboardInterrupt:
+            feedback = wrong("You have interrupted the check: nothing is known of your answer.")
+        return wrong(_ENDLESS) if watch is not None and watch.is_over else feedback
+
+    def _judged(self, answer: Any) -> Feedback:
         try:
             feedback = self.judge(answer)
             if feedback.passed:

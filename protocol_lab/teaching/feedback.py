@@ -1,10 +1,20 @@
 """A judgement of what a learner answered: passed or not, in sentences, with a walk to look at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+from IPython import get_ipython
+from IPython.display import HTML, display
 
 from protocol_lab.checker.result import Result
+from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.traces.walk import Walk
+
+steppers: list[Callable[[Walk], Any]] = []
+"""What makes a widget of a walk; the stepper's room, which is above this one, puts itself here."""
 
 
 @dataclass(frozen=True)
@@ -12,8 +22,8 @@ class Feedback:
     """A judgement in sentences.
 
     `passed` is None where nothing was answered yet: a page then shows the sentences only to who
-    unfolds them. `walk`, if there is one, leads to the state that they speak of:
-    step(feedback.walk).
+    unfolds them. `walk`, if there is one, leads to the state that they speak of, which is drawn;
+    a button opens it in the stepper, as does step(feedback.walk).
     """
 
     passed: bool | None
@@ -32,6 +42,25 @@ class Feedback:
         if self.passed is None:
             return "The run says:"
         return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
+
+    def _ipython_display_(self) -> None:
+        display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
+        if self.walk is None:
+            return
+        display(HTML(self._drawing()))
+        if get_ipython() is not None and steppers:
+            bundle = _stepping(self.walk)._repr_mimebundle_()
+            display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
+
+    def _drawing(self) -> str:
+        """The last state of the walk, and below it all of them, folded."""
+        path = self.walk.path
+        last = path[-1:]
+        shown = image_html(picture_strip(self.walk, 1, last), caption(self.walk.model, path[-1]))
+        if len(path) == 1:
+            return shown
+        every = image_html(picture_strip(self.walk), "; ".join(map(repr, path)))
+        return f"{shown}<details><summary>All {len(path)} states</summary>{every}</details>"
 
     def _repr_markdown_(self) -> str:
         if self.passed is None:
@@ -56,6 +85,19 @@ def right(text: str, found: Result | Walk | None = None) -> Feedback:
 def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
     """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
     return Feedback(False, text, _walk_to(found))
+
+
+def _stepping(walk: Walk) -> ipywidgets.Widget:
+    """A button, in whose place the stepper then is."""
+    button = ipywidgets.Button(description="step it", tooltip="Walk these steps in the stepper")
+    place = ipywidgets.VBox([button])
+
+    def open_stepper(_: Any) -> None:
+        walk.first()
+        place.children = [steppers[-1](walk)]
+
+    button.on_click(open_stepper)
+    return place
 
 
 def _walk_to(found: Result | Walk | None) -> Walk | None:

@@ -282,10 +282,54 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
     fresh.page.evaluate("window.jupyterapp.commands.execute('kernelmenu:shutdown')")
     expect(fresh.page.locator(".jp-NotebookPanel-toolbar")).to_contain_text("No Kernel")
     stepper.locator(".ls-choice").first.click()
-    expect(stepper.locator(".ls-notice")).to_contain_text("kernel")
+    expect(stepper.locator(".ls-offer")).to_contain_text("kernel")
     expect(stepper.locator(".ls-picture svg")).to_be_visible()
     assert set(fresh.errors) <= {"Cannot send"}  # JupyterLab's own, where no kernel is left
     fresh.errors.clear()
+
+
+RUN = "command => window.jupyterapp.commands.execute(command)"
+
+
+def test_after_a_restart_one_click_goes_on_from_there(lab):
+    """With its branches; and what the notebook then saves is where the walk went on to."""
+    fresh = _open(lab, [STEP])
+    stepper = fresh.stepper()
+    key(stepper, "controller_elect_leader(new_leader=1)").click()
+    expect_depth(stepper, 2)
+    fresh.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    expect(stepper.locator(".ls-offer")).to_contain_text("This is where you were")
+    fresh.shoot("lost", stepper)
+    key(stepper, "offer").click()
+    expect(stepper.locator(".ls-offer")).to_be_hidden()
+    step_on = key(stepper, "become_leader(request=LeaderAndIsrRequest(leader=1))")
+    step_on.click()
+    expect_depth(stepper, 3)
+    fresh.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    expect(stepper.locator(".ls-offer")).to_contain_text("This is where you were")
+    fresh.page.wait_for_timeout(1000)
+    fresh.page.evaluate(RUN, "docmanager:save")
+    fresh.page.reload()
+    expect_depth(stepper, 3)
+    key(stepper, "offer").click()
+    expect(stepper.locator(".ls-offer")).to_be_hidden()
+    key(stepper, "undo").click()
+    expect_depth(stepper, 2)
+
+
+def test_a_cell_that_is_run_again_offers_to_go_on(lab):
+    fresh = _open(lab, [STEP])
+    for depth in (2, 3):
+        fresh.stepper().locator(".ls-choice").first.click()
+        expect_depth(fresh.stepper(), depth)
+    fresh.run_all()
+    expect(fresh.stepper().locator(".ls-offer")).to_have_text(
+        "You were at state 3 of 3 here.go on from there"
+    )
+    expect_depth(fresh.stepper(), 1)
+    key(fresh.stepper(), "offer").click()
+    expect_depth(fresh.stepper(), 3)
+    expect(fresh.stepper().locator(".ls-offer")).to_be_hidden()
 
 
 def test_a_saved_stepper_is_found_again_as_it_was_left_without_a_kernel(lab):
@@ -293,9 +337,8 @@ def test_a_saved_stepper_is_found_again_as_it_was_left_without_a_kernel(lab):
     fresh = _open(lab, [STEP])
     key(fresh.stepper(), "controller_elect_leader(new_leader=1)").click()
     expect_depth(fresh.stepper(), 2)
-    run = "command => window.jupyterapp.commands.execute(command)"
-    fresh.page.evaluate(run, "docmanager:save")
-    fresh.page.evaluate(run, "kernelmenu:shutdown")
+    fresh.page.evaluate(RUN, "docmanager:save")
+    fresh.page.evaluate(RUN, "kernelmenu:shutdown")
     expect(fresh.page.locator(".jp-NotebookPanel-toolbar")).to_contain_text("No Kernel")
     fresh.page.goto(re.sub("/lab/workspaces/[^/]+/", "/lab/", fresh.page.url))
     expect_depth(fresh.stepper(), 2)

@@ -1,5 +1,6 @@
 """The stepper's views, drawn from walks: complete, readable, and the same in light and dark."""
 
+import json
 import random
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -343,26 +344,27 @@ def test_of_a_long_branch_the_strip_shows_the_part_around_here():
 
 def graph_nodes(svg):
     root = ElementTree.fromstring(svg)
-    return [each for each in root.iter(f"{SVG}g") if each.get("class") == "node"]
+    return [each for each in root.iter(f"{SVG}g") if (each.get("class") or "").startswith("node")]
 
 
 @pytest.mark.usefixtures("dot")
 def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
     walk = along(request_reply.bind(), *LOST_REPLY[:2])
-    svg = around(walk.model, walk.row, 1, visited=[each.row for each in walk.path])
+    svg = around(walk.model, walk.row, 1, path=walk.path, at=walk.moment.depth)
     written = texts(svg)
     assert written.count("▶ you are here") == 1
     steps = {each.action.name for each in walk.attempts() if each.taken}
     for step in steps:
         assert step.replace("_", " ") in written, step
-    assert len(graph_nodes(svg)) == 1 + len({each.row for each in walk.attempts() if each.taken})
+    after = {each.row for each in walk.attempts() if each.taken}
+    assert len(graph_nodes(svg)) == len(after | {moment.row for moment in walk.path})
 
 
 @pytest.mark.usefixtures("dot")
 def test_states_that_were_visited_are_marked_with_their_numbers():
     swap = "swap_preferred_leader(replica={})"
     walk = along(load("kafka.unclean_leader_election").bind(), swap.format(2), swap.format(3))
-    svg = around(walk.model, walk.row, 1, visited=[each.row for each in walk.path])
+    svg = around(walk.model, walk.row, 1, path=walk.path, at=walk.moment.depth)
     written = texts(svg)
     assert {"visited: state 1", "visited: state 2"} <= set(written)
     assert "visited: state 3" not in written, "that is here"
@@ -378,8 +380,31 @@ def test_the_depth_is_chosen_so_that_the_graph_stays_readable():
     assert len(graph_nodes(around(model, row, limit=30))) == max(x for x in sizes if x <= 30)
     with pytest.raises(TooManyStates, match="more than 250 states here"):
         around(model, row, 9)
-    with pytest.raises(TooManyStates, match="more than 3 states here"):
-        around(model, row, limit=3)
+    assert len(graph_nodes(around(model, row, limit=3))) == 3
+    assert "more states one step away than are drawn" in around(model, row, limit=3)
+
+
+@pytest.mark.usefixtures("dot")
+def test_the_way_that_was_walked_is_drawn_and_every_other_state_says_how_to_get_there():
+    walk = random_walk(load("kafka.kip_320").bind(), 6, seed=2)
+    walk.go_to(4)
+    groups = graph_nodes(around(walk.model, walk.row, 1, path=walk.path, at=4))
+    depths = {each.get("data-depth") for each in groups}
+    assert {"1", "2", "3", "4", "5"} <= depths
+    others = [json.loads(each.get("data-steps")) for each in groups if each.get("data-steps")]
+    assert others
+    for steps in others:
+        forked = Walk.begin(walk.model)
+        for step in [*(str(moment.step) for moment in walk.path[1:4]), *steps]:
+            forked.take(step)
+
+
+@pytest.mark.usefixtures("dot")
+def test_a_step_without_room_is_a_mark_at_its_state_and_no_error():
+    walk = random_walk(letters.bind(slots=1), 1)
+    svg = around(walk.model, walk.row, 2)
+    assert "⚠ no room for a step" in texts(svg)
+    assert "the model has no room" in svg
 
 
 def test_a_graph_that_nobody_wants_any_more_is_given_up():

@@ -6,12 +6,14 @@ which have more to say, are in test_talk_exercises.py.
 
 import importlib
 import pkgutil
+import signal
 
 import pytest
 
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
+from protocol_lab.teaching import time_limit
 from protocol_lab.teaching.code_diff import diff_of
 from protocol_lab.teaching.exercises import (
     Exercise,
@@ -217,3 +219,34 @@ def test_feedback_shows_the_steps_that_it_speaks_of():
     feedback = right("So it is.", found)
     assert str(feedback).splitlines()[1].strip() == "1 append(replica=1, record=1)"
     assert "append(replica=1, record=1)" in feedback._repr_markdown_()
+
+
+def endless(s, c):
+    while s.logs[1].end_offset >= 0:
+        pass
+    return HOLDS
+
+
+def test_an_answer_that_does_not_end_is_stopped_with_one_sentence(monkeypatch):
+    monkeypatch.setattr(time_limit, "LIMIT", 0.4)
+
+    @exercise(answer=endless, why="")
+    def task(answer):
+        """A task."""
+        return same_invariant(logs, answer, start.logs_agree)
+
+    assert "it ran for 30 seconds in one state without an end" in task.check(endless).text
+    assert task.check(start.logs_agree).passed
+
+
+def test_an_interrupted_check_is_one_sentence():
+    def interrupting(s, c):
+        signal.raise_signal(signal.SIGINT)
+        return HOLDS
+
+    @exercise(answer=interrupting, why="")
+    def task(answer):
+        """A task."""
+        return same_invariant(logs, answer, start.logs_agree)
+
+    assert task.check(interrupting).text.startswith("You have interrupted the check")

@@ -27,11 +27,11 @@ function keepingPlace(root, change) {
   const focused = root.contains(document.activeElement) ? document.activeElement : null;
   const key = focused?.dataset.key;
   const scrolled = [...root.querySelectorAll("[data-scroll]")];
-  const places = new Map(scrolled.map((each) => [each.dataset.scroll, each.scrollTop]));
+  const places = new Map(scrolled.map((each) => [each.dataset.scroll, [each.scrollLeft, each.scrollTop]]));
   change();
   for (const each of root.querySelectorAll("[data-scroll]")) {
     const place = places.get(each.dataset.scroll);
-    if (place) each.scrollTop = place;
+    if (place) [each.scrollLeft, each.scrollTop] = place;
   }
   if (focused && !root.contains(document.activeElement)) {
     const again = key && root.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);

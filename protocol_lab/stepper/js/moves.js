@@ -2,6 +2,7 @@
 
 const MOVE = { duration: 300, easing: "ease-in-out" };
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
+const DROP = -14;
 
 /** The named parts of a picture that is shown, with their places; a name that stands twice has none. */
 function partsOf(picture) {
@@ -21,10 +22,16 @@ function moveParts(before, picture) {
     if (!now) continue;
     const { kind } = now.element.dataset;
     if (kind === "gap" && then?.element.dataset.kind === "record") fall(then, now);
-    else if (then) slide(now, then.box);
+    else if (then?.element.dataset.kind === kind) slide(now, then.box);
     else if (kind === "record") slide(now, sourceOf(now, before)?.box);
-    else if (kind === "message") now.element.animate([{ opacity: 0, transform: "translate(0, -14px)" }, {}], MOVE);
+    else if (kind === "message") appear(now, DROP);
+    else if (kind === "flight") appear(now, Number(now.element.dataset.from));
   }
+}
+
+/** What is new comes from above, and a message from its sender. */
+function appear({ element }, from) {
+  element.animate([{ opacity: 0, transform: `translate(0, ${from}px)` }, {}], MOVE);
 }
 
 function slide({ element, box }, from) {

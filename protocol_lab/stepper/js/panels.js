@@ -38,45 +38,62 @@ function drawPanel(view, graph, ui, act) {
     case "state":
       return drawState(view.panel, choose);
     case "graph":
-      return drawGraph(view, graph, choose);
+      return drawGraph(view, graph, ui, act);
+    case "sequence":
+      return drawViewer("sequence", ui, withWays(drawSvg(view.panel.svg), view, act));
     case "code":
       return drawCode(view.panel);
     case "compare":
       return drawComparison(view.panel, ui, choose);
     default:
-      return view.tab === "cluster" ? drawCluster(view, ui, act) : drawMoments(view, act);
+      return view.tab === "cluster" ? drawCluster(view, ui) : scrolling(view.tab, withWays(drawSvg(view.panel.svg), view, act));
   }
 }
 
 /** A drawing in which a place that belongs to a state leads there. */
-function drawMoments(view, act) {
-  const drawing = drawSvg(view.panel.svg);
-  for (const each of drawing.querySelectorAll(".lab-moment")) {
+function withWays(drawing, view, act) {
+  const leads = (each, message) => {
     each.style.cursor = "pointer";
-    each.addEventListener("click", () =>
-      act({ command: "go_to", branch: view.timeline.branch, depth: Number(each.dataset.depth) }),
-    );
+    each.addEventListener("click", () => act(message));
+  };
+  for (const each of drawing.querySelectorAll(".lab-moment")) {
+    leads(each, { command: "go_to", branch: view.timeline.branch, depth: Number(each.dataset.depth) });
   }
-  return scrolling(view.tab, drawing);
+  for (const each of drawing.querySelectorAll(".lab-reach")) {
+    leads(each, { command: "go_along", steps: JSON.parse(each.dataset.steps) });
+  }
+  return drawing;
 }
 
 const LARGEST = 2; // times its own size; larger looks coarse
 
 /** The cluster, at the scale that all states of the walk have room in; its legend unfolds. */
-function drawCluster(view, ui, act) {
-  const panel = drawMoments(view, act);
+function drawCluster(view, ui) {
+  const panel = scrolling(view.tab, drawSvg(view.panel.svg));
   const svg = panel.querySelector("svg");
   const { width, height } = view.panel;
   if (!svg || !width) return panel;
   const [left, top] = svg.getAttribute("viewBox").split(" ");
   svg.setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
   svg.setAttribute("preserveAspectRatio", "xMidYMin meet");
-  svg.style.height = "100%"; // the drawing's own style would keep its shape, and be cut
-  svg.style.maxWidth = ui.presenting ? "none" : `${width * LARGEST}px`;
   panel.classList.add("ls-staged");
   const { legend } = svg.dataset;
-  if (legend) panel.append(fold(ui, "legend", ["legend"], [h("p", {}, legend)], "ls-key"));
-  return panel;
+  if (!legend) return panel;
+  return h("div", { class: "ls-stage" }, panel, fold(ui, "legend", ["legend"], [h("p", {}, legend)], "ls-key"));
+}
+
+/** Gives the cluster its size: as large as its room, but never so small that it can't be read. */
+function layCluster(panel, ui) {
+  const svg = panel.querySelector(".ls-staged svg");
+  if (!svg) return;
+  const [width, height] = ownSize(svg);
+  const { clientWidth, clientHeight } = svg.closest(".ls-staged");
+  const down = ui.tall ? Infinity : clientHeight / height;
+  const most = ui.presenting ? Infinity : LARGEST;
+  const scale = Math.max(Math.min(clientWidth / width, down, most), readableScale(svg));
+  svg.style.width = `${Math.floor(scale * width)}px`;
+  svg.style.height = `${Math.floor(scale * height)}px`;
+  svg.style.maxWidth = "none";
 }
 
 /** The only markup that is taken as it is: the kit's own drawings, made in the learner's kernel. */
@@ -153,19 +170,18 @@ function drawPiece(piece) {
 
 // --- Graph ---
 
-function drawGraph(view, graph, choose) {
+function drawGraph(view, graph, ui, act) {
   const fits = graph?.number === view.number;
   const depths = [["0", "as many as can be read"], ...[1, 2, 3, 4, 5, 6].map((each) => [String(each), String(each)])];
-  return scrolling(
+  const choose = (depth) => act({ command: "choose", depth: Number(depth) });
+  const drawing = graph?.svg && fits ? withWays(drawSvg(graph.svg), view, act) : null;
+  return drawViewer(
     "graph",
-    h(
-      "div",
-      { class: "ls-options" },
-      picker("depth", "Steps from here", depths, String(view.panel.depth), (depth) => choose({ depth: Number(depth) })),
-      h("span", { class: "ls-working" }, !fits || graph.working ? "drawing…" : ""),
-    ),
+    ui,
+    drawing,
+    picker("depth", "Steps from here", depths, String(view.panel.depth), choose),
+    h("span", { class: "ls-working" }, !fits || graph.working ? "drawing…" : ""),
     fits && graph.notice ? h("p", {}, graph.notice) : null,
-    graph?.svg && fits ? drawSvg(graph.svg) : null,
   );
 }
 

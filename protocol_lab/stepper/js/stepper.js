@@ -2,11 +2,17 @@
 // sends the learner's commands.
 
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
+const LEISURE = 1000; // after this long a kernel that has nothing to do does not know the stepper
 
-const WAITING =
-  "The kernel does not answer: wait if it is busy; if it has stopped or was restarted, run this cell again.";
+const NARROW = 620; // as in the style sheet: there the picture is as high as it needs to be
+const TALL = 2000;
+const SETTLED = 300;
 
-function render({ model, el }) {
+const WAITING = "The kernel is busy: this is answered as soon as it is done. Interrupt it if that takes too long.";
+const LOST = "This is where you were; the kernel that knew it has ended.";
+
+function render({ model: widget, el }) {
+  const model = answering(widget);
   const ui = {
     drawer: null,
     format: null,
@@ -26,6 +32,7 @@ function render({ model, el }) {
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
+    offer: region("offer", { role: "status", hidden: true }),
     controls: region("controls", { role: "group", "aria-label": "Walk" }),
     timeline: region("timeline", { role: "slider", tabindex: "0", "data-key": "timeline" }),
     drawer: region("drawer"),
@@ -45,7 +52,7 @@ function render({ model, el }) {
         h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot),
       ),
     ),
-    h("footer", {}, h("div", { class: "ls-over" }, parts.notice, parts.drawer), parts.timeline, parts.controls),
+    h("footer", {}, h("div", { class: "ls-over" }, parts.offer, parts.notice, parts.drawer), parts.timeline, parts.controls),
   );
   el.append(root);
 
@@ -54,10 +61,71 @@ function render({ model, el }) {
 
   // --- Speaking with the kernel ---
 
+  let isLost = false; // the kernel, or its memory of this stepper
+
   function send(message) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => tell(WAITING), PATIENCE);
+    parts.offer.hidden = true;
+    if (isLost) {
+      goOn(message);
+      return;
+    }
+    waiting = setTimeout(miss, LEISURE, LEISURE);
     model.send(message);
+  }
+
+  /** No answer has come so long; says so if it was the learner who asked. */
+  function miss(waited, asked = true) {
+    if (model.isIdle() || !model.isThere()) {
+      lose();
+      return;
+    }
+    if (asked && waited >= PATIENCE) tell(WAITING);
+    waiting = setTimeout(miss, LEISURE, waited + LEISURE, asked);
+  }
+
+  function lose() {
+    clearTimeout(waiting);
+    stop();
+    isLost = true;
+    setTimeout(model.keepWithNotebook, SETTLED); // after JupyterLab has noticed as well
+    offer(LOST, "go on from here", () => goOn());
+  }
+
+  /** Has the kernel begin another stepper where this one stands, and do there what was wanted. */
+  async function goOn(message = { command: "shown" }) {
+    offer("Taking the steps again…");
+    const { tab, spoilers } = model.get("view");
+    const refusal = await model.revive(savedWalk(model.get("view"))).catch((error) => String(error));
+    parts.offer.hidden = true;
+    if (refusal) {
+      offer(refusal, "try again", () => goOn(message));
+      return;
+    }
+    isLost = false;
+    model.send({ command: "open", tab });
+    if (spoilers) model.send({ command: "spoilers", shown: true });
+    if (room) model.send({ command: "room", ...room });
+    model.send({ command: "shown" });
+    if (message.command !== "shown") send(message);
+  }
+
+  /** A sentence with a button, which stays until something is done. */
+  function offer(sentence, label, accept) {
+    const button = label ? h("button", { "data-key": "offer", onclick: accept }, label) : null;
+    parts.offer.replaceChildren(...[h("span", {}, sentence), button].filter(Boolean));
+    parts.offer.hidden = false;
+  }
+
+  /** Offers to go on where this reader was, before the cell was run again. */
+  function offerKept() {
+    const view = model.get("view");
+    const kept = view.answers === 0 && keptWalk(model.place, view);
+    if (!kept) return;
+    const { depth, length } = kept.timeline;
+    offer(`You were at state ${depth} of ${length} here.`, "go on from there", () =>
+      act({ command: "resume", saved: kept }),
+    );
   }
 
   /** A command of the learner's, which ends the playing of a scenario. */
@@ -167,6 +235,8 @@ function render({ model, el }) {
       parts.tabs.replaceChildren(...drawTabs(view, act));
       const before = partsOf(parts.panel.querySelector(".ls-staged svg"));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
+      layDrawing(parts.panel, ui);
+      layCluster(parts.panel, ui);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
       parts.cannot.replaceChildren(...drawCannot(view, ui, act));
@@ -176,7 +246,14 @@ function render({ model, el }) {
       drawDistances(view);
       drawDrawer(view);
     });
-    if (elsewhere && view.tab === "sequence") follow(timeline.depth);
+    const field = parts.panel.querySelector(".ls-field");
+    if (ui.seen !== `${view.tab} ${place}`) scrollTo(field, field?.querySelector(`.ls-sequence [data-depth="${timeline.depth}"]`));
+    ui.seen = `${view.tab} ${place}`;
+    const { svg } = model.get("graph");
+    if (view.tab === "graph" && ui.graph !== svg) {
+      ui.graph = svg; // another drawing: it is looked at from its middle
+      scrollTo(field, field?.querySelector(".lab-here"));
+    }
     drawLine(timeline, view.caption, scrollLeft, clientWidth);
     drawWhole();
   }
@@ -201,7 +278,8 @@ function render({ model, el }) {
 
   /** Tells the kernel, which arranges the picture, once the room has stayed as it is for a moment. */
   function measure() {
-    const { clientWidth: width, clientHeight: height } = parts.panel;
+    const { clientWidth: width, clientHeight } = parts.panel;
+    const height = ui.tall ? TALL : clientHeight;
     const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
     if (!width || known || model.get("view").tab !== "cluster") return;
     room = { width, height };
@@ -209,20 +287,11 @@ function render({ model, el }) {
   }
 
   const resized = new ResizeObserver(() => {
+    ui.tall = root.clientWidth <= NARROW && !ui.presenting;
+    layCluster(parts.panel, ui);
     clearTimeout(settling);
     settling = setTimeout(measure, 120);
   });
-
-  /** Scrolls the sequence to the step that led to this state. */
-  function follow(depth) {
-    const [panel, here] = [".ls-scroll", `.lab-moment[data-depth="${depth}"]`].map((each) =>
-      parts.panel.querySelector(each),
-    );
-    if (!here) return;
-    const [room, box] = [panel.getBoundingClientRect(), here.getBoundingClientRect()];
-    const visible = box.top >= room.top && box.bottom <= room.bottom;
-    if (!visible) panel.scrollTop += box.top - room.top - (room.height - box.height) / 2;
-  }
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
@@ -328,7 +397,9 @@ function render({ model, el }) {
 
   function onView() {
     clearTimeout(waiting);
-    const { notice } = model.get("view");
+    const view = model.get("view");
+    const { notice } = view;
+    if (view.answers > 1) keepWalk(model.place, view);
     tell(notice);
     if (ui.leaving && !notice) ui.drawer = null;
     ui.leaving = false;
@@ -350,8 +421,12 @@ function render({ model, el }) {
   parts.timeline.addEventListener("pointermove", drag);
   onView();
   resized.observe(parts.panel);
+  offerKept();
+  const unwatch = model.watch(lose);
   model.send({ command: "shown" });
+  waiting = setTimeout(miss, LEISURE, LEISURE, false);
   return () => {
+    unwatch();
     clearTimeout(waiting);
     clearTimeout(settling);
     clearInterval(player);

@@ -1,0 +1,69 @@
+// The kernel that answers a stepper. One that was restarted does not know the stepper: on request it
+// begins another from what the page has kept, and that one answers in its place.
+
+const TRAITS = ["view", "near", "graph", "find"];
+const REVIVED = "__import__('protocol_lab.stepper.widget', fromlist=['revived']).revived";
+const ENDED = ["restarting", "autorestarting", "terminating", "dead"];
+const NO_KERNEL = "There is no kernel: start one (Kernel, Restart Kernel), then go on.";
+const NOTHING_BEGUN = "The kernel can't begin a stepper: run this cell again.";
+
+/** The widget's model as the stepper uses it: get, on, off, send; and what becomes of its kernel. */
+function answering(model) {
+  let answers = model;
+  const manager = model.widget_manager;
+  const kernel = () => manager?.kernel ?? null;
+  const ended = (status) => ENDED.includes(status);
+
+  return {
+    get: model.get,
+    on: model.on,
+    off: model.off,
+    send: (message) => answers.send(message),
+    place: manager?.context?.path ?? location.pathname,
+
+    /** Is there a kernel with nothing to do? Then a message without an answer did not reach it. */
+    isIdle: () => kernel()?.status === "idle",
+    isThere: () => Boolean(kernel()) && !ended(kernel().status),
+
+    /** Calls `lost` when the kernel ends; returns what stops that. */
+    watch(lost) {
+      const watched = kernel()?.statusChanged;
+      const slot = (_, status) => ended(status) && lost();
+      watched?.connect(slot);
+      return () => watched?.disconnect(slot);
+    },
+
+    /** JupyterLab saves no widget that it takes for dead: this one is saved with what it shows. */
+    async keepWithNotebook() {
+      const own = await manager?.get_model?.(model.get("view").model);
+      for (const each of own ? [own, own.get("layout")].filter(Boolean) : []) {
+        delete each.comm; // nothing is sent to where nobody listens
+        each.comm_live = true;
+      }
+    },
+
+    /** Begins another stepper in the kernel. Returns "" or a sentence that says why it can't. */
+    async revive(saved) {
+      if (!kernel()?.requestExecute) return NO_KERNEL;
+      await kernel().requestKernelInfo(); // what is sent to one that is restarting may wait for ever
+      const code = `${REVIVED}(${JSON.stringify(JSON.stringify(saved))})`;
+      const request = { code: "", silent: true, store_history: false, user_expressions: { revived: code } };
+      const { content } = await kernel().requestExecute(request).done;
+      const told = content.user_expressions?.revived;
+      if (told?.status !== "ok") return told?.evalue ?? NOTHING_BEGUN;
+      answers = await manager.get_model(told.data["text/plain"].slice(1, -1));
+      for (const trait of TRAITS) {
+        // What the notebook saves is this model: it follows.
+        answers.on(`change:${trait}`, () => model.set(trait, shown(answers, trait)));
+      }
+      model.set("view", shown(answers, "view"));
+      return "";
+    },
+  };
+
+  /** Another's trait as this model has it: with its own name. */
+  function shown(other, trait) {
+    const value = other.get(trait);
+    return trait === "view" ? { ...value, model: model.get("view").model } : value;
+  }
+}

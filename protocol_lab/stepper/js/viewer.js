@@ -1,0 +1,114 @@
+// A drawing to look at closely: buttons, or the wheel with Ctrl, zoom it; dragging and scrolling move it.
+
+const READABLE = 11; // pixels of the smallest type, unless the reader wants to see all of it
+const ZOOM = 1.25;
+const DRAGGED = 4; // pixels; less is a click
+
+/** A scrolled place for a drawing, below what can be chosen about it. */
+function drawViewer(name, ui, svg, ...options) {
+  const zoom = (key, label, words, change) =>
+    h(
+      "button",
+      {
+        "data-key": `zoom-${key}`,
+        title: words,
+        "aria-label": words,
+        onclick: () => {
+          const panel = field.closest(".ls-panel");
+          ui.zoom = change(scaleOf(field));
+          layDrawing(panel, ui);
+        },
+      },
+      label,
+    );
+  const field = h("div", { class: "ls-field", "data-scroll": name, tabindex: "0", "data-key": name }, svg);
+  letDrag(field);
+  field.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoomAround(field, ui, event);
+  });
+  return h(
+    "div",
+    { class: `ls-viewer ls-${name}` },
+    h(
+      "div",
+      { class: "ls-options" },
+      options,
+      svg &&
+        h(
+          "span",
+          { class: "ls-group ls-end" },
+          zoom("out", "−", "Smaller", (scale) => scale / ZOOM),
+          zoom("in", "+", "Larger", (scale) => scale * ZOOM),
+          zoom("fit", "fit", "All of it", () => "fit"),
+          zoom("read", "read", "As large as can be read", () => null),
+        ),
+    ),
+    field,
+  );
+}
+
+/** The scale below which the smallest type of a drawing can't be read. */
+function readableScale(svg) {
+  const sizes = [...svg.querySelectorAll("text")].map((each) => parseFloat(each.getAttribute("font-size")) || 99);
+  return READABLE / Math.min(2 * READABLE, ...sizes);
+}
+
+const ownSize = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
+const scaleOf = (field) => {
+  const svg = field.querySelector("svg");
+  return svg ? svg.getBoundingClientRect().width / ownSize(svg)[0] : 1;
+};
+
+/** Gives the drawing its size: once it is on the page, where its room is known. */
+function layDrawing(panel, ui) {
+  const field = panel.querySelector(".ls-field");
+  const svg = field?.querySelector("svg");
+  if (!svg) return;
+  const [width, height] = ownSize(svg);
+  const [across, down] = [(field.clientWidth - 4) / width, (field.clientHeight - 4) / height];
+  const readable = readableScale(svg);
+  const chosen = ui.zoom === "fit" ? Math.min(across, down) : (ui.zoom ?? Math.max(readable, Math.min(across, 1.4)));
+  svg.style.width = `${width * Math.min(Math.max(chosen, 0.1), 4)}px`;
+  svg.style.maxWidth = "none";
+}
+
+function zoomAround(field, ui, event) {
+  const box = field.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const before = scaleOf(field);
+  ui.zoom = before * (event.deltaY < 0 ? ZOOM : 1 / ZOOM);
+  layDrawing(field.closest(".ls-panel"), ui);
+  const factor = scaleOf(field) / before;
+  field.scrollLeft = (field.scrollLeft + x) * factor - x;
+  field.scrollTop = (field.scrollTop + y) * factor - y;
+}
+
+function letDrag(field) {
+  let from = null;
+  let isDrag = false;
+  field.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return; // which scrolls by itself
+    from = { x: event.clientX, y: event.clientY, left: field.scrollLeft, top: field.scrollTop };
+    isDrag = false;
+  });
+  field.addEventListener("pointermove", (event) => {
+    if (!from || !(event.buttons & 1)) return;
+    const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
+    if (!isDrag && Math.hypot(dx, dy) < DRAGGED) return;
+    isDrag = true;
+    field.scrollLeft = from.left - dx;
+    field.scrollTop = from.top - dy;
+  });
+  // The end of a drag is no click on what lies there.
+  field.addEventListener("click", (event) => isDrag && event.stopPropagation(), true);
+}
+
+/** Scrolls so that a part of the drawing is seen, in the middle if it was not. */
+function scrollTo(field, part) {
+  if (!field || !part) return;
+  const [room, box] = [field.getBoundingClientRect(), part.getBoundingClientRect()];
+  if (box.top < room.top || box.bottom > room.bottom) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
+  if (box.left < room.left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width - box.width) / 2;
+}

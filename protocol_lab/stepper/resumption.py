@@ -1,0 +1,107 @@
+"""A session as plain values, and the session that goes on from them.
+
+A page keeps the values with the widget's view. So a walk survives its kernel: in a saved notebook,
+after a restart, and when its cell is run again. Steps are taken anew and nothing in the values is
+executed, since a notebook may come from anybody.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocol_lab.catalog import known_as, load_from_catalog
+from protocol_lab.errors import LabError
+from protocol_lab.spec.constants import as_text, show
+from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.stepper.starting_point import Session
+from protocol_lab.teaching.challenges import challenge_named
+from protocol_lab.traces.scenarios import Scenario, bound_model
+from protocol_lab.traces.walk import Walk
+
+_WRITTEN_HERE = (
+    "This protocol was written, or changed, in this notebook: run the cells above and this one"
+    " again, and the stepper offers to go on from where you were."
+)
+
+
+def origin_of(session: Session) -> dict[str, Any]:
+    """What a session began with; with the timeline of its board all of it can be made again."""
+    model, scenario = session.walk.model, session.scenario
+    return {
+        "spec": known_as(model.spec),
+        "constants": {name: as_text(value) for name, value in show(model.constants).items()},
+        "init": session.walk.init,
+        "in_catalog": _is_in_catalog(model.declared),
+        "scenario": scenario and {"name": scenario.name, "description": scenario.description},
+        "challenge": session.challenge and session.challenge.name,
+        "watched": session.watched,
+    }
+
+
+def resumed(saved: Mapping[str, Any], like: Model | None = None) -> Session:
+    """The session of an origin with the board's `timeline`, and the `hints` that were taken.
+
+    `like` has the spec of a protocol that is in no package. Raises LabError where the walk can't
+    be taken any more.
+    """
+    try:
+        return _resumed(saved, like)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise LabError(
+            f"What was kept of this walk can't be read ({type(error).__name__}); begin a new one."
+        ) from None
+
+
+def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
+    if like is None and not saved["in_catalog"]:
+        raise LabError(_WRITTEN_HERE)
+    challenge = challenge_named(saved["challenge"]) if saved["challenge"] else None
+    if challenge is not None:
+        model = challenge.begin().model
+    else:
+        model = bound_model(saved["spec"], saved["constants"], like)
+    walk = Walk.begin(model, saved["init"])
+    _lay_branches(walk, saved["timeline"])
+    about, watched = saved["scenario"], saved["watched"]
+    model.choose(watched)  # are they all known?
+    return Session(
+        walk,
+        scenario=about
+        and Scenario(about["name"], saved["spec"], saved["constants"], about["description"]),
+        challenge=challenge,
+        watched=watched,
+        hints=[str(each) for each in saved.get("hints") or ()],
+    )
+
+
+def _lay_branches(walk: Walk, timeline: Mapping[str, Any]) -> None:
+    """Take all steps of all branches again, and stand where the timeline says."""
+    first, *others = timeline["lanes"]
+    walk.branches, walk.branch = {first["name"]: walk.start}, first["name"]
+    start, *moments = first["moments"]
+    walk.start.caption = start["caption"]
+    try:
+        _take(walk, moments)
+        for lane in others:
+            walk.switch(timeline["lanes"][lane["parent"]]["name"])
+            walk.go_to(lane["depth"])
+            walk.fork(lane["name"])
+            _take(walk, lane["moments"])
+    except LabError as error:
+        raise LabError(
+            f"The protocol is not what it was when this walk was taken: {error}"
+        ) from None
+    walk.switch(timeline["branch"])
+    walk.go_to(int(timeline["depth"]))
+
+
+def _take(walk: Walk, moments: list[Mapping[str, Any]]) -> None:
+    for each in moments:
+        walk.take(each["step"], each["caption"]).loops_to = each["loops_to"]
+
+
+def _is_in_catalog(spec: Spec) -> bool:
+    """Is the spec the one of its name in the catalog, unchanged?"""
+    try:
+        return load_from_catalog(spec.name) is spec
+    except LabError:
+        return False

@@ -1,0 +1,78 @@
+"""Stops an answer that does not end: a loop of the learner's that runs on in one state.
+
+A check may well take minutes, for it explores. So it is not the check that is timed but one call of
+a function that neither the kit nor a protocol's package has brought.
+"""
+
+import re
+import sys
+import threading
+import time
+from _thread import interrupt_main
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+LIMIT = 30.0
+"""Seconds that one call may take."""
+
+_EVERY = 0.5
+"""Seconds between two looks at what is running."""
+
+_PYTHON = (str(Path(sys.prefix)), str(Path(sys.base_prefix)), "<frozen")
+_KIT = Path(__file__).parents[2]
+_ROOMS = re.compile(re.escape(str(_KIT)) + r"[/\\](protocol_lab|\w+_spec)[/\\]")
+
+
+class Watch:
+    """What became of a call: `is_over` when it took longer than the limit and was interrupted."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.ended = threading.Event()
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[Watch]:
+    """Meanwhile a call of the learner's that takes longer is interrupted, as by Ctrl-C.
+
+    seconds: LIMIT if None. Only the main thread can be interrupted; elsewhere nothing is.
+    """
+    watch, main = Watch(), threading.main_thread()
+    if threading.current_thread() is not main:
+        yield watch
+        return
+    outer = sys._getframe(2)  # who asks; what it calls is inside it
+    limit = LIMIT if seconds is None else seconds
+    thread = threading.Thread(target=_look, args=(watch, main.ident, outer, limit), daemon=True)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        watch.ended.set()
+        thread.join()
+
+
+def _look(watch: Watch, thread: int, outer: FrameType, limit: float) -> None:
+    """Interrupt, again and again, once the same call was found running for the whole limit."""
+    running, since = None, time.monotonic()
+    while not watch.ended.wait(min(_EVERY, limit / 4)):
+        found = _call_of_learner(sys._current_frames().get(thread), outer)
+        if found is None or found is not running:
+            running, since = found, time.monotonic()
+        elif time.monotonic() - since > limit:
+            watch.is_over = True
+            interrupt_main()
+        del found  # no frame is kept alive between two looks, but the one that runs
+
+
+def _call_of_learner(frame: FrameType | None, outer: FrameType) -> FrameType | None:
+    """The outermost frame inside `outer` of a function that is the learner's."""
+    found = None
+    while frame is not None and frame is not outer:
+        file = frame.f_code.co_filename
+        if not file.startswith(_PYTHON) and not _ROOMS.match(file):
+            found = frame
+        frame = frame.f_back
+    return found

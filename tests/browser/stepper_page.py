@@ -1,0 +1,71 @@
+"""The stepper's own scripts on a bare page, answered by a stepper in this process.
+
+What does not need JupyterLab is tested so: it takes a second, not ten.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import BrowserContext, Page
+
+from protocol_lab.stepper import Stepper
+
+TRAITS = ("view", "near", "graph", "find")
+BESIDE = 150
+"""Pixels that JupyterLab leaves at the sides of an output, on a screen that is no telephone's."""
+
+
+@contextmanager
+def shown(
+    browser: BrowserContext, stepper: Stepper, width: int = 1280, height: int = 720, theme="light"
+) -> Iterator[Page]:
+    """A page with the stepper, in a window of this size. Fails if the page threw an error."""
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_viewport_size({"width": width, "height": height})
+    page.expose_function("ask", lambda message: _answer(stepper, message))
+    beside = BESIDE if width > 660 else 16
+    page.set_content(
+        f"<style>{stepper._css}</style><body data-jp-theme-light={str(theme == 'light').lower()}"
+        f" style='margin: 0; background: {'white' if theme == 'light' else '#111'}'>"
+        f"<div id=place style='width: {width - beside}px; margin: 0 auto'></div>"
+    )
+    page.evaluate(_RENDER, [stepper._esm, list(TRAITS)])
+    page.wait_for_function("window.answers > 1")  # to "shown", and to the size of the room
+    try:
+        yield page
+    finally:
+        page.close()
+        stepper.close()
+    assert errors == []
+
+
+def _answer(stepper: Stepper, message: dict) -> dict:
+    if message["command"] != "look again":
+        stepper._on_message(None, message)
+    return {trait: getattr(stepper, trait) for trait in TRAITS}
+
+
+_RENDER = """async ([script, traits]) => {
+  const module = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const [values, heard] = [await window.ask({ command: "look again" }), {}];
+  window.answers = 0;
+  async function send(message) {
+    const found = await window.ask(message);
+    for (const trait of traits) {
+      const changed = JSON.stringify(values[trait]) !== JSON.stringify(found[trait]);
+      values[trait] = found[trait];
+      if (changed) (heard[`change:${trait}`] ?? []).forEach((each) => each());
+    }
+    window.answers += 1;
+  }
+  window.lookAgain = () => send({ command: "look again" });
+  const model = {
+    get: (trait) => values[trait],
+    set: () => {},
+    on: (name, callback) => (heard[name] ??= []).push(callback),
+    off: () => {},
+    send,
+  };
+  module.default.render({ model, el: document.getElementById("place") });
+}"""

@@ -1,0 +1,149 @@
+"""The stepper's own scripts in a browser: sizes, drawings to look at, and what they lead to."""
+
+import random
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from protocol_lab.notebook import replay, step
+from protocol_lab.stepper import Stepper
+from tests.browser.stepper_page import shown
+from tests.toy_specs import letters
+
+pytestmark = pytest.mark.browser
+
+LARGEST = {
+    "kafka": lambda: replay("talk_46_56_found_scenario"),
+    "kip-320": lambda: step("kafka.kip_320"),
+    "async isr": lambda: step("kafka.async_isr"),
+    "bookkeeper": lambda: step("bookkeeper.protocol"),
+    "bookkeeper 4.13": lambda: replay("defect_1_diagram"),
+    "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
+    "kraft": lambda: step("kraft.kip_853"),
+}
+SIZES = [(390, 844), (768, 1024), (1280, 720), (1440, 900), (2560, 1440)]
+
+_MEASURED = """() => {
+  const stepper = document.querySelector(".lab-stepper");
+  const picture = stepper.querySelector(".ls-staged svg");
+  const [scale, box] = [picture.getScreenCTM().a, stepper.getBoundingClientRect()];
+  const inside = (name) => {
+    const part = stepper.querySelector(name).getBoundingClientRect();
+    return part.height > 0 && part.bottom <= box.bottom + 1;
+  };
+  const type = [...picture.querySelectorAll("text")].filter(each => each.textContent);
+  return {
+    smallest: Math.min(...type.map(each => scale * parseFloat(each.getAttribute("font-size")))),
+    overflow: stepper.scrollWidth - stepper.clientWidth,
+    height: box.height,
+    seen: [".ls-panel", ".ls-can", ".ls-caption", ".ls-controls", ".ls-timeline"].every(inside),
+  };
+}"""
+
+
+def far_along(stepper):
+    """The stepper where much is to be seen: at the end of its walk, or of a random one."""
+    walk, rng = stepper.walk, random.Random(3)
+    if len(walk.path) > 1:
+        walk.last()
+    for _ in range(12 if len(walk.path) == 1 else 0):
+        possible = [each for each in walk.attempts() if each.taken]
+        if possible:
+            walk.take(rng.choice(possible))
+    stepper.refresh()
+    return stepper
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_type_in_pictures_can_be_read_at_every_width(browser, name):
+    with shown(browser, far_along(LARGEST[name]())) as page:
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("width => place.style.width = `${width}px`", width - 16)
+            page.wait_for_timeout(300)  # the picture is arranged once the room has settled
+            measured = page.evaluate(_MEASURED)
+            assert measured["smallest"] > 10.9, (width, measured)
+            assert measured["overflow"] <= 0, (width, measured)
+            if width > 660:
+                assert measured["seen"], (width, measured)
+                assert measured["height"] <= height - 100, (width, measured)
+
+
+@pytest.fixture
+def talk(browser):
+    """A page with the talk's loss, at slide 51."""
+    stepper = replay("talk_46_56_found_scenario")
+    stepper.walk.go_to(11)
+    stepper.refresh()
+    with shown(browser, stepper) as page:
+        page.stepper = stepper
+        yield page
+
+
+def look(page, tab):
+    page.locator(f'[data-key="tab-{tab}"]').click()
+    drawing = page.locator(f".ls-{tab} svg").first
+    for _ in range(100):
+        if drawing.count():
+            break
+        page.wait_for_timeout(100)
+        page.evaluate("lookAgain()")
+    return drawing
+
+
+SCALE = (
+    "svg => svg.getBoundingClientRect().width / Number(svg.getAttribute('viewBox').split(' ')[2])"
+)
+
+
+def test_the_graph_is_zoomed_and_moved(talk):
+    drawing = look(talk, "graph")
+    read = drawing.evaluate(SCALE)
+    assert read >= 1  # its type has 11 pixels
+    field = talk.locator(".ls-field")
+    here = talk.locator(".lab-here").bounding_box()
+    room = field.bounding_box()
+    assert room["x"] <= here["x"] <= room["x"] + room["width"]
+    talk.locator('[data-key="zoom-out"]').click()
+    assert drawing.evaluate(SCALE) == pytest.approx(read / 1.25, abs=0.02)
+    talk.locator('[data-key="zoom-fit"]').click()
+    assert drawing.bounding_box()["width"] <= room["width"]
+    talk.locator('[data-key="zoom-read"]').click()
+    before = field.evaluate("field => field.scrollTop = 40")
+    talk.mouse.move(room["x"] + 300, room["y"] + 200)
+    talk.mouse.down()
+    talk.mouse.move(room["x"] + 300, room["y"] + 230, steps=3)
+    talk.mouse.up()
+    assert field.evaluate("field => field.scrollTop") == before - 30
+
+
+def test_a_click_in_the_graph_leads_there(talk):
+    look(talk, "graph")
+    talk.locator(".lab-moment[data-depth='10']").dispatch_event("click")
+    expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", "10")
+    look(talk, "graph")
+    other = talk.locator(".lab-reach").last
+    steps = re.findall(r'"([^"]+)"', other.get_attribute("data-steps"))
+    other.dispatch_event("click")
+    expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(10 + len(steps)))
+    assert [step.text for step in talk.stepper.walk.steps[9:]] == steps
+
+
+def test_a_model_without_room_is_drawn_like_any_other(browser):
+    with shown(browser, Stepper(letters.bind(slots=1))) as page:
+        page.locator(".ls-choice").first.click()
+        drawing = look(page, "graph")
+        expect(drawing).to_contain_text("no room for a step")
+        expect(page.locator(".ls-notice")).to_be_hidden()
+
+
+def test_the_sequence_follows_the_step(talk):
+    look(talk, "sequence")
+    for depth in (11, 10, 16, 2):
+        talk.locator(f".ls-timeline [data-depth='{depth}']").first.dispatch_event("click")
+        expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
+        row = talk.locator(f".ls-sequence .lab-moment[data-depth='{depth}']").bounding_box()
+        room = talk.locator(".ls-field").bounding_box()
+        assert room["y"] <= row["y"] + 1
+        assert row["y"] + row["height"] <= room["y"] + room["height"] + 1
