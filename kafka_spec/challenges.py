@@ -128,6 +128,25 @@ CHALLENGES = [
         ],
     ),
     Challenge(
+        "lead_by_an_overruled_decision",
+        "Lead by a decision that was overruled",
+        "The first try at KIP-320 once more, and another promise: whomever a leader counts as in"
+        " sync holds all that this leader calls committed. Break it with a replica that begins to"
+        " lead when it should not any more.",
+        spec="kafka.kip_320_first_try",
+        constants={"log_size": 1, "max_records": 1},
+        breaks="weak_isr",
+        hints=[
+            "A request that was overruled is still there to be picked, by the replica that it makes"
+            " the leader too. With which ISR would that replica begin?",
+            "A replica brings its high watermark along when it begins to lead. From whom can it"
+            " have learned that a record is committed, if not all of that ISR hold it?",
+            "Let the leader of the latest decision drop the others from its ISR and commit alone."
+            " One of them fetches from it, in an older epoch, and then picks the decision in"
+            " between.",
+        ],
+    ),
+    Challenge(
         "lose_a_committed_message",
         "Lose a committed message",
         "The talk's question: nobody of the ISR is alive, and the alive replica with the latest"

@@ -70,7 +70,10 @@ def execute(path: Path, timeout: float = 600) -> NotebookNode:
 
 
 def storable(fresh: NotebookNode) -> NotebookNode:
-    """A run notebook without what means nothing in a file."""
+    """A run notebook without what means nothing in a file.
+
+    The code that settles a question is folded: its sentences would give the answer away.
+    """
     notebook = nbformat.from_dict(fresh)
     notebook.metadata = nbformat.from_dict(
         {
@@ -80,6 +83,8 @@ def storable(fresh: NotebookNode) -> NotebookNode:
     )
     for cell in code_cells(notebook):
         cell.metadata.pop("execution", None)
+        if ".settle(" in cell.source:
+            cell.metadata["jupyter"] = {"source_hidden": True}
         cell.outputs = [each for each in cell.outputs if not _is_passing(each)]
     return notebook
 

@@ -8,10 +8,13 @@ from kafka_spec.leader_election.model import (
     common_prefix,
     has_no_leader,
     is_alive,
+    is_isr_dead,
+    is_shut_down,
+    leo,
     log_of,
 )
 from kafka_spec.unclean_leader_election import spec
-from protocol_lab import HOLDS, TAKEN, contains
+from protocol_lab import HOLDS, TAKEN, members
 from protocol_lab.notebook import scenario
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -209,51 +212,58 @@ def safe_min_isr(answer) -> Feedback:
     return right("; ".join(lines) + ".")
 
 
-def elect_an_eligible_one(s: State, c: Constants, replica: Replica):
+def elect_where_logs_agree(s: State, c: Constants, replica: Replica):
     if not has_no_leader(s):
         return "there is a leader"
-    if s.zk_state.isrs != 0:
-        return "the ISR is not empty"
+    if not is_isr_dead(s):
+        return "a member of the ISR is alive"
+    if not is_shut_down(s, c.unstable_replica):
+        return "the unstable replica has not died: it may be back soon"
     if not is_alive(s, replica):
         return "the replica is not alive"
-    if not contains(s.zk_state.eligible, replica):
-        return "the replica left the ISR when it was still large enough to commit"
+    for other in members(s.zk_state.alive_replicas):
+        if common_prefix(log_of(s, other), log_of(s, replica)) < leo(s, other):
+            return "another alive replica has a message that this one has not"
     lead_alone(s, c, replica)
     return TAKEN
 
 
 @exercise(
     hints=[
-        "Logs alone don't tell: an uncommitted message looks like any other. What has the"
-        " controller seen that the logs don't show?",
-        "`s.zk_state.eligible` is the set of those whose leaving left the ISR too small to commit."
-        " Why can't anything have been committed since?",
+        "With min_isr=2 somebody who is alive has all that was promised (slide 32). When can you"
+        " be sure that it is this replica, whoever of them it was?",
+        "At slide 55 two logs hold different messages at one offset, and nothing in them tells"
+        " which of both was promised. What should a rule do that must not guess?",
+        "`common_prefix(log, other)` says how many messages two logs share from the start on;"
+        " `leo(s, replica)` how long a log is.",
     ],
-    answer=elect_an_eligible_one,
-    why="The controller writes every change of the ISR, so it knows who left when. While the ISR is"
-    " smaller than min_isr nothing is committed, so whoever leaves it in the change that takes it"
-    " below min_isr, or later, has all that is. The order among them does not matter for safety."
-    " Kafka has this since 4.0 as eligible leader replicas (KIP-966), on for new clusters since"
-    " 4.1.",
+    answer=elect_where_logs_agree,
+    why="If one log holds all that every other one holds, it holds what was promised, whoever has"
+    " it. If two logs differ at an offset, the logs can't tell, and the rule waits. So this rule"
+    " needs no memory of the ISR, as KIP-966 does, and pays for that with availability, just in"
+    " the case in which the latest offset guesses. It also rests on slide 32: so many replicas"
+    " must be alive that one of them has all that was promised.",
 )
 def elect_safely(answer) -> Feedback:
-    """Write an election rule that never loses a committed message.
+    """Write a safe rule that looks at nothing but logs.
 
-    Write `elect(s, c, replica)`: guards first, then `lead_alone(s, c, replica)` and
-    `return TAKEN`. It is called when it may be needed, so the first guards are: there is a leader;
-    the ISR is not empty; the replica is not alive. It may look at the logs of replicas that are
-    alive, and at all that the controller knows. The check explores all states; a rule that never
-    elects anybody does not count.
+    This controller keeps no list of eligible replicas: `s.zk_state.eligible` stays empty. Write
+    `elect(s, c, replica)`: the guards below and yours, then `lead_alone(s, c, replica)` and
+    `return TAKEN`. It may look at the logs of the replicas that are alive. The check explores all
+    states with min_isr=2: nothing that was committed may be lost, and somebody must be elected now
+    and then. It also says what your rule costs.
     """
-    name = "elect_eligible_leader_replica"
-    changed = with_action(spec, name, answer)
-    found = run(changed.bind(election_rule="eligible_leader_replicas"))
+    model = with_action(spec, ELECTION, answer).bind()
+    found = run(model)
     if found.violated:
         return wrong(f"After these {len(found.trace)} steps a committed message is lost:", found)
     elected = found.per_action[answer.__name__]
     if not elected:
         return wrong("It loses nothing, and never elects anybody: the partition stays offline.")
+    walk = told(Walk.begin(model), 46, 55)
+    leads = any(each.taken and each.action.name == answer.__name__ for each in walk.attempts())
+    price = "" if leads else " The price: at slide 55 nobody is elected; the partition waits."
     return right(
         f"It elected a replica in {elected:,} transitions and nothing was lost in any of"
-        f" {found.distinct:,} states."
+        f" {found.distinct:,} states.{price}"
     )

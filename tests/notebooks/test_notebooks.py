@@ -181,6 +181,14 @@ def test_plots_may_differ_in_pixels_but_drawings_not_in_what_they_say():
     )
 
 
+def test_the_code_that_settles_a_question_is_folded():
+    notebook = _said("49")
+    notebook.cells.append(nbformat.v4.new_code_cell("guess.settle(49)", id="settle"))
+    search, settle = storable(notebook).cells
+    assert search.metadata == {}
+    assert settle.metadata == {"jupyter": {"source_hidden": True}}
+
+
 def test_widgets_and_progress_are_not_kept():
     passing = _notebook(
         {"output_type": "display_data", "data": {WIDGET: {"model_id": "a"}}},

@@ -40,6 +40,7 @@ PARS = {
     "truncate_a_committed_record": 11,
     "nobody_fails": 9,
     "outwit_the_first_try": 12,
+    "lead_by_an_overruled_decision": 11,
     "lose_a_committed_message": 15,
     "kraft_count_yourself": 4,
     "kraft_two_leaders_write": 6,
