@@ -227,7 +227,7 @@ function render({ model, el }) {
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
     parts.header.replaceChildren(...drawHeader(view, near(), ui, act));
-    parts.can.replaceChildren(...drawCan(view, near(), (step) => act({ command: "take", step })));
+    parts.can.replaceChildren(...drawCan(view, near(), act));
   }
 
   function drawDrawer(view) {
@@ -294,12 +294,12 @@ function render({ model, el }) {
   }
 
   function turn(by) {
-    act({ command: "open", tab: neighbour(model.get("view").tab, by) });
+    act({ command: "open", tab: neighbour(model.get("view"), by) });
   }
 
   /** Arrow keys on a tab lead to its neighbour, and the focus goes along. */
   function turnAndFollow(by) {
-    const next = neighbour(model.get("view").tab, by);
+    const next = neighbour(model.get("view"), by);
     const tab = parts.tabs.querySelector(`[data-key="tab-${next}"]`);
     tab.setAttribute("tabindex", "0");
     tab.focus();

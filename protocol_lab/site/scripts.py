@@ -1,0 +1,30 @@
+"""The script and the style sheet of the site's pages: the stepper's own parts, and the source that
+feeds them from recordings."""
+
+from pathlib import Path
+
+from protocol_lab.stepper.widget import PARTS, style
+
+_HERE = Path(__file__).parent / "js"
+_PARTS = (
+    "recording.js",
+    "walk.js",
+    "links.js",
+    "challenge_score.js",
+    "diagrams.js",
+    "recorded.js",
+    "page.js",
+)
+
+
+def script() -> str:
+    """One classic script, since a page opened from the disk can't load modules."""
+    stepper = [each.read_text(encoding="utf-8") for each in PARTS]
+    own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
+    body = "\n".join(stepper).replace("export default { render };", "")
+    return "\n".join(["(() => {", '"use strict";', body, *own, "})();", ""])
+
+
+def style_sheet() -> str:
+    """The stepper's style, and that of what the pages add to it."""
+    return style() + (_HERE.parent / "page.css").read_text(encoding="utf-8")
