@@ -9,6 +9,7 @@
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
     prepare                                 compile and verify everything beforehand
+    site [FOLDER]                           the notebooks as pages that need no installation
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
@@ -192,6 +193,10 @@ def _parser() -> argparse.ArgumentParser:
 
     prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
     prepare.set_defaults(command=_prepare)
+
+    site = commands.add_parser("site", help="build the notebooks as pages")
+    site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
+    site.set_defaults(command=_site)
     return parser
 
 
@@ -480,6 +485,16 @@ def _new(options: argparse.Namespace) -> int:
     print(*written, sep="\n")
     module = next(each for each in written if each.stem == options.name and each.suffix == ".py")
     print(f"Begin with: check {module}")
+    return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    from protocol_lab.site.build import build
+
+    folder = Path(options.folder).resolve()
+    for each in build(folder):
+        print(f"Only a drawing: {each}", file=sys.stderr)
+    print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
     return 0
 
 

@@ -49,8 +49,8 @@ MOST = 400
 SEARCHED = 300_000
 """States that are explored for the distances."""
 
-_ROOM = (820, 470)
-"""The room for the picture on a laptop's page, in pixels."""
+ROOM = (460, 470)
+"""The room for the picture, in pixels: between a laptop's page and a phone."""
 
 _STARTS = 20
 """Initial states that are offered."""
@@ -81,7 +81,7 @@ class Recorder:
         self._numbers: dict[bytes, int] = {}
         self._states: list[int] = []
         self._width = self._height = 0.0
-        self._stage = Stage(_ROOM)
+        self._stage = Stage(ROOM)
 
     def record(self) -> dict[str, Any]:
         """A table whose root has `about`, `starts` and `states`; see `packing.Table`."""
@@ -89,7 +89,7 @@ class Recorder:
         self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
         self._distances = [_Distances(each) for each in self.aims]
         walks = list(self._starts())
-        self._stage = Stage(_ROOM)
+        self._stage = Stage(ROOM)
         self._size = (0.0, 0.0)
         self._stage.draw(max([*self.paths, *walks], key=lambda each: len(each.path)))
         starts = [

@@ -4,6 +4,7 @@ feeds them from recordings."""
 from pathlib import Path
 
 from protocol_lab.stepper.widget import PARTS, style
+from protocol_lab.teaching.predictions import PREDICTION_SCRIPT, PREDICTION_STYLE
 
 _HERE = Path(__file__).parent / "js"
 _PARTS = (
@@ -13,6 +14,8 @@ _PARTS = (
     "challenge_score.js",
     "diagrams.js",
     "recorded.js",
+    "film.js",
+    "reading.js",
     "page.js",
 )
 
@@ -21,10 +24,13 @@ def script() -> str:
     """One classic script, since a page opened from the disk can't load modules."""
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    body = "\n".join(stepper).replace("export default { render };", "")
+    asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
+    widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
+    body = "\n".join(widgets).replace("export default { render };", "")
     return "\n".join(["(() => {", '"use strict";', body, *own, "})();", ""])
 
 
 def style_sheet() -> str:
     """The stepper's style, and that of what the pages add to it."""
-    return style() + (_HERE.parent / "page.css").read_text(encoding="utf-8")
+    own = (_HERE.parent / "page.css").read_text(encoding="utf-8")
+    return style() + PREDICTION_STYLE.read_text(encoding="utf-8") + own

@@ -7,6 +7,7 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.notebook import scenario
+from protocol_lab.site.recording import ROOM
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.links import link_text, read_link
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 SOURCE = "document.querySelectorAll('.lab-recorded')[{}].mounted"
 COMPARED = ("title", "meaning", "constants", "invariants", "caption", "can", "cannot", "timeline")
-ROOM = {"command": "room", "width": 820, "height": 470}
+ROOM_MESSAGE = {"command": "room", "width": ROOM[0], "height": ROOM[1]}
 
 MODELS = {
     "kafka": ("kafka.kip_320", {"replicas": 2}),
@@ -70,7 +71,7 @@ def test_a_walk_through_recorded_states_shows_what_the_kit_shows(page, tmp_path,
     model = load(spec).bind(**constants)
     page.goto(write_page(tmp_path, model, whole=60, around=4, most=12))
     stepper = Stepper(model)
-    ask(stepper, **ROOM)
+    ask(stepper, **ROOM_MESSAGE)
     here = view_of(page)
     chosen = random.Random(name)
     taken = 0

@@ -16,10 +16,20 @@ function mount(holder) {
     const source = new RecordedSource(recording, sessionOf(holder));
     holder.replaceChildren();
     render({ model: source, el: holder });
-    source.on("change:view", () => holder.contains(document.activeElement) && keepInAddress(source));
+    source.on("change:view", () => {
+      if (holder.contains(document.activeElement)) keepInAddress(source);
+      keepWon(source.get("view").challenge);
+    });
     return source;
   });
   return holder.mounted;
+}
+
+function keepWon(challenge) {
+  if (!challenge?.solved || stored().challenges[challenge.name]?.points >= challenge.points) return;
+  store(({ challenges }) => {
+    challenges[challenge.name] = { title: challenge.title, points: challenge.points };
+  });
 }
 
 let keeping = null;
@@ -65,6 +75,10 @@ function begin() {
     { rootMargin: NEARBY },
   );
   holders.forEach((each) => seen.observe(each));
+  document.querySelectorAll(".lab-film").forEach(playFilm);
+  showPredictions();
+  explainTerms();
+  offerCopies();
   openAddress(holders);
   addEventListener("hashchange", () => openAddress(holders));
 }
