@@ -47,11 +47,21 @@ html_theme_options = {{
 }}
 html_context = {{"default_mode": "auto"}}
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["lab.css"]
 html_js_files = ["glossary.js", "lab.js"]
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_show_search_summary = False  # it would load pages, which one opened from the disk can't
 '''
+
+
+_ICON = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<g fill="none" stroke="#1f5fbf" stroke-width="3">
+<path d="M3 8h26M3 16h26M3 24h14"/><path d="M22 21l6 6m0-6l-6 6" stroke="#b3261e"/>
+</g></svg>
+"""
+"""Three logs; the last has lost a record."""
 
 
 def heading_anchor(text: str) -> str:
@@ -82,6 +92,7 @@ def build(folder: Path, notebooks: list[str] | None = None, **limits: int) -> li
         _write(static / "lab.css", style_sheet())
         _write(static / "lab.js", script())
         _write(static / "glossary.js", f"globalThis.labGlossary = {json.dumps(glossary)};\n")
+        _write(static / "icon.svg", _ICON)
         recorders = dict(pages.recordings)
         for recorder in recorders.values():
             for limit, value in limits.items():

@@ -101,10 +101,10 @@ def _statement(node: ast.stmt, file: str) -> _Statement:
             found.changes.add((each.asname or each.name).partition(".")[0])
         elif isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store):
             found.changes.add(_root(each))
-    match node:
-        case ast.Expr(ast.Call(ast.Attribute() as method)):
-            # Called for its effect, such as walk.take(...): it changes its object.
-            found.changes.add(_root(method))
+        match each:
+            case ast.Expr(ast.Call(ast.Attribute() as method)):
+                # Called for its effect, such as walk.take(...): it changes its object.
+                found.changes.add(_root(method))
     return found
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from protocol_lab.site.kept_predictions import Asked, predictions
 from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_sessions
-from protocol_lab.site.predictions import Asked, predictions
 from protocol_lab.site.sessions import Recordings
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")

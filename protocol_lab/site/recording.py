@@ -37,13 +37,13 @@ from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.events import Arrow, Event, events, lifelines
 from protocol_lab.traces.walk import Moment, Walk
 
-WHOLE = 10_000
-"""A model with at most so many states is recorded whole."""
+WHOLE = 2_500
+"""A model with at most so many states is recorded whole: a thousand take most of a minute."""
 
 AROUND = 2
 """Of a larger one: the steps from a path up to which states are recorded."""
 
-MOST = 400
+MOST = 60
 """Of a larger one: where states are no longer added around its paths."""
 
 SEARCHED = 300_000
