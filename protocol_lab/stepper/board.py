@@ -39,7 +39,7 @@ def board(
         "constants": [
             {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
         ],
-        "invariants": [_invariant(walk, each, watched) for each in walk.standings()],
+        "invariants": [invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
         **_actions(walk, unfolded),
         "timeline": _timeline(walk, watched),
@@ -62,7 +62,10 @@ def is_watched(standing: Standing, watched: Collection[str] | None) -> bool:
     return standing.by_default if watched is None else standing.name in watched
 
 
-def _invariant(walk: Walk, standing: Standing, watched: Collection[str] | None) -> dict[str, Any]:
+def invariant(
+    walk: Walk, standing: Standing, watched: Collection[str] | None = None
+) -> dict[str, Any]:
+    """One invariant where a walk stands: whether it holds, else why not and the values."""
     return {
         "name": words(standing.name),
         "holds": standing.holds,

@@ -76,11 +76,11 @@ class Live:
             steps = [step_of(model, row, each.action, each.args).text for each in possible]
             answer = nearness.ask(row, stopped=stopped)
             if answer and answer.how == FROM_HERE and nearness.too_large is None:
-                first = _shown(answer, steps)
+                first = shown(answer, steps)
                 self._post(lambda: None if stopped() else show(first))
                 if nearness.prepare(stopped):
                     answer = nearness.ask(row, stopped=stopped)
-            return answer and _shown(answer, steps)
+            return answer and shown(answer, steps)
 
         def done(answer: dict[str, Any] | LabError | None) -> None:
             if isinstance(answer, LabError):
@@ -148,7 +148,7 @@ class Live:
         self._enough.set()
 
 
-def _shown(answer: Near, steps: list[str]) -> dict[str, Any]:
+def shown(answer: Near, steps: list[str]) -> dict[str, Any]:
     """The distances as they are shown; the nearest of the choices are marked.
 
     What is not known is not said: `here` is empty, and so is the `short` text of a step. That a

@@ -43,27 +43,30 @@ from protocol_lab.traces.walk import Moment, Walk
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
-_PARTS = (
-    "dom.js",
-    "kernel.js",
-    "memory.js",
-    "header.js",
-    "challenge.js",
-    "panels.js",
-    "viewer.js",
-    "moves.js",
-    "lists.js",
-    "timeline.js",
-    "controls.js",
-    "drawers.js",
-    "stepper.js",
+PARTS = tuple(
+    _HERE / "js" / part
+    for part in (
+        "dom.js",
+        "kernel.js",
+        "memory.js",
+        "header.js",
+        "challenge.js",
+        "panels.js",
+        "viewer.js",
+        "moves.js",
+        "lists.js",
+        "timeline.js",
+        "controls.js",
+        "drawers.js",
+        "stepper.js",
+    )
 )
 
 _OPEN: "WeakSet[Stepper]" = WeakSet()
 """All steppers: two on one walk show the same place."""
 
 
-def _style() -> str:
+def style() -> str:
     """The style sheet, with the colours of the pictures from their one place, `palette`."""
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     dark = own.replace("--dark-pictures: true;", palette.dark_variables())
@@ -82,8 +85,8 @@ class Stepper(anywidget.AnyWidget):
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
 
-    _esm = "\n".join((_HERE / "js" / part).read_text(encoding="utf-8") for part in _PARTS)
-    _css = _style()
+    _esm = "\n".join(part.read_text(encoding="utf-8") for part in PARTS)
+    _css = style()
 
     view = traitlets.Dict().tag(sync=True)
     near = traitlets.Dict().tag(sync=True)
@@ -123,6 +126,11 @@ class Stepper(anywidget.AnyWidget):
         """The walk shown; another one after a scenario was loaded."""
         return self._session.walk
 
+    @property
+    def session(self) -> Session:
+        """What is stepped: the walk, and the scenario or challenge that it is about."""
+        return self._session
+
     def close(self) -> None:
         """Take the widget away, and stop what it computes."""
         _OPEN.discard(self)
@@ -149,6 +157,7 @@ class Stepper(anywidget.AnyWidget):
             "origin": self._origin,
             "notice": self._notice or panel.get("notice", ""),
             "tab": self._tab,
+            "tabs": list(panels.TABS),
             "panel": panel,
             "spoilers": self._spoilers,
             "aim": self._aim,

@@ -20,6 +20,7 @@ from protocol_lab.teaching.guesses import how_far, is_same, shown
 from protocol_lab.teaching.record import note
 
 _HERE = Path(__file__).parent
+PREDICTION_SCRIPT, PREDICTION_STYLE = _HERE / "js" / "prediction.js", _HERE / "prediction.css"
 _SETTLED = ("As you predicted:", "A surprise:")
 
 Choices = Mapping[Any, str] | Iterable[Any]
@@ -144,8 +145,8 @@ def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Predi
 class PredictionField(anywidget.AnyWidget):
     """The buttons or the field below a question: choose or type, commit, reveal."""
 
-    _esm = (_HERE / "js" / "prediction.js").read_text(encoding="utf-8")
-    _css = (_HERE / "prediction.css").read_text(encoding="utf-8")
+    _esm = PREDICTION_SCRIPT.read_text(encoding="utf-8")
+    _css = PREDICTION_STYLE.read_text(encoding="utf-8")
 
     view = traitlets.Dict().tag(sync=True)
 

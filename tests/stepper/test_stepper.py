@@ -604,10 +604,10 @@ def test_distances_are_shown_on_request_only(talk):
 
 def test_what_is_not_known_is_not_written_on_a_button():
     never, more, two = Distance(NEVER), Distance(MORE, 3), Distance(EXACT, 2)
-    shown = live._shown(Near(two, [never, more, two], "", 1, 0.0), ["a", "b", "c"])["after"]
+    shown = live.shown(Near(two, [never, more, two], "", 1, 0.0), ["a", "b", "c"])["after"]
     assert [shown[step]["short"] for step in "abc"] == ["never", "", "2"]
     assert [shown[step]["nearest"] for step in "abc"] == [False, False, True]
-    hopeless = live._shown(Near(never, [never, more], "", 1, 0.0), ["a", "b"])["after"]
+    hopeless = live.shown(Near(never, [never, more], "", 1, 0.0), ["a", "b"])["after"]
     assert [each["short"] for each in hopeless.values()] == ["", ""]
 
 

@@ -47,7 +47,9 @@ function drawControls(view, ui, does) {
     h(
       "span",
       { class: "ls-group ls-end" },
-      opener("find", "find…", "The shortest way to a state that you describe"),
+      view.recorded
+        ? button("copy-link", "copy link", "A link to this walk, which anybody can open", false, go("copy_link"))
+        : opener("find", "find…", "The shortest way to a state that you describe"),
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
       button("theme", THEMES[ui.theme], `Colours: ${ui.theme}`, false, does.theme),

@@ -1,7 +1,8 @@
 // What can happen now, each choice with the distance after it, and what can't, with the values
 // that made the guard fail.
 
-function drawCan(view, near, take) {
+function drawCan(view, near, act) {
+  const take = (step) => act({ command: "take", step });
   const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
   let number = 0;
   const rows = view.can.map((each) =>
@@ -16,6 +17,7 @@ function drawCan(view, near, take) {
       ),
     ),
   );
+  if (view.recorded?.ends) return [heading("What can happen now", 0), drawEnd(act)];
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
   return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
 }
@@ -48,6 +50,12 @@ function unbroken(label) {
   return label.split(", ").map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
 }
 
+/** What stands in place of the choices where the recording of a page ends. */
+function drawEnd(act) {
+  const copy = h("button", { "data-key": "end-link", onclick: () => act({ command: "copy_link" }) }, "copy the link");
+  return h("p", { class: "ls-nothing" }, "Recorded up to here: in the kit it goes on. Paste the link there, under “load…”. ", copy);
+}
+
 function drawCannot(view, ui, act) {
   const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
   const rows = view.cannot.map((each) =>
@@ -55,18 +63,18 @@ function drawCannot(view, ui, act) {
       "div",
       { class: "ls-not" },
       drawName(each),
-      each.reasons.map((why) => drawReason(why, ui, act)),
+      each.reasons.map((why) => drawReason(why, view, ui, act)),
     ),
   );
   return [fold(ui, "cannot", [heading("What can’t, and why", count)], rows)];
 }
 
 /** A reason and its cases. Those of a folded one come when it is unfolded for the first time. */
-function drawReason(why, ui, act) {
+function drawReason(why, view, ui, act) {
   const text = why.over_capacity
     ? h("span", { class: "ls-full" }, `⚠ no room in the model: ${why.reason}`)
     : h("span", { class: "ls-why" }, why.reason);
-  const look = (step) => act({ command: "look", step });
+  const look = view.recorded ? null : (step) => act({ command: "look", step });
   const cases = why.cases?.map((each) => drawCase(each, look)) ?? ["…"];
   if (!why.folded) return h("div", {}, text, cases);
   const count = h("span", { class: "ls-which" }, `${why.number} choices`);
@@ -86,7 +94,7 @@ function drawCase(each, look) {
     { class: "ls-case" },
     named.map((choice) => h("span", { class: "ls-which" }, choice.label)),
     each.values ? h("code", { class: "ls-values" }, each.values) : null,
-    first
+    first && look
       ? h(
           "button",
           {

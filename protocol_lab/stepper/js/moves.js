@@ -22,7 +22,7 @@ function moveParts(before, picture) {
     if (!now) continue;
     const { kind } = now.element.dataset;
     if (kind === "gap" && then?.element.dataset.kind === "record") fall(then, now);
-    else if (then?.element.dataset.kind === kind) slide(now, then.box);
+    else if (then && then.element.dataset.kind === kind) slide(now, then.box);
     else if (kind === "record") slide(now, sourceOf(now, before)?.box);
     else if (kind === "message") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));

@@ -11,7 +11,7 @@ const TABS = [
 ];
 
 function drawTabs(view, act) {
-  return TABS.map(([name, label]) =>
+  return TABS.filter(([name]) => view.tabs.includes(name)).map(([name, label]) =>
     h(
       "button",
       {
@@ -27,8 +27,7 @@ function drawTabs(view, act) {
 }
 
 /** The tab `by` places further, round the ends. */
-function neighbour(name, by) {
-  const names = TABS.map(([each]) => each);
+function neighbour({ tab: name, tabs: names }, by) {
   return names[(names.indexOf(name) + by + names.length) % names.length];
 }
 

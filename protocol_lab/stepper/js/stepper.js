@@ -12,7 +12,8 @@ const WAITING = "The kernel is busy: this is answered as soon as it is done. Int
 const LOST = "This is where you were; the kernel that knew it has ended.";
 
 function render({ model: widget, el }) {
-  const model = answering(widget);
+  // Recorded states answer by themselves: see protocol_lab/site/js/recorded.js.
+  const model = widget.isThere ? widget : answering(widget);
   const ui = {
     drawer: null,
     format: null,
@@ -120,7 +121,7 @@ function render({ model: widget, el }) {
   /** Offers to go on where this reader was, before the cell was run again. */
   function offerKept() {
     const view = model.get("view");
-    const kept = view.answers === 0 && keptWalk(model.place, view);
+    const kept = view.origin && view.answers === 0 && keptWalk(model.place, view);
     if (!kept) return;
     const { depth, length } = kept.timeline;
     offer(`You were at state ${depth} of ${length} here.`, "go on from there", () =>
@@ -296,7 +297,7 @@ function render({ model: widget, el }) {
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
     parts.header.replaceChildren(...drawHeader(view, near(), ui, act));
-    parts.can.replaceChildren(...drawCan(view, near(), (step) => act({ command: "take", step })));
+    parts.can.replaceChildren(...drawCan(view, near(), act));
   }
 
   function drawDrawer(view) {
@@ -363,12 +364,12 @@ function render({ model: widget, el }) {
   }
 
   function turn(by) {
-    act({ command: "open", tab: neighbour(model.get("view").tab, by) });
+    act({ command: "open", tab: neighbour(model.get("view"), by) });
   }
 
   /** Arrow keys on a tab lead to its neighbour, and the focus goes along. */
   function turnAndFollow(by) {
-    const next = neighbour(model.get("view").tab, by);
+    const next = neighbour(model.get("view"), by);
     const tab = parts.tabs.querySelector(`[data-key="tab-${next}"]`);
     tab.setAttribute("tabindex", "0");
     tab.focus();
@@ -399,7 +400,7 @@ function render({ model: widget, el }) {
     clearTimeout(waiting);
     const view = model.get("view");
     const { notice } = view;
-    if (view.answers > 1) keepWalk(model.place, view);
+    if (view.origin && view.answers > 1) keepWalk(model.place, view);
     tell(notice);
     if (ui.leaving && !notice) ui.drawer = null;
     ui.leaving = false;

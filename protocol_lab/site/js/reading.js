@@ -1,0 +1,148 @@
+// What a page has beside its steppers: predictions, progress, explained terms, cells to copy.
+
+// --- What the reader has done, in the browser's storage ---
+
+const STORED = "lab-site";
+
+function stored() {
+  try {
+    return { predictions: {}, pages: {}, challenges: {}, ...JSON.parse(localStorage.getItem(STORED) ?? "{}") };
+  } catch {
+    return { predictions: {}, pages: {}, challenges: {} }; // pages may be kept from storing
+  }
+}
+
+function store(change) {
+  const kept = stored();
+  change(kept);
+  try {
+    localStorage.setItem(STORED, JSON.stringify(kept));
+  } catch {
+    // It then lasts as long as the page.
+  }
+  drawProgress();
+}
+
+function drawProgress() {
+  const kept = stored();
+  const place = document.querySelector(".lab-progress");
+  const pages = Object.entries(kept.pages).filter(([, each]) => each.predictions.length);
+  if (!place || !pages.length) return;
+  const row = ([, { title, address, predictions }]) => {
+    const made = predictions.map((each) => kept.predictions[each]).filter(Boolean);
+    const right = made.filter((each) => each.right).length;
+    const text = `${made.length} of ${predictions.length} predictions${right ? `, ${right} right` : ""}`;
+    return h("li", {}, h("a", { href: address }, title), ` ${text}`);
+  };
+  const won = Object.values(kept.challenges).map((each) =>
+    h("li", {}, `✓ ${each.title}: ${counted(each.points, "point")}`),
+  );
+  place.replaceChildren(h("h2", {}, "Your progress"), h("ul", {}, pages.map(row), won));
+}
+
+// --- Predictions ---
+
+/** The source of a prediction's widget where no kernel runs. */
+class RecordedPrediction {
+  constructor(asked) {
+    this.asked = asked;
+    this.view = this.shown(stored().predictions[asked.name]?.guess ?? null);
+  }
+
+  shown(guess) {
+    const { choices, whys, right, answer } = this.asked;
+    const at = choices.indexOf(guess);
+    const passed = right === null ? null : at === right;
+    const plain = answer.replace(/\s+/g, " ");
+    const surprise = ["A surprise: you predicted", `${guess}, the run says`, plain, whys[at] ?? ""].join(" ");
+    const verdict = passed === null ? `You predicted ${guess}. The run says: ${plain}` : passed ? `As you predicted: ${plain}` : surprise;
+    return { choices, guess, settled: true, told: false, passed, verdict };
+  }
+
+  get(name) {
+    return this[name];
+  }
+
+  on(_, listener) {
+    this.listener = listener;
+  }
+
+  off() {
+    this.listener = null;
+  }
+
+  send({ guess }) {
+    this.view = this.shown(guess);
+    store(({ predictions }) => {
+      predictions[this.asked.name] = { guess, right: this.view.passed === true };
+    });
+    this.listener?.();
+  }
+}
+
+function showPredictions() {
+  const names = [];
+  for (const holder of document.querySelectorAll(".lab-asked")) {
+    const asked = JSON.parse(holder.querySelector("script").textContent);
+    names.push(asked.name);
+    holder.replaceChildren();
+    renderPrediction({ model: new RecordedPrediction(asked), el: holder });
+  }
+  if (!names.length) return drawProgress();
+  const title = document.querySelector("h1")?.firstChild?.textContent ?? document.title;
+  const address = location.href.split("#")[0];
+  store(({ pages }) => {
+    pages[names[0].split(" ")[0]] = { title, address, predictions: names };
+  });
+}
+
+// --- Terms of the glossary ---
+
+const SKIPPED = "code, pre, a, h1, h2, h3, script, button, .lab-recorded, .lab-film, .lab-term, svg, table";
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Explains the first place of each term on the page, on hover and on focus. */
+function explainTerms() {
+  const terms = globalThis.labGlossary ?? {};
+  const article = document.querySelector("article");
+  if (!article || location.pathname.endsWith("glossary.html")) return;
+  const left = new Map(Object.entries(terms).map(([term, meaning]) => [term.toLowerCase(), meaning]));
+  const longestFirst = [...left.keys()].sort((one, other) => other.length - one.length).map(escaped);
+  const any = new RegExp(`(?<![\\w-])(${longestFirst.join("|")})(?:s|es)?(?![\\w-])`, "gi");
+  const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    if (!node.parentElement.closest(SKIPPED) && node.parentElement.closest("p, li")) found.push(node);
+  }
+  for (const node of found) {
+    for (const match of [...node.data.matchAll(any)].reverse()) {
+      const meaning = left.get(match[1].toLowerCase());
+      if (!meaning) continue;
+      left.delete(match[1].toLowerCase());
+      const word = node.splitText(match.index);
+      word.splitText(match[0].length);
+      const tip = h("span", { role: "tooltip", class: "lab-tip" }, meaning);
+      const term = h("span", { class: "lab-term", tabindex: "0" }, word.data, tip);
+      word.replaceWith(term);
+    }
+  }
+}
+
+// --- Cells to copy ---
+
+function offerCopies() {
+  for (const cell of document.querySelectorAll(".cell_input pre")) {
+    const copied = h("button", { class: "lab-copy", "aria-label": "Copy this cell" }, "copy");
+    copied.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(cell.textContent);
+        copied.textContent = "copied";
+      } catch {
+        getSelection().selectAllChildren(cell);
+      }
+    });
+    cell.parentElement.append(copied);
+    cell.setAttribute("tabindex", "0"); // it scrolls, and must do so by keyboard
+  }
+}

@@ -1,0 +1,302 @@
+// The stepper's source where no kernel runs: it has the interface of the widget's model (get, on,
+// off, send) and answers each command with a new view, put together from recorded states.
+
+const SLIDE = /^slides? (\d+(?:-\d+)?):?\s*/;
+
+class RecordedSource {
+  /** `session`: what the stepper opens, see protocol_lab/site/sessions.py. */
+  constructor(recording, session) {
+    this.recording = recording;
+    this.session = session;
+    this.heard = new Map();
+    this.tab = "cluster";
+    this.number = this.answers = 0;
+    this.graph = { svg: "" }; // not recorded
+    this.spoilers = false;
+    this.earlier = null;
+    this.challenge = session.challenge ? new PlayedChallenge(session.challenge, session.aim) : null;
+    this.begin(session.start, session.steps);
+    this.walk.goTo(session.depth);
+    this.refresh();
+  }
+
+  // --- The interface that the widget's model has, too ---
+
+  get(trait) {
+    return this[trait];
+  }
+
+  on(event, listener) {
+    this.heard.set(listener, event);
+  }
+
+  off(event, listener) {
+    this.heard.delete(listener);
+  }
+
+  send(message) {
+    if (!(message.command in COMMANDS)) return;
+    this.notice = "";
+    this.export = null;
+    try {
+      COMMANDS[message.command](this, message);
+    } catch (error) {
+      this.fail(error);
+    }
+    this.answers++;
+    this.refresh();
+  }
+
+  /** There is no kernel that could be busy, or end. */
+  isIdle() {
+    return false;
+  }
+
+  isThere() {
+    return true;
+  }
+
+  watch() {
+    return () => {};
+  }
+
+  // --- What is shown ---
+
+  fail(error) {
+    if (!(error instanceof Sentence)) console.error(error);
+    this.notice = error instanceof Sentence ? error.message : `That did not work (${error}).`;
+  }
+
+  refresh() {
+    const { recording, session, walk } = this;
+    const { about } = recording;
+    const state = walk.state;
+    this.number++;
+    this.near = { number: this.number, working: false, ...this.distances(state) };
+    this.view = {
+      title: about.title,
+      meaning: about.meaning,
+      constants: about.constants,
+      invariants: this.invariants(walk.moment),
+      caption: this.caption(walk.moment),
+      can: this.can(state),
+      cannot: state?.cannot ?? [],
+      timeline: this.timeline(),
+      number: this.number,
+      answers: this.answers,
+      notice: this.notice ?? "",
+      tab: this.tab,
+      panel: PANELS[this.tab](this),
+      tabs: Object.keys(PANELS),
+      recorded: { ends: !state },
+      spoilers: this.spoilers,
+      aim: "",
+      aims: [],
+      scenario: this.scenario,
+      scenarios: [],
+      starts: recording.starts.map((each) => each.init).filter(Boolean),
+      more_starts: false,
+      challenge: this.challenge?.progress(walk) ?? null,
+      earlier: this.earlier?.title ?? null,
+      situations: [],
+      example: "",
+      formats: ["scenario", "link"],
+      export: this.export ?? null,
+    };
+    for (const [listener, event] of [...this.heard]) {
+      if (event === "change:view" || event === "change:near") listener();
+    }
+  }
+
+  invariants({ shown }) {
+    return shown.invariants.map((each) => ({ ...each, watched: this.session.watched.includes(each.name) }));
+  }
+
+  caption(moment) {
+    const [slide, text] = splitCaption(captionText(this.recording, moment));
+    return { slide, text, step: moment.step ?? "" };
+  }
+
+  can(state) {
+    const ahead = this.walk.ahead?.step;
+    const offered = ({ label, step }) => ({ label, step, ahead: step === ahead });
+    return (state?.can ?? []).map((each) => ({ ...each, choices: each.choices.map(offered) }));
+  }
+
+  distances(state) {
+    const found = state?.near[this.session.aim];
+    if (found?.after) return found;
+    return { here: "", notice: "The distances are not recorded here: the kit computes them.", after: {} };
+  }
+
+  timeline() {
+    const { walk } = this;
+    const laneOf = new Map();
+    const [past, branch] = [new Set(walk.pathTo(walk.moment)), new Set(walk.path)];
+    const lanes = [...walk.branches].map(([name, end], k) => {
+      const path = walk.pathTo(end);
+      const own = path.filter((each) => !laneOf.has(each));
+      for (const each of own) laneOf.set(each, k);
+      const depth = path.length - own.length;
+      return {
+        name,
+        current: name === walk.branch,
+        parent: depth ? laneOf.get(path[depth - 1]) : -1,
+        depth,
+        moments: own.map((each) => this.dot(each, past, branch)),
+      };
+    });
+    return { lanes, branch: walk.branch, depth: walk.moment.depth, length: walk.path.length };
+  }
+
+  dot(moment, past, branch) {
+    const elsewhere = past.has(moment) ? "past" : branch.has(moment) ? "ahead" : "aside";
+    return {
+      place: moment === this.walk.moment ? "here" : elsewhere,
+      slide: splitCaption(moment.caption)[0],
+      caption: moment.caption,
+      step: moment.step ?? "the initial state",
+      loops_to: moment.loops_to ?? null,
+      going_on: moment.going_on ?? "",
+      broken: this.invariants(moment).filter((each) => !each.holds && each.watched).map((each) => each.name),
+    };
+  }
+
+  // --- Another walk ---
+
+  /** A walk along these steps, standing at its start. */
+  begin(init, steps) {
+    const start = this.recording.starts.find((each) => each.init === (init ?? null)) ?? this.recording.starts[0];
+    const walk = new RecordedWalk(this.recording, start);
+    walk.start.caption = this.session.start_caption ?? "";
+    for (const { step, caption, loops_to, going_on } of steps) {
+      walk.take(step, caption);
+      Object.assign(walk.moment, { loops_to, going_on });
+    }
+    walk.first();
+    if (this.walk) {
+      this.earlier = { walk: this.walk, challenge: this.challenge, scenario: this.scenario };
+      this.earlier.title = `${this.scenario?.title ?? this.recording.about.title}, ${counted(this.walk.path.length, "state")}`;
+    }
+    this.scenario = this.walk ? null : this.session.scenario;
+    this.challenge = this.walk ? null : this.challenge;
+    this.walk = walk;
+  }
+
+  back() {
+    if (!this.earlier) throw new Sentence("There is no earlier walk to go back to.");
+    const { walk, challenge, scenario } = this.earlier;
+    this.earlier = null;
+    Object.assign(this, { walk, challenge, scenario });
+  }
+
+  /** Is this the model that a scenario's header names? */
+  isAbout(about) {
+    const { spec, constants_text } = this.recording.about;
+    const sorted = (text) => text.split(" ").filter(Boolean).sort().join(" ");
+    return sorted(about) === sorted(`${spec} ${constants_text}`);
+  }
+
+  /** Opens a scenario's text, standing at its end. */
+  open(text) {
+    const { about, init, steps } = parsedScenario(text);
+    if (!this.isAbout(about)) {
+      throw new Sentence(`That walk is about ${about}, which is not recorded on this page: the kit opens it.`);
+    }
+    this.begin(init, steps);
+    this.walk.last();
+  }
+
+  async paste(text) {
+    try {
+      this.open(LINK.test(text) ? await textOfLink(text) : text);
+    } catch (error) {
+      this.fail(error);
+    }
+    this.refresh();
+  }
+
+  link() {
+    return linkOf(scenarioText(this.recording, this.walk));
+  }
+
+  /** The page's address with the walk in it, into the clipboard. */
+  async copyLink() {
+    const address = `${location.href.split("#")[0]}#${await this.link()}`;
+    try {
+      await navigator.clipboard.writeText(address);
+      this.notice = "The link is copied: it opens this walk here, and in the kit under “load…”.";
+    } catch {
+      this.notice = `Copy this link: ${address}`;
+    }
+    this.refresh();
+  }
+
+  async write(format) {
+    const text = format === "link" ? await this.link() : scenarioText(this.recording, this.walk);
+    this.export = { format, file: `walk.${format === "link" ? "link" : "txt"}`, text };
+    this.refresh();
+  }
+}
+
+const COMMANDS = {
+  shown: () => {},
+  take: ({ walk }, { step }) => walk.take(step),
+  undo: ({ walk }) => walk.undo(),
+  redo: ({ walk }) => walk.redo(),
+  first: ({ walk }) => walk.first(),
+  last: ({ walk }) => walk.last(),
+  go_to: ({ walk }, { branch, depth }) => {
+    if (branch !== walk.branch) walk.switchTo(branch);
+    walk.goTo(depth);
+  },
+  fork: ({ walk }, { name }) => walk.fork(name.trim()),
+  take_over: ({ walk }) => walk.fork(walk.newName("my way")),
+  switch: ({ walk }, { branch }) => walk.switchTo(branch),
+  restart: (source, { start }) => source.begin(start, []),
+  back: (source) => source.back(),
+  paste: (source, { text }) => void source.paste(text),
+  export: (source, { format }) => void source.write(format),
+  copy_link: (source) => void source.copyLink(),
+  open: (source, { tab }) => (source.tab = tab),
+  spoilers: (source, { shown }) => (source.spoilers = shown),
+  hint: ({ challenge, walk }) => challenge.hint(walk),
+  shortest: ({ challenge, walk }) => {
+    const name = "the shortest way";
+    if (!walk.branches.has(name)) {
+      walk.goTo(1 + challenge.told.given_steps.length);
+      walk.lay(name, challenge.told.shortest);
+    } else {
+      walk.switchTo(name);
+      walk.goTo(1 + challenge.told.given_steps.length);
+    }
+  },
+};
+
+const PANELS = {
+  cluster: ({ walk, recording: { about } }) => ({
+    svg: walk.moment.shown.picture.join(""),
+    notice: "",
+    width: about.width,
+    height: about.height,
+  }),
+  sequence: (source) => ({ svg: sequenceSvg(source) }),
+  state: ({ walk }) => ({
+    base: "before",
+    bases: [{ value: "before", label: "the state before" }],
+    lines: walk.moment.shown.lines,
+    tables: walk.moment.shown.tables,
+  }),
+  code: ({ walk }) => walk.moment.shown.code,
+  invariants: (source) => ({ svg: invariantsSvg(source) }),
+};
+
+function captionText({ about }, moment) {
+  const happened = moment.caption || (moment.step === null ? about.beginning : moment.meaning || moment.step);
+  return moment.going_on ? `${happened} ↻ ${moment.going_on}` : happened;
+}
+
+function splitCaption(caption) {
+  const found = SLIDE.exec(caption);
+  return found ? [found[1], caption.slice(found[0].length)] : ["", caption];
+}

@@ -1,0 +1,123 @@
+"""Notebooks and documents as the sources of the site's pages.
+
+Outputs are those that the notebooks have kept. In place of the drawing that a stepper has left
+comes the stepper itself, in place of a prediction's field one that works in the page, and in place
+of an exercise's verdict how to have an answer checked.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from protocol_lab.site.kept_predictions import Asked, predictions
+from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_sessions
+from protocol_lab.site.sessions import Recordings
+
+_LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+
+TO_CHECK = (
+    '<p class="lab-python"><b>This needs Python.</b> The kit runs and checks your answer: '
+    "<code>python3 lab.py</code> opens it, and this cell is pasted there as it stands.</p>"
+)
+
+
+@dataclass
+class Pages:
+    """Makes the sources. `root` is the kit's folder, `documents` the paths that become pages."""
+
+    root: Path
+    documents: list[str]
+    recordings: Recordings = field(default_factory=Recordings)
+    static: list[str] = field(default_factory=list)
+    """Steppers that stay drawings, each with the reason."""
+
+    def source(self, name: str) -> str:
+        """The source of one page, as text."""
+        text = (self.root / name).read_text(encoding="utf-8")
+        return self._notebook(name, text) if name.endswith(".ipynb") else self._linked(name, text)
+
+    def _notebook(self, name: str, text: str) -> str:
+        notebook = json.loads(text)
+        cells = notebook["cells"]
+        for cell in cells:
+            cell["source"] = "".join(cell["source"])
+        for number, session in stepper_sessions(name, cells):
+            if isinstance(session, str):
+                self.static.append(f"{name}, cell {number}: {session}")
+            else:
+                _put_stepper(cells[number], self.recordings.add(session))
+        for each in predictions(cells):
+            _put_prediction(cells[each.asked], f"{name} {cells[each.asked].get('id')}", each)
+            cells[each.settled]["outputs"] = [
+                each for each in cells[each.settled]["outputs"] if not _is_folded(each)
+            ]
+        for cell in cells:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = self._linked(name, cell["source"])
+            elif ".check(" in cell["source"]:
+                cell["outputs"] = [_html(TO_CHECK)]
+        notebook["metadata"].pop("widgets", None)
+        return json.dumps(notebook)
+
+    def _linked(self, name: str, text: str) -> str:
+        """Markdown whose links lead to pages; those to the kit's own files become plain text."""
+
+        def link(found: re.Match[str]) -> str:
+            label, target = found.groups()
+            if re.match(r"[a-z]+:|#", target) or self._is_page(name, target.partition("#")[0]):
+                return found.group()
+            return label
+
+        return _LINK.sub(link, text)
+
+    def _is_page(self, name: str, target: str) -> bool:
+        path: list[str] = []
+        for part in (PurePosixPath(name).parent / target).parts:
+            path = path[:-1] if part == ".." else [*path, part]
+        return "/".join(path) in self.documents
+
+
+def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
+    """The stepper's holder, around the drawing that is seen until it is there."""
+    for output in cell["outputs"]:
+        html = html_of(output)
+        if STATIC in html:
+            data = json.dumps(session).replace("</", "<\\/")
+            holder = f'<script type="application/json">{data}</script>{html}'
+            output["data"] = {"text/html": f'<div class="lab-recorded">{holder}</div>'}
+
+
+def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:
+    data = {
+        "name": name,
+        "choices": [choice for choice, _ in each.choices],
+        "whys": [why for _, why in each.choices],
+        "right": each.right,
+        "answer": each.answer.replace("`", "").replace("&lt;", "<"),
+    }
+    text = json.dumps(data).replace("</", "<\\/")
+    asked = [output for output in cell["outputs"] if "text/markdown" in output.get("data", {})]
+    for output in asked:
+        question = "".join(output["data"]["text/markdown"]).partition("\n>\n")[0]
+        output["data"] = {"text/markdown": question}
+    holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
+    cell["outputs"] = [*asked, _html(holder)]
+
+
+def _is_folded(output: dict[str, Any]) -> bool:
+    return "<details><summary>" in "".join(output.get("data", {}).get("text/markdown", ""))
+
+
+def _html(text: str) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": {"text/html": text}, "metadata": {}}
+
+
+def glossary_terms(markdown: str) -> dict[str, str]:
+    """Every term of the glossary's tables with its meaning; of several names each."""
+    terms = {}
+    for row in re.findall(r"^\| (?!term |---)([^|]+) \| ([^|]+) \|", markdown, re.MULTILINE):
+        names, meaning = (re.sub(r"[`*]", "", each).strip() for each in row)
+        terms |= {name.strip(): meaning for name in names.split(",")}
+    return terms

@@ -1,0 +1,260 @@
+"""Records what the stepper shows of a model's states, for pages without a kernel.
+
+A model with few states is recorded whole; of a larger one the states within some steps of the
+paths that the page has. A state has what can happen in it, and what can't and why; a moment, which
+is a step with the state that it leads to, has the rest: picture, invariants, variables, code. What
+belongs to a walk (its timeline, its captions) is put together where it is walked, in
+`js/recorded.js`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from protocol_lab.catalog import known_as
+from protocol_lab.checker.request import is_inside
+from protocol_lab.distance.backward import ENDLESS, MISSING
+from protocol_lab.distance.nearest_violation import (
+    ALL_STATES,
+    EXACT,
+    NEVER,
+    UNKNOWN,
+    Distance,
+    Near,
+    Nearness,
+)
+from protocol_lab.explain.wording import constant_texts, first_line, spec_title
+from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.semantics.transitions import evaluate, evaluate_step
+from protocol_lab.site.packing import Table, elements
+from protocol_lab.spec.constants import show_text
+from protocol_lab.spec.spec import Model
+from protocol_lab.stepper import panels
+from protocol_lab.stepper.board import board, invariant
+from protocol_lab.stepper.live import shown
+from protocol_lab.stepper.stage import Stage
+from protocol_lab.traces.events import Arrow, Event, events, lifelines
+from protocol_lab.traces.walk import Moment, Walk
+
+WHOLE = 2_500
+"""A model with at most so many states is recorded whole: a thousand take most of a minute."""
+
+AROUND = 2
+"""Of a larger one: the steps from a path up to which states are recorded."""
+
+MOST = 60
+"""Of a larger one: where states are no longer added around its paths."""
+
+SEARCHED = 300_000
+"""States that are explored for the distances."""
+
+ROOM = (460, 470)
+"""The room for the picture, in pixels: between a laptop's page and a phone."""
+
+_STARTS = 20
+"""Initial states that are offered."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What distances are measured to: invariants of a model with the same states and steps."""
+
+    key: str
+    model: Model
+    invariants: tuple[str, ...]
+
+
+@dataclass
+class Recorder:
+    """Records one model. `paths` are walks that the pages show; `aims`: for their distances."""
+
+    model: Model
+    paths: list[Walk] = field(default_factory=list)
+    aims: list[Aim] = field(default_factory=list)
+    whole: int = WHOLE
+    around: int = AROUND
+    most: int = MOST
+
+    def __post_init__(self) -> None:
+        self._table = Table()
+        self._numbers: dict[bytes, int] = {}
+        self._states: list[int] = []
+        self._width = self._height = 0.0
+        self._stage = Stage(ROOM)
+
+    def record(self) -> dict[str, Any]:
+        """A table whose root has `about`, `starts` and `states`; see `packing.Table`."""
+        self._table = Table()
+        self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
+        self._distances = [_Distances(each) for each in self.aims]
+        walks = list(self._starts())
+        self._stage = Stage(ROOM)
+        self._size = (0.0, 0.0)
+        self._stage.draw(max([*self.paths, *walks], key=lambda each: len(each.path)))
+        starts = [
+            {"init": each.init, "to": self._number(each.row), "moment": self._moment(each)}
+            for each in walks
+        ]
+        recorded = self._record_states([each.row for each in walks])
+        root = {
+            "about": self._about(),
+            "starts": starts,
+            "states": [recorded.get(row) for row in self._numbers],
+        }
+        return self._table.to_json(self._table.add(root))
+
+    @property
+    def is_whole(self) -> bool:
+        """Is the model so small that all its states are recorded?"""
+        return any(0 < each.states <= self.whole for each in self._distances)
+
+    def _about(self) -> dict[str, Any]:
+        model = self.model
+        return {
+            "spec": known_as(model.spec),
+            "constants_text": show_text(model.constants),
+            "title": spec_title(model.spec.name),
+            "meaning": first_line(model.spec.meaning),
+            "constants": [
+                {"text": text, "meaning": meaning} for text, meaning in constant_texts(model)
+            ],
+            "beginning": first_line(model.spec.inits[0].doc) or "The initial state.",
+            "lifelines": lifelines(model),
+            "width": self._size[0],
+            "height": self._size[1],
+            "whole": self.is_whole,
+        }
+
+    def _starts(self) -> Iterator[Walk]:
+        """Walks at the initial states that are offered, and at those of the paths."""
+        texts = list(islice(initial_texts(self.model), _STARTS)) or [None]
+        for text in dict.fromkeys([*texts, *(each.init for each in self.paths)]):
+            yield Walk.begin(self.model, text)
+
+    def _number(self, row: bytes) -> int:
+        return self._numbers.setdefault(row, len(self._numbers))
+
+    # --- States ---
+
+    def _record_states(self, starts: list[bytes]) -> dict[bytes, Any]:
+        """Breadth first from the starts and all states of the paths, what is recorded of each row.
+
+        Of a large model only up to `around` steps away, and about `most` states; those of the
+        paths in any case.
+        """
+        given = [
+            moment.row
+            for walk in self.paths
+            for end in walk.branches.values()
+            for moment in end.path()
+        ]
+        recorded: dict[bytes, Any] = {}
+        level, steps = list(dict.fromkeys([*starts, *given])), 0
+        while level and (self.is_whole or steps <= self.around):
+            following: dict[bytes, None] = {}
+            for row in level:
+                if steps and not self.is_whole and len(recorded) >= self.most:
+                    break
+                recorded[row], after = self._state(row)
+                if is_inside(self.model, row, None):
+                    following |= dict.fromkeys(after)
+            level = [row for row in following if row not in recorded]
+            steps += 1
+        return recorded
+
+    def _state(self, row: bytes) -> tuple[dict[str, Any], list[bytes]]:
+        """What can happen in a state and what can't; the rows that it leads to."""
+        here = Moment(row)
+        walk = Walk(self.model, here, {"main": here})
+        shown_here = board(walk)
+        after = {}
+        for each in walk.attempts():
+            if each.taken:
+                moment = Moment(each.row, walk.step_of(each), here, depth=2)
+                after[moment.step.text] = moment
+        for choice in (each for action in shown_here["can"] for each in action["choices"]):
+            moment = after[choice["step"]]
+            moved = Walk(self.model, here, {"main": moment})
+            moved.moment = moment
+            del choice["ahead"]
+            choice |= {"to": self._number(moment.row), "moment": self._moment(moved)}
+        rows = {step: moment.row for step, moment in after.items()}
+        near = {each.aim.key: each.near(row, rows) for each in self._distances}
+        return {
+            "can": shown_here["can"],
+            "cannot": shown_here["cannot"],
+            "near": near,
+        }, list(rows.values())
+
+    def _moment(self, walk: Walk) -> dict[str, Any]:
+        """What is shown of the state where a walk stands and of the step that led there."""
+        options = panels.Options(stage=self._stage)
+        picture, table = panels.cluster(walk, options), panels.state(walk, options)
+        previous = walk.moment.previous
+        happened = previous and events(self.model, previous.row, walk.moment.step, walk.row)
+        self._size = picture.get("width", 0), picture.get("height", 0)
+        return {
+            "picture": elements(picture["svg"]),
+            "invariants": [invariant(walk, each) for each in walk.standings()],
+            "lines": table["lines"],
+            "tables": table["tables"],
+            "code": panels.code(walk, options),
+            "events": [_event(each) for each in happened or []],
+        }
+
+
+class _Distances:
+    """How near the states of a model are to an aim, where it could be explored."""
+
+    def __init__(self, aim: Aim):
+        self.aim = aim
+        self._invariants, self._step_invariants = aim.model.choose(aim.invariants)
+        nearness = Nearness(aim.model, aim.invariants, max_states=SEARCHED)
+        self._map = nearness.map if nearness.prepare() else None
+
+    @property
+    def states(self) -> int:
+        """How many states the model has; 0 if they are too many to be explored."""
+        return 0 if self._map is None else len(self._map.steps)
+
+    def near(self, row: bytes, steps: dict[str, bytes]) -> dict[str, Any]:
+        """What a page says of a state: whether the aim is met, by which steps, and how near it is.
+
+        `steps`: the rows that the possible steps lead to. Without a map there is no distance.
+        """
+        met = self._is_met(row)
+        by = [step for step, after in steps.items() if self._is_met(after, row)]
+        if self._map is None:
+            return {"met": met, "by": by}
+        after = self._after(steps, by)
+        exact = [each.steps for each in after if each.kind == EXACT]
+        here = Distance(EXACT, min(exact) + 1) if exact else Distance(NEVER)
+        near = Near(Distance(EXACT) if met else here, after, ALL_STATES, self.states, 0.0)
+        return {"met": met, "by": by, **shown(near, list(steps))}
+
+    def _after(self, steps: dict[str, bytes], by: list[str]) -> list[Distance]:
+        if not steps:
+            return []
+        found = self._map.look_up(list(steps.values()))
+        known = {MISSING: Distance(UNKNOWN), ENDLESS: Distance(NEVER)}
+        return [
+            Distance(EXACT) if step in by else known.get(each, Distance(EXACT, each))
+            for step, each in zip(steps, found.tolist(), strict=True)
+        ]
+
+    def _is_met(self, row: bytes, before: bytes | None = None) -> bool:
+        model = self.aim.model
+        if any(evaluate(model, row, each.function) for each in self._invariants):
+            return True
+        return before is not None and any(
+            evaluate_step(model, before, row, each.function) for each in self._step_invariants
+        )
+
+
+def _event(event: Event) -> dict[str, Any]:
+    """An event of a sequence diagram; `identity` is that of the message."""
+    if isinstance(event, Arrow):
+        ends = {"source": event.source, "dest": event.dest, "text": event.label}
+        return {"kind": event.kind, **ends, "identity": repr(event.identity)}
+    return {"kind": event.kind, "at": event.at, "text": event.text}

@@ -1,0 +1,36 @@
+"""The script and the style sheet of the site's pages: the stepper's own parts, and the source that
+feeds them from recordings."""
+
+from pathlib import Path
+
+from protocol_lab.stepper.widget import PARTS, style
+from protocol_lab.teaching.predictions import PREDICTION_SCRIPT, PREDICTION_STYLE
+
+_HERE = Path(__file__).parent / "js"
+_PARTS = (
+    "recording.js",
+    "walk.js",
+    "links.js",
+    "challenge_score.js",
+    "diagrams.js",
+    "recorded.js",
+    "film.js",
+    "reading.js",
+    "page.js",
+)
+
+
+def script() -> str:
+    """One classic script, since a page opened from the disk can't load modules."""
+    stepper = [each.read_text(encoding="utf-8") for each in PARTS]
+    own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
+    asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
+    widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
+    body = "\n".join(widgets).replace("export default { render };", "")
+    return "\n".join(["(() => {", '"use strict";', body, *own, "})();", ""])
+
+
+def style_sheet() -> str:
+    """The stepper's style, and that of what the pages add to it."""
+    own = (_HERE.parent / "page.css").read_text(encoding="utf-8")
+    return style() + PREDICTION_STYLE.read_text(encoding="utf-8") + own

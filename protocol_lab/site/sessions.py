@@ -1,0 +1,110 @@
+"""What a stepper of a page opens, as plain values: the walk that its cell has made, and the task.
+
+A session names its recording, which it shares with all steppers of the same model.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol_lab.catalog import known_as
+from protocol_lab.explain.wording import words
+from protocol_lab.language.source_code import source_lines
+from protocol_lab.site.recording import Aim, Recorder
+from protocol_lab.spec.constants import show_text
+from protocol_lab.spec.spec import Model
+from protocol_lab.stepper.starting_point import Session
+from protocol_lab.teaching.challenges import progress, shortest
+from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.walk import Moment
+
+
+@dataclass
+class Recordings:
+    """The models that the pages of a site step, each with all that its recording must have."""
+
+    _recorders: dict[str, Recorder] = field(default_factory=dict)
+
+    def add(self, session: Session) -> dict[str, Any]:
+        """What a page knows of a session; its model is to be recorded, with its path."""
+        walk = session.walk
+        name = name_of(walk.model)
+        recorder = self._recorders.setdefault(name, Recorder(walk.model))
+        recorder.paths.append(walk)
+        aim = _aim_of(session)
+        if aim.key not in [each.key for each in recorder.aims]:
+            recorder.aims.append(aim)
+        return {
+            "recording": name,
+            "about": f"{known_as(walk.model.spec)} {show_text(walk.model.constants)}",
+            "title": session.title,
+            "start": walk.init,
+            "start_caption": walk.start.caption,
+            "steps": [_step(each) for each in walk.path[1:]],
+            "depth": walk.moment.depth,
+            "watched": [words(each) for each in session.watched_names],
+            "aim": aim.key,
+            "scenario": session.scenario and _scenario(session.scenario),
+            "challenge": session.challenge and self._challenge(session, recorder),
+        }
+
+    def __iter__(self) -> Iterator[tuple[str, Recorder]]:
+        return iter(self._recorders.items())
+
+    def _challenge(self, session: Session, recorder: Recorder) -> dict[str, Any]:
+        """The task, par and a shortest way, which is recorded as well."""
+        challenge = session.challenge
+        way = shortest(challenge)
+        if way is not None:
+            recorder.paths.append(way)
+        told = progress(challenge, session.walk)
+        kept = ("name", "title", "task", "goal", "full_marks", "par")
+        given = challenge.given_steps
+        return {
+            **{key: told[key] for key in kept},
+            "given_steps": given,
+            "written_hints": list(challenge.hints),
+            "shortest": way and [each.step.text for each in way.path[1 + len(given) :]],
+        }
+
+
+def name_of(model: Model) -> str:
+    """The name of a model's recording: the spec's, and a mark of the constants and the spec."""
+    about = f"{known_as(model.spec)} {show_text(model.constants)} {_functions(model)}"
+    return f"{re.sub(r'[^a-z0-9_]', '-', model.spec.name)}-{_mark(about)}"
+
+
+def _functions(model: Model) -> str:
+    """What tells apart two specs of one name, as where a cell has changed an action."""
+    spec = model.spec
+    parts = [*spec.actions, *spec.invariants, *spec.step_invariants, *spec.constraints]
+    return "".join(line for each in parts for line in source_lines(each.function)[0])
+
+
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _aim_of(session: Session) -> Aim:
+    if session.challenge is not None:
+        model, names = session.goal
+        return Aim(session.challenge.name, model, tuple(names))
+    names = tuple(session.watched_names)
+    return Aim(", ".join(names), session.walk.model, names)
+
+
+def _step(moment: Moment) -> dict[str, Any]:
+    step: dict[str, Any] = {"step": moment.step.text, "caption": moment.caption}
+    if moment.loops_to is not None:
+        step |= {"loops_to": moment.loops_to, "going_on": moment.going_on}
+    return step
+
+
+def _scenario(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "description": scenario.description[1:],
+    }

@@ -1,0 +1,153 @@
+"""The stepper in a page without a kernel: it shows what the kit's stepper shows."""
+
+import json
+import random
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.notebook import scenario
+from protocol_lab.site.recording import ROOM
+from protocol_lab.stepper import Stepper
+from protocol_lab.teaching.challenges import challenge_named, shortest
+from protocol_lab.traces.links import link_text, read_link
+from protocol_lab.traces.scenarios import play, scenario_text
+from tests.site.pages import write_page
+
+pytestmark = pytest.mark.browser
+
+SOURCE = "document.querySelectorAll('.lab-recorded')[{}].mounted"
+COMPARED = ("title", "meaning", "constants", "invariants", "caption", "can", "cannot", "timeline")
+ROOM_MESSAGE = {"command": "room", "width": ROOM[0], "height": ROOM[1]}
+
+MODELS = {
+    "kafka": ("kafka.kip_320", {"replicas": 2}),
+    "logs": ("kafka.finite_replicated_log", {"replicas": 2, "log_records": 2, "log_size": 2}),
+    "bookkeeper": ("bookkeeper.v4_13", {}),
+    "pulsar": ("pulsar.compaction", {}),
+    "kraft": ("kraft.kip_853", {}),
+}
+
+
+@pytest.fixture
+def page(browser):
+    opened = browser.new_page()
+    opened.set_default_timeout(60_000)
+    opened.errors = []
+    opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.on("console", lambda each: each.type == "error" and opened.errors.append(each.text))
+    yield opened
+    opened.close()
+    assert opened.errors == []
+
+
+def view_of(page, number=0):
+    page.wait_for_selector(f".lab-recorded:nth-of-type({number + 1}) .lab-stepper")
+    return page.evaluate(f"{SOURCE.format(number)}.then((source) => source.get('view'))")
+
+
+def send(page, **message):
+    """Give the page's first stepper a command; returns its view after it."""
+    answer = "(source) => (source.send(message), source.get('view'))"
+    return page.evaluate(f"(message) => {SOURCE.format(0)}.then({answer})", message)
+
+
+def ask(stepper, **message):
+    stepper._on_message(stepper, message)
+    return stepper.view
+
+
+def plain(value):
+    return json.loads(json.dumps(value))
+
+
+def steps_of(view):
+    return [choice["step"] for each in view["can"] for choice in each["choices"]]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_walk_through_recorded_states_shows_what_the_kit_shows(page, tmp_path, name):
+    spec, constants = MODELS[name]
+    model = load(spec).bind(**constants)
+    page.goto(write_page(tmp_path, model, whole=60, around=4, most=12))
+    stepper = Stepper(model)
+    ask(stepper, **ROOM_MESSAGE)
+    here = view_of(page)
+    chosen = random.Random(name)
+    taken = 0
+    while steps_of(here) and taken < 8:
+        kit = unfolded(stepper)
+        for part in COMPARED:
+            assert here[part] == kit[part], part
+        assert here["panel"]["svg"] == kit["panel"]["svg"]
+        for tab in ("state", "code"):
+            ours = ask(stepper, command="open", tab=tab)["panel"]
+            theirs = send(page, command="open", tab=tab)["panel"]
+            assert {**theirs, "bases": 0} == {**plain(ours), "bases": 0}, tab
+        ask(stepper, command="open", tab="cluster")
+        send(page, command="open", tab="cluster")
+        step = chosen.choice(steps_of(here))
+        ask(stepper, command="take", step=step)
+        here = send(page, command="take", step=step)
+        taken += 1
+        if chosen.random() < 0.3:
+            ask(stepper, command="undo")
+            here = send(page, command="undo")
+    assert taken >= 3
+
+
+def test_distances_branches_and_the_sequence_are_those_of_the_kit(page, tmp_path):
+    """A challenge that is played along its shortest way, with a branch beside it."""
+    challenge = challenge_named("truncate_a_committed_record")
+    way = [step.text for step in shortest(challenge).steps]
+    page.goto(write_page(tmp_path, challenge, around=1, most=40))
+    view_of(page)
+    given = len(challenge.given_steps)
+    send(page, command="spoilers", shown=True)
+    for left, step in zip(range(len(way) - given, 0, -1), way[given:], strict=True):
+        near = page.evaluate(f"{SOURCE.format(0)}.then((source) => source.get('near'))")
+        assert near["here"] == ("1 step" if left == 1 else f"{left} steps")
+        assert near["after"][step]["nearest"]
+        here = send(page, command="take", step=step)
+    assert here["challenge"]["solved"]
+    assert here["challenge"]["points"] == 10
+    assert f"Solved in {len(way) - given}" in here["challenge"]["text"]
+    beside = send(page, command="shortest")
+    assert len(beside["timeline"]["lanes"]) == 2
+    drawn = send(page, command="open", tab="sequence")["panel"]["svg"]
+    assert drawn.count("lab-moment") == beside["timeline"]["depth"] - 1
+
+
+def test_a_link_opens_in_the_page_and_in_the_kit(page, tmp_path):
+    walk = play(scenario("talk_46_56_found_scenario"))
+    address = write_page(tmp_path, scenario("talk_46_56_found_scenario"), around=0, most=20)
+    page.goto(f"{address}#{link_text(walk)}")
+    page.wait_for_function(f"{SOURCE.format(0)}?.then((source) => source.walk.moment.depth > 1)")
+    here = view_of(page)
+    assert here["timeline"]["depth"] == walk.moment.depth
+    assert here["caption"]["slide"] == "56"
+    send(page, command="undo")
+    link = page.evaluate(f"{SOURCE.format(0)}.then((source) => source.link())")
+    walk.undo()
+    assert scenario_text(read_link(f"see {link}!")) == scenario_text(walk)
+
+
+def test_where_the_recording_ends_the_page_says_so(page, tmp_path):
+    page.goto(
+        write_page(tmp_path, load("kafka.kip_320").bind(replicas=3), around=0, most=1, whole=0)
+    )
+    here = view_of(page)
+    here = send(page, command="take", step=steps_of(here)[0])
+    assert here["can"] == []
+    page.get_by_text("Recorded up to here").wait_for()
+    page.get_by_role("button", name="copy the link").click()
+    page.get_by_text("The link is copied").wait_for()
+    assert len(read_link(page.evaluate("navigator.clipboard.readText()")).path) == 2
+
+
+def unfolded(stepper):
+    """The kit's view with all refusals explained."""
+    cannot = stepper.view["cannot"]
+    stepper._unfolded.update(why.get("key", "") for each in cannot for why in each["reasons"])
+    stepper.refresh()
+    return plain(stepper.view)
