@@ -54,7 +54,8 @@ class StateGraph:
     which the model has no room. `came`: the state and step by which one was found. `is_part`: there
     are more states than were kept. For the drawing around a state of a walk: `here` is that
     state, `labels` the steps that lead from it, and `walked` the numbers that states have in the
-    walk. `loop` holds the states of a lasso's loop.
+    walk. `loop` holds the states of a lasso's loop. `downwards`: states stand below each other, so
+    that one run and its loop are seen in the width of a page.
     """
 
     model: Model
@@ -70,6 +71,7 @@ class StateGraph:
     came: dict[int, tuple[int, Attempt]] = field(default_factory=dict)
     is_part: bool = False
     loop: set[int] = field(default_factory=set)
+    downwards: bool = False
 
 
 class TooManyStates(LabError):
@@ -182,7 +184,7 @@ def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = Non
         return f"state {moment.depth}\n{changes_label(model, row, before.row)}".rstrip()
 
     path = walk.path
-    graph = StateGraph(walk.model, starts={0})
+    graph = StateGraph(walk.model, starts={0}, downwards=True)
     numbers: dict[bytes, int] = {}
     for moment in path:
         if moment.row not in numbers:
@@ -292,11 +294,11 @@ def draw_graph(
     broken = _broken(graph, invariants)
     dot = graphviz.Digraph(
         graph_attr={
-            "rankdir": "LR",
+            "rankdir": "TB" if graph.downwards else "LR",
             "splines": "line" if len(drawn) > MOST_LABELLED_EDGES else "spline",
             "outputorder": "edgesfirst",
             "bgcolor": "transparent",
-            "ranksep": "1.2",
+            "ranksep": "0.4" if graph.downwards else "1.2",
             "nodesep": "0.12",
             "pad": str(PAD / 72),
         },
@@ -505,7 +507,8 @@ def _framed(
         y += 18
         svg.text(MARGIN, y, line, fill=palette.MUTED)
     left, y = (width - own_width) / 2, _draw_legend(svg, styles, y + 18, width) + 18
-    for steps, x in _columns(graph, drawn).items():
+    columns = {} if graph.downwards else _columns(graph, drawn)
+    for steps, x in columns.items():
         start = "start" if graph.here is None else "here"
         name = start if steps == 0 else f"{abs(steps)} step{'' if abs(steps) == 1 else 's'}"
         name += " before" if steps < 0 else ""

@@ -26,7 +26,7 @@ SECONDS = 4.0
 MOST_FRAMES = 100
 """Longer ones nobody watches, and they take long to make."""
 
-_MARGIN, _LINE, _BADGE, _GIF_COLORS = 14, 18, 60, 64
+_MARGIN, _LINE, _BADGE, _GIF_COLORS = 14, 18, 60, 128
 _BETWEEN = 5  # pictures of a move in a GIF
 
 
@@ -91,7 +91,8 @@ def animated_gif(
             sans_serif_family="DejaVu Sans",
         )
         frame = Image.open(BytesIO(png)).convert("RGB")
-        frames.append(frame.quantize(_GIF_COLORS, dither=Image.Dither.NONE))
+        method = Image.Quantize.MAXCOVERAGE  # keeps colours of which there is little
+        frames.append(frame.quantize(_GIF_COLORS, method, dither=Image.Dither.NONE))
         durations.append(round(shown * 1000))
 
     for k, moving in enumerate(film.moves):

@@ -62,6 +62,9 @@ PARTS = tuple(
     )
 )
 
+_ABOUT_THE_FILE = ("shortest", "hand-made", "Compare ")
+"""Lines of a scenario's description that say how it was found, not what it shows, begin so."""
+
 _OPEN: "WeakSet[Stepper]" = WeakSet()
 """All steppers: two on one walk show the same place."""
 
@@ -505,7 +508,9 @@ def _about(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "title": scenario.title,
-        "description": scenario.description[1:],
+        "description": [
+            line for line in scenario.description[1:] if not line.startswith(_ABOUT_THE_FILE)
+        ],
     }
 
 

@@ -14,7 +14,7 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.diagrams.comparison import compare_branches, comparison, draw_comparison
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
 from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
+from protocol_lab.diagrams.state_graph import TooManyStates, around, lasso_graph, reachable
 from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
@@ -405,6 +405,18 @@ def test_a_step_without_room_is_a_mark_at_its_state_and_no_error():
     svg = around(walk.model, walk.row, 2)
     assert "⚠ no room for a step" in texts(svg)
     assert "the model has no room" in svg
+
+
+@pytest.mark.usefixtures("dot")
+def test_a_lasso_shows_its_loop_within_the_width_of_a_page():
+    path = next(
+        each for each in scenarios_of("kraft") if "!loops_to" in each.read_text(encoding="utf-8")
+    )
+    walk = play(read_scenario(path))
+    drawn = lasso_graph(walk)
+    marked = [each for each in texts(drawn) if each.startswith("↻")]
+    assert len(marked) == len({each.row for each in walk.path[walk.loop_from - 1 :]})
+    assert float(ElementTree.fromstring(drawn).get("width")) < 900
 
 
 def test_a_graph_that_nobody_wants_any_more_is_given_up():

@@ -5,13 +5,16 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
+from protocol_lab.catalog import load
+from protocol_lab.drawing import palette
 from protocol_lab.drawing.animation import APPEARING, FALLING, SLIDE, moves
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
 from protocol_lab.drawing.picture_exports import to_animated_svg, to_gif
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.traces.scenarios import parse_scenario, play
+from protocol_lab.traces.walk import Walk
 from tests.stepper.test_stepper import TALK
 
 
@@ -82,12 +85,12 @@ def test_a_gif_shows_every_moment_as_long_as_before_with_moves_in_between(walk):
         durations.append(gif.info["duration"])
     assert sum(durations) == 5 * 4000
     assert durations.count(60) >= 5
+    shown = {colour for _, colour in gif.convert("RGB").getcolors(1 << 20)}
+    wanted = ImageColor.getrgb(palette.GOOD)  # of "in sync", which is little of the picture
+    assert min(sum(abs(a - b) for a, b in zip(wanted, each)) for each in shown) < 30
 
 
-def test_a_message_flies_from_its_sender(walk):
-    from protocol_lab.catalog import load
-    from protocol_lab.traces.walk import Walk
-
+def test_a_message_flies_from_its_sender():
     begun = Walk.begin(load("kraft.kip_853").bind())
     with arranged(IN_FILMS):
         for _ in range(12):

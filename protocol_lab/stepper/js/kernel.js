@@ -21,9 +21,8 @@ function answering(model) {
     send: (message) => answers.send(message),
     place: manager?.context?.path ?? location.pathname,
 
-    /** Is there a kernel with nothing to do? Then a message without an answer did not reach it. */
-    isIdle: () => kernel()?.status === "idle",
-    isThere: () => Boolean(kernel()) && !ended(kernel().status),
+    /** Has a message without an answer reached nobody? Not every page can say so. */
+    isUnheard: () => Boolean(manager) && "kernel" in manager && (!kernel() || ended(kernel().status) || kernel().status === "idle"),
 
     /** Calls `lost` when the kernel ends; returns what stops that. */
     watch(lost) {
@@ -36,10 +35,7 @@ function answering(model) {
     /** JupyterLab saves no widget that it takes for dead: this one is saved with what it shows. */
     async keepWithNotebook() {
       const own = await manager?.get_model?.(model.get("view").model);
-      for (const each of own ? [own, own.get("layout")].filter(Boolean) : []) {
-        delete each.comm; // nothing is sent to where nobody listens
-        each.comm_live = true;
-      }
+      for (const each of [own, own?.get("layout")]) if (each) each.comm_live = true;
     },
 
     /** Begins another stepper in the kernel. Returns "" or a sentence that says why it can't. */

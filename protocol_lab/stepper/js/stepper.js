@@ -2,13 +2,14 @@
 // sends the learner's commands.
 
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
-const LEISURE = 1000; // after this long a kernel that has nothing to do does not know the stepper
+const LEISURE = 1500; // after this long a kernel that has nothing to do does not know the stepper
 
 const NARROW = 620; // as in the style sheet: there the picture is as high as it needs to be
 const TALL = 2000;
 const SETTLED = 300;
 
-const WAITING = "The kernel is busy: this is answered as soon as it is done. Interrupt it if that takes too long.";
+const WAITING =
+  "The kernel does not answer yet: wait if it is busy; if it has stopped or was restarted, run this cell again.";
 const LOST = "This is where you were; the kernel that knew it has ended.";
 
 function render({ model: widget, el }) {
@@ -77,7 +78,7 @@ function render({ model: widget, el }) {
 
   /** No answer has come so long; says so if it was the learner who asked. */
   function miss(waited, asked = true) {
-    if (model.isIdle() || !model.isThere()) {
+    if (model.isUnheard()) {
       lose();
       return;
     }
@@ -401,6 +402,10 @@ function render({ model: widget, el }) {
     const view = model.get("view");
     const { notice } = view;
     if (view.origin && view.answers > 1) keepWalk(model.place, view);
+    if (isLost) {
+      isLost = false; // an answer after all
+      parts.offer.hidden = true;
+    }
     tell(notice);
     if (ui.leaving && !notice) ui.drawer = null;
     ui.leaving = false;

@@ -4,6 +4,7 @@ const STEP = 56;
 const LANE = 44;
 const LEFT = 26;
 const TOP = 17;
+const NAME = 7.5; // pixels for a letter of a branch's name
 
 const x = (depth) => LEFT + (depth - 1) * STEP;
 const y = (lane) => TOP + lane * LANE;
@@ -16,7 +17,7 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const last = (lane) => lane.depth + lane.moments.length;
   const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
-  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 190 : 72);
+  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 60 + NAME * Math.max(...lanes.map((each) => each.name.length)) : 72);
   const height = y(lanes.length - 1) + 31;
   const drawing = s(
     "svg",
