@@ -60,6 +60,7 @@ LOSSES = [
             "init_cluster_size": 2,
             "min_cluster_size": 2,
             "max_cluster_size": 3,
+            "max_spawned_servers": 3,
             "max_epoch": 3,
             "max_add_reconfigs": 1,
         },
