@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore

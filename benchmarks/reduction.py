@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
 from protocol_lab.simulation.simulate import simulate

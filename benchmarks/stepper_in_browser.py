@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from lab import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 from tests.browser.jupyterlab import jupyterlab, open_notebook
