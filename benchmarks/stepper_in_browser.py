@@ -27,8 +27,8 @@ STEPPERS = {
     "pulsar.compaction": "step('pulsar.compaction', retain_null_key=True)",
     "729 initial states": "step('pulsar.compaction', model_producer=False)",
     "bookkeeper.v4_13": "step('bookkeeper.v4_13')",
-    "bookkeeper.protocol": "step('bookkeeper.protocol')",
-    "kraft.kip_853": "step('kraft.kip_853')",
+    "bookkeeper.protocol": "step('bookkeeper.protocol', 'shipped')",
+    "kraft.kip_853": "step('kraft.kip_853', 'three_servers')",
     "requests and replies": "step(spec.bind(clients=2, requests=2))",
 }
 CELL = """

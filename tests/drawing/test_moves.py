@@ -88,7 +88,7 @@ def test_a_message_flies_from_its_sender(walk):
     from protocol_lab.catalog import load
     from protocol_lab.traces.walk import Walk
 
-    begun = Walk.begin(load("kraft.kip_853").bind())
+    begun = Walk.begin(load("kraft.kip_853").bind("three_servers"))
     with arranged(IN_FILMS):
         for _ in range(12):
             sending = next((each for each in begun.attempts() if each.taken), None)
