@@ -36,6 +36,7 @@ usage: python3 lab.py [WORDS]
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
   python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
   python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
+  python3 lab.py bench            how fast the kit is here: [--quick] [--tlc JAR --originals FOLDER]
   python3 lab.py site [FOLDER]    the notebooks as pages that need no installation
   python3 lab.py bundle FOLDER    the pages and the kit, for a room without a network
   python3 lab.py --from FOLDER    set up from there; --without-spark leaves Spark and Java out,
@@ -109,6 +110,8 @@ def run_command(words):
     if command in ("fuzz", "mutants"):
         return run_tool(words)
     set_up(*(["site"] if command in ("site", "bundle") else []), options=options)
+    if command == "bench":
+        return run(["-m", "benchmarks", *words[1:]])
     if not command or command.startswith("-"):
         return open_notebooks(words)
     return run(["-m", "protocol_lab", *words])

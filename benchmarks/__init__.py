@@ -1,0 +1,15 @@
+"""How fast the kit is. `python3 lab.py bench` measures all in one go; these look closer.
+
+__main__            the whole set: engines, growth, TLC and another checker beside them
+growth              for each protocol, configurations that become larger
+measurement         searches in a process of their own, and how figures are told
+tlc                 TLC on the original of a spec, with the same constants
+other_checker       another model checker in Python, on a model written for it
+plots               how states, seconds and bytes grow, as SVG
+kraft               the layout of KRaft's states, and compiling after an edit
+bookkeeper          BookKeeper's shipped configuration, as far as memory goes
+spark               how the search on Spark scales, and a model of a cluster
+nearness            how long the distance to a violation takes
+reduction           symmetry reduction and simulation
+stepper_in_browser  the stepper's reaction times in a browser
+"""

@@ -19,13 +19,13 @@ from typing import Any
 
 import psutil
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
 
-LOSS = ("bookkeeper.v4_13", {})
-SHIPPED = ("bookkeeper.protocol", {})
+LOSS = ("bookkeeper.v4_13", "default")
+SHIPPED = ("bookkeeper.protocol", "shipped")
 
 
 def main() -> None:
@@ -76,9 +76,9 @@ def cores() -> Iterator[int]:
         yield len(used)
 
 
-def run(name: str, constants: dict, progress: bool = False, **bounds: Any) -> Result:
-    """One search of a spec with its default invariants."""
-    return explore(load(name).bind(**constants), progress=progress, **bounds)
+def run(name: str, configuration: str, progress: bool = False, **bounds: Any) -> Result:
+    """One search of a configuration with its default invariants."""
+    return explore(load(name).bind(configuration), progress=progress, **bounds)
 
 
 def report(what: str, results: list[Result]) -> None:

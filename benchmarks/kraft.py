@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 
 from benchmarks.bookkeeper import report
-from benchmarks.engines import machine, spread
+from benchmarks.measurement import machine, spread
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels

@@ -10,7 +10,7 @@ Every figure is the median of the runs, with the fastest and the slowest; compil
 import argparse
 import time
 
-from benchmarks.engines import machine, spread
+from benchmarks.measurement import machine, spread
 from protocol_lab.catalog import load
 from protocol_lab.checker.find import find_state
 from protocol_lab.distance.nearest_violation import Nearness

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
 from protocol_lab.simulation.simulate import simulate
@@ -60,6 +60,7 @@ LOSSES = [
             "init_cluster_size": 2,
             "min_cluster_size": 2,
             "max_cluster_size": 3,
+            "max_spawned_servers": 3,
             "max_epoch": 3,
             "max_add_reconfigs": 1,
         },

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore

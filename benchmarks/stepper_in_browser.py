@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.engines import machine
+from benchmarks.measurement import machine
 from lab import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 from tests.browser.jupyterlab import jupyterlab, open_notebook
@@ -27,8 +27,8 @@ STEPPERS = {
     "pulsar.compaction": "step('pulsar.compaction', retain_null_key=True)",
     "729 initial states": "step('pulsar.compaction', model_producer=False)",
     "bookkeeper.v4_13": "step('bookkeeper.v4_13')",
-    "bookkeeper.protocol": "step('bookkeeper.protocol')",
-    "kraft.kip_853": "step('kraft.kip_853')",
+    "bookkeeper.protocol": "step('bookkeeper.protocol', 'shipped')",
+    "kraft.kip_853": "step('kraft.kip_853', 'three_servers')",
     "requests and replies": "step(spec.bind(clients=2, requests=2))",
 }
 CELL = """

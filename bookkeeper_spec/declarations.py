@@ -5,10 +5,10 @@ from typing import Any
 
 from bookkeeper_spec.draw.events import client_events, client_lifelines
 from bookkeeper_spec.model.clients import Client
-from bookkeeper_spec.model.constants import Constants
+from bookkeeper_spec.model.constants import CONFIGURATIONS, Constants
 from bookkeeper_spec.model.ledger import Bookie, alike
 from bookkeeper_spec.model.state import State, init
-from protocol_lab import Spec, Struct
+from protocol_lab import Configuration, Spec, Struct
 
 
 def ledger_spec(
@@ -22,6 +22,7 @@ def ledger_spec(
     init: Callable[..., str] = init,
     events: Callable[..., list] = client_events,
     printed: dict[str, Callable[..., Any]] | None = None,
+    configurations: tuple[Configuration, ...] = CONFIGURATIONS,
 ) -> Spec:
     """A spec of this name without actions: state, initial state, symmetry and pictures."""
     spec = Spec(
@@ -34,6 +35,7 @@ def ledger_spec(
         lifelines=(client_lifelines,),
         events=events,
         printed=printed or {},
+        configurations=configurations,
     )
     spec.symmetric(Bookie, among=alike)
     spec.symmetric(Client)

@@ -26,6 +26,7 @@ from bookkeeper_spec.quorum_coverage import disagreement, enough_satisfy
 from protocol_lab import (
     HOLDS,
     TAKEN,
+    Configuration,
     Int8,
     Limits,
     Named,
@@ -51,6 +52,11 @@ class Constants(NamedTuple):
     all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
 
 
+CONFIGURATIONS = (
+    Configuration("default", "every ensemble of three bookies", "144 distinct states"),
+)
+
+
 Bookie = Node("all_bookies")
 PENDING, FENCED, UNKNOWN = 0, 1, 2
 Response = Named(("pending", "fenced", "unknown"))
@@ -73,6 +79,7 @@ spec = Spec(
     __doc__,
     draw=draw_fencing,
     original="QuorumCoverageFencing",
+    configurations=CONFIGURATIONS,
 )
 
 

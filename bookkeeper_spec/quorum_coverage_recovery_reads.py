@@ -28,6 +28,7 @@ from bookkeeper_spec.quorum_coverage import disagreement, enough_satisfy
 from protocol_lab import (
     HOLDS,
     TAKEN,
+    Configuration,
     Int8,
     Limits,
     Named,
@@ -53,6 +54,11 @@ class Constants(NamedTuple):
     all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
 
 
+CONFIGURATIONS = (
+    Configuration("default", "every ensemble of three bookies", "972 distinct states"),
+)
+
+
 Bookie = Node("all_bookies")
 PENDING, OK, NO_SUCH_ENTRY, UNKNOWN = 0, 1, 2, 3
 Response = Named(("pending", "ok", "no_such_entry", "unknown"))
@@ -76,6 +82,7 @@ spec = Spec(
     __doc__,
     draw=draw_recovery_reads,
     original="QuorumCoverageRecoveryReads",
+    configurations=CONFIGURATIONS,
 )
 
 

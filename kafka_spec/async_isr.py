@@ -26,7 +26,7 @@ https://github.com/hachikuji/kafka-specification
 from kafka_spec.draw.async_isr import draw_async_isr
 from kafka_spec.draw.events import CONTROLLER, async_isr_events, async_isr_leader
 from kafka_spec.isr_changes import actions, properties, situations
-from kafka_spec.isr_changes.model import Constants, Replica, State, followers, init
+from kafka_spec.isr_changes.model import CONFIGURATIONS, Constants, Replica, State, followers, init
 from protocol_lab import Spec
 
 spec = Spec(
@@ -38,6 +38,7 @@ spec = Spec(
     original="AsyncIsr",
     lifelines=(CONTROLLER, Replica),
     events=async_isr_events,
+    configurations=CONFIGURATIONS,
 )
 spec.messages("requests", source=async_isr_leader, dest=CONTROLLER)
 spec.messages("updates", source=CONTROLLER, dest=async_isr_leader)

@@ -18,7 +18,19 @@ from typing import Annotated, NamedTuple
 
 from kafka_spec.bounded_log import cut_off, has_offset, has_same_record, is_full, write_next
 from kafka_spec.draw.logs import draw_logs
-from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Node, Per, Range, Spec, Struct
+from protocol_lab import (
+    HOLDS,
+    TAKEN,
+    Array,
+    Configuration,
+    Int8,
+    Limits,
+    Node,
+    Per,
+    Range,
+    Spec,
+    Struct,
+)
 
 
 class Constants(NamedTuple):
@@ -27,6 +39,9 @@ class Constants(NamedTuple):
     replicas: Annotated[int, Limits(0, 7, "replicas, each with a log", classes=(3, 7))] = 2
     log_records: Annotated[int, Limits(0, 99, "different records to append")] = 2
     log_size: Annotated[int, Limits(0, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
+
+
+CONFIGURATIONS = (Configuration("default", "two replicas, two records", "49 distinct states"),)
 
 
 Replica = Node("replicas")
@@ -52,6 +67,7 @@ spec = Spec(
     __doc__,
     draw=draw_logs,
     original="FiniteReplicatedLog",
+    configurations=CONFIGURATIONS,
 )
 spec.symmetric(Replica)
 

@@ -12,13 +12,16 @@ https://github.com/hachikuji/kafka-specification
 from typing import Annotated, NamedTuple
 
 from kafka_spec.draw.logs import draw_id_sequence
-from protocol_lab import HOLDS, TAKEN, Int16, Limits, Range, Spec, Struct
+from protocol_lab import HOLDS, TAKEN, Configuration, Int16, Limits, Range, Spec, Struct
 
 
 class Constants(NamedTuple):
     """The size of the model."""
 
     max_id: Annotated[int, Limits(0, 9999, "the last id, counted from 0")] = 3
+
+
+CONFIGURATIONS = (Configuration("default", "four ids", "5 distinct states"),)
 
 
 class State(Struct):
@@ -28,7 +31,13 @@ class State(Struct):
 
 
 spec = Spec(
-    "kafka.id_sequence", State, Constants, __doc__, draw=draw_id_sequence, original="IdSequence"
+    "kafka.id_sequence",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_id_sequence,
+    original="IdSequence",
+    configurations=CONFIGURATIONS,
 )
 
 

@@ -27,7 +27,7 @@ from kafka_spec.replication.actions.followers import (
 from kafka_spec.replication.actions.requests import is_for_another, is_news
 from kafka_spec.replication.declarations import declare_rest, replication_spec
 from kafka_spec.replication.model import Constants, Replica, Request, State
-from protocol_lab import TAKEN
+from protocol_lab import TAKEN, Configuration
 
 # --- Becoming a follower ---------------------------------------------------------------------
 
@@ -53,7 +53,18 @@ def become_follower_multiplicity(s, c, follower, request) -> int:
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = replication_spec("kip_279", __doc__, original="Kip279")
+spec = replication_spec(
+    "kip_279",
+    __doc__,
+    original="Kip279",
+    configurations=(
+        Configuration(
+            "default",
+            "two records and three leader epochs",
+            "violated in 11 states, after 64,661 distinct states",
+        ),
+    ),
+)
 spec.action(controller.controller_elect_leader)
 spec.action(controller.controller_shrink_isr)
 spec.action(leaders.become_leader)

@@ -40,7 +40,7 @@ from kafka_spec.replication.model import (
     is_true_leader,
     presumes_leadership,
 )
-from protocol_lab import TAKEN, members, with_node, without_node
+from protocol_lab import TAKEN, Configuration, members, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -161,7 +161,20 @@ def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Rep
 
 # --- The protocol ----------------------------------------------------------------------------
 
-spec = replication_spec("kip_320", __doc__, original="Kip320")
+spec = replication_spec(
+    "kip_320",
+    __doc__,
+    original="Kip320",
+    configurations=(
+        Configuration("default", "two records and three leader epochs", "737,794 distinct states"),
+        Configuration(
+            "large",
+            "three records and four leader epochs",
+            "64,739,578 distinct states",
+            {"log_size": 3, "max_records": 3, "max_leader_epoch": 3},
+        ),
+    ),
+)
 spec.action(controller.controller_elect_leader)
 spec.action(controller.controller_shrink_isr)
 spec.action(leaders.become_leader)

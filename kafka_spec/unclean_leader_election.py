@@ -56,7 +56,14 @@ from kafka_spec.leader_election.actions import (
     messages,
     unclean_elections,
 )
-from kafka_spec.leader_election.model import Constants, Producer, Replica, State, init
+from kafka_spec.leader_election.model import (
+    CONFIGURATIONS,
+    Constants,
+    Producer,
+    Replica,
+    State,
+    init,
+)
 from protocol_lab import Spec
 
 spec = Spec(
@@ -68,6 +75,7 @@ spec = Spec(
     original="UncleanLeaderElectionSafety",
     lifelines=(ZOOKEEPER, Replica, Producer),
     events=unclean_election_events,
+    configurations=CONFIGURATIONS,
 )
 spec.init(init)
 spec.action(messages.produce_message)

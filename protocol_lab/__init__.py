@@ -30,6 +30,7 @@ from protocol_lab.language.node_sets import (
     with_node,
     without_node,
 )
+from protocol_lab.spec.configurations import Configuration
 from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag, storage
 from protocol_lab.spec.layout import (
     NONE,
@@ -68,6 +69,7 @@ __all__ = [
     "Bag",
     "Bool",
     "CapacityExceeded",
+    "Configuration",
     "Int8",
     "Int16",
     "Int32",

@@ -2,6 +2,7 @@
 
     specs [SPEC ...] [--json]               every spec with constants, actions and invariants
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
+    check SPEC --config NAME                the same with a configuration that `specs` lists
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
@@ -255,6 +256,7 @@ def _add_states_option(parser: argparse.ArgumentParser) -> None:
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec")
+    parser.add_argument("--config", metavar="NAME", help="a configuration that `specs` lists")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--invariant", action="append", metavar="NAME")
     parser.add_argument("--no-invariants", action="store_true")
@@ -271,7 +273,7 @@ def _model(options: argparse.Namespace) -> Model:
         values[name] = value
     if options.trace:
         _expect_writable(options.trace)
-    return load(options.spec).bind(**values)
+    return load(options.spec).bind(options.config, **values)
 
 
 def _invariants(options: argparse.Namespace) -> list[str] | None:
@@ -417,6 +419,10 @@ def _print_specs(described: list[dict[str, Any]]) -> None:
             value = as_text(constant["default"])
             bounds = constant["choices"] or f"{constant['low']} to {constant['high']}"
             print(f"    {name}={value}  ({bounds})  {constant['meaning']}")
+        for name, configuration in each["configurations"].items():
+            values = (f"{k}={as_text(value)}" for k, value in configuration["constants"].items())
+            meaning = f"{configuration['meaning']}; {configuration['size']}"
+            print(f"    config {' '.join([name, *values])}  ({meaning})")
         print(f"    actions: {', '.join(each['actions'])}")
         for constant, actions in each["actions_added"].items():
             print(f"    actions with {constant}: {', '.join(actions)}")
@@ -444,6 +450,14 @@ def describe(spec: Spec) -> dict[str, Any]:
                 "meaning": limits.meaning,
             }
             for name, limits in limits_of(spec.constants).items()
+        },
+        "configurations": {
+            each.name: {
+                "meaning": each.meaning,
+                "size": each.size,
+                "constants": dict(each.constants),
+            }
+            for each in spec.configurations
         },
         "actions": [action.name for action in spec.actions if is_there(action.where, defaults)],
         "actions_added": {

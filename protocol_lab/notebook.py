@@ -49,9 +49,12 @@ __all__ = [
 ]
 
 
-def step(of: str | Model, **constants: Any) -> Stepper:
-    """A stepper for a spec's name with constants, or for a model. Raises LabError."""
-    return Stepper(load(of).bind(**constants) if isinstance(of, str) else of)
+def step(of: str | Model, configuration: str | None = None, /, **constants: Any) -> Stepper:
+    """A stepper for a model, or for a spec's name with constants as `bind` takes them.
+
+    Raises LabError.
+    """
+    return Stepper(load(of).bind(configuration, **constants) if isinstance(of, str) else of)
 
 
 def scenario(name: str) -> Scenario:

@@ -21,6 +21,7 @@ Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlapl
 
 from protocol_lab import (
     TAKEN,
+    Configuration,
     NodeSet,
     contains,
     erase,
@@ -116,7 +117,13 @@ def broker_crash_and_clean_up(s: State, c: Constants):
 
 
 spec = compaction_spec(
-    "compaction_leak_fixed", __doc__, state=State, draw=draw_compaction_with_named_ledgers
+    "compaction_leak_fixed",
+    __doc__,
+    state=State,
+    draw=draw_compaction_with_named_ledgers,
+    configurations=(
+        Configuration("default", "three messages and one crash", "166,871 distinct states"),
+    ),
 )
 spec.action(producer)
 spec.action(compactor_phase_one)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from protocol_lab import Spec
+from protocol_lab import Configuration, Spec
 from pulsar_spec import liveness, properties, situations
 from pulsar_spec.actions import reading_consumer
 from pulsar_spec.draw.compaction import draw_compaction
@@ -17,6 +17,7 @@ def compaction_spec(
     state: type[State] = State,
     draw: Callable[..., str] = draw_compaction,
     original: str = "",
+    configurations: tuple[Configuration, ...],
 ) -> Spec:
     """A spec of this name without actions: state, constants, initial states and pictures."""
     spec = Spec(
@@ -28,6 +29,7 @@ def compaction_spec(
         original=original,
         lifelines=LIFELINES,
         events=compaction_events,
+        configurations=configurations,
     )
     spec.init(init)
     return spec

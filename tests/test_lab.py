@@ -351,6 +351,14 @@ def test_help_needs_no_set_up(kit, word, capsys):
     assert not lab.VENV.exists()
 
 
+def test_bench_runs_the_benchmarks_with_the_words_behind_it(monkeypatch):
+    ran = []
+    monkeypatch.setattr(lab, "set_up", lambda: None)
+    monkeypatch.setattr(lab, "run", ran.append)
+    lab.run_command(["bench", "--quick", "--runs", "1"])
+    assert ran == [["-m", "benchmarks", "--quick", "--runs", "1"]]
+
+
 def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit):
     package = ready_kit / "protocol_lab"
     package.mkdir()

@@ -43,7 +43,7 @@ from bookkeeper_spec.declarations import ledger_spec
 from bookkeeper_spec.draw.ledger import draw_guaranteed_write_quorum
 from bookkeeper_spec.guaranteed_write_quorum import properties, situations
 from bookkeeper_spec.guaranteed_write_quorum.actions import adding, bookies, recovery, replacing
-from bookkeeper_spec.guaranteed_write_quorum.model import Constants, State
+from bookkeeper_spec.guaranteed_write_quorum.model import CONFIGURATIONS, Constants, State
 from bookkeeper_spec.guaranteed_write_quorum.multiplicity import of_ensemble_change, of_stamped_add
 from bookkeeper_spec.tlc.multiplicity import of_resend
 
@@ -54,6 +54,7 @@ spec = ledger_spec(
     draw=draw_guaranteed_write_quorum,
     state=State,
     constants=Constants,
+    configurations=CONFIGURATIONS,
 )
 
 spec.action(bookies.bookie_sends_add_confirmed_response, multiplicity=of_stamped_add)

@@ -21,13 +21,24 @@ from bookkeeper_spec.model.constants import (
 )
 from bookkeeper_spec.model.ledger import Bookie, FencedLedger
 from bookkeeper_spec.model.messages import Mail
-from protocol_lab import NO_LIMIT, Array, Int8, Limits, Per, Range, Struct, contains, flag
+from protocol_lab import (
+    NO_LIMIT,
+    Array,
+    Configuration,
+    Int8,
+    Limits,
+    Per,
+    Range,
+    Struct,
+    contains,
+    flag,
+)
 
 
 class Constants(NamedTuple):
     """The size of the model, and what can be switched."""
 
-    bookies: BookieCount = 3
+    bookies: BookieCount = 2
     clients: ClientCount = 2
     write_quorum: WriteQuorum = 2
     ack_quorum: AckQuorum = 1
@@ -42,6 +53,17 @@ class Constants(NamedTuple):
     count_from_lac: Annotated[
         int, flag("do the LAC and the LAFR rise from where they are, not only if counted from 1")
     ] = 0
+
+
+CONFIGURATIONS = (
+    Configuration("default", "the smallest ensemble with a replica", "284,861 distinct states"),
+    Configuration(
+        "spare_bookie",
+        "a third bookie can replace one that fails",
+        "more than 3,000,000 distinct states",
+        {"bookies": 3},
+    ),
+)
 
 
 SomeMark = Range(0, "send_limit")

@@ -31,7 +31,7 @@ Source: LedgerChaining.tla by Jack Vanlightly, https://github.com/Vanlightly/boo
 from bookkeeper_spec.draw.chaining import draw_ledger_chaining
 from bookkeeper_spec.ledger_chaining import bounds, properties, situations
 from bookkeeper_spec.ledger_chaining.actions import takeover, writing
-from bookkeeper_spec.ledger_chaining.model import Constants, State, init
+from bookkeeper_spec.ledger_chaining.model import CONFIGURATIONS, Constants, State, init
 from protocol_lab import Spec
 
 spec = Spec(
@@ -41,6 +41,7 @@ spec = Spec(
     __doc__,
     draw=draw_ledger_chaining,
     original="LedgerChaining",
+    configurations=CONFIGURATIONS,
 )
 spec.init(init)
 

@@ -12,6 +12,7 @@ from protocol_lab import (
     TAKEN,
     Bag,
     Bool,
+    Configuration,
     Int8,
     Limits,
     Named,
@@ -43,6 +44,17 @@ class Constants(NamedTuple):
         choice("position", "id", meaning="what only_one_ledger_open_at_a_time looks ledgers up by"),
     ] = BY_POSITION
     ledger_slots: Annotated[int, storage(1, 32, "ledgers ever created", classes=(8, 32))] = 8
+
+
+CONFIGURATIONS = (
+    Configuration("default", "two clients that take turns as the leader", "10,778 distinct states"),
+    Configuration(
+        "shipped",
+        "three clients, as in LedgerChaining.cfg, which comes with the original",
+        "375,963 distinct states",
+        {"clients": 3},
+    ),
+)
 
 
 Client = Node("clients")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import NO_LIMIT, Limits, choice, flag
+from protocol_lab import NO_LIMIT, Configuration, Limits, choice, flag
 
 SMALLEST, ANY = 0, 1
 """How an ensemble is chosen: the smallest that is available, or any that is available."""
@@ -49,10 +49,10 @@ CountFromLac = Annotated[
 class Constants(NamedTuple):
     """The size of the model, and what can be switched."""
 
-    bookies: BookieCount = 4
+    bookies: BookieCount = 2
     clients: ClientCount = 2
-    write_quorum: WriteQuorum = 3
-    ack_quorum: AckQuorum = 2
+    write_quorum: WriteQuorum = 2
+    ack_quorum: AckQuorum = 1
     send_limit: SendLimit = 1
     inflight_limit: InflightLimit = 1
     recovery_reads_fence: RecoveryReadsFence = 1
@@ -60,3 +60,20 @@ class Constants(NamedTuple):
     ensemble_choice: EnsembleChoice = SMALLEST
     ignore_late_reads: IgnoreLateReads = 0
     count_from_lac: CountFromLac = 0
+
+
+CONFIGURATIONS = (
+    Configuration("default", "the smallest ensemble with a replica", "285,773 distinct states"),
+    Configuration(
+        "both_acknowledge",
+        "every entry is confirmed by both bookies",
+        "1,795,149 distinct states",
+        {"ack_quorum": 2},
+    ),
+    Configuration(
+        "shipped",
+        "as in BookKeeperProtocol.cfg, which comes with the original",
+        "more than 3,000,000 distinct states",
+        {"bookies": 4, "clients": 2, "write_quorum": 3, "ack_quorum": 2},
+    ),
+)

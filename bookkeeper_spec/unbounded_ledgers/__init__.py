@@ -46,7 +46,7 @@ from bookkeeper_spec.tlc.multiplicity import of_resend
 from bookkeeper_spec.tlc.variables import OF_UNBOUNDED_LEDGERS
 from bookkeeper_spec.unbounded_ledgers import bounds, properties, situations
 from bookkeeper_spec.unbounded_ledgers.actions import new_term, old_term, writing
-from bookkeeper_spec.unbounded_ledgers.model import Constants, State, init
+from bookkeeper_spec.unbounded_ledgers.model import CONFIGURATIONS, Constants, State, init
 
 spec = ledger_spec(
     "unbounded_ledgers",
@@ -58,6 +58,7 @@ spec = ledger_spec(
     init=init,
     events=unbounded_events,
     printed=OF_UNBOUNDED_LEDGERS,
+    configurations=CONFIGURATIONS,
 )
 
 spec.action(old_term.bookie_rejects_request)

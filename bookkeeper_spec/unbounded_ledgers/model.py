@@ -20,7 +20,18 @@ from bookkeeper_spec.model.constants import (
 )
 from bookkeeper_spec.model.ledger import Bookie, EntryId, Ledger
 from bookkeeper_spec.model.messages import Mail
-from protocol_lab import NO_LIMIT, TAKEN, Array, Int8, Limits, NodeSet, Per, Struct, flag
+from protocol_lab import (
+    NO_LIMIT,
+    TAKEN,
+    Array,
+    Configuration,
+    Int8,
+    Limits,
+    NodeSet,
+    Per,
+    Struct,
+    flag,
+)
 
 
 class Constants(NamedTuple):
@@ -45,6 +56,15 @@ class Constants(NamedTuple):
     ensemble_choice: EnsembleChoice = SMALLEST
     ignore_late_reads: IgnoreLateReads = 0
     count_from_lafr: Annotated[int, flag("does the LAFR rise from the LAFR, not from the LAC")] = 0
+
+
+CONFIGURATIONS = (
+    Configuration(
+        "default",
+        "one value, two clients and the smallest ensemble with a replica",
+        "violated in 29 states, after 334,540 distinct states",
+    ),
+)
 
 
 class TermAdds(Struct):

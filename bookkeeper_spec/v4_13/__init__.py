@@ -40,7 +40,7 @@ from bookkeeper_spec.model.ledger import Bookie, alike
 from bookkeeper_spec.tlc.variables import OF_V4_13
 from bookkeeper_spec.v4_13 import bounds, liveness, multiplicity, properties, situations
 from bookkeeper_spec.v4_13.actions import bookies, recovery, replacing, writer
-from bookkeeper_spec.v4_13.model import Constants, State, init
+from bookkeeper_spec.v4_13.model import CONFIGURATIONS, Constants, State, init
 from protocol_lab import NEXT, Spec
 
 spec = Spec(
@@ -53,6 +53,7 @@ spec = Spec(
     printed=OF_V4_13,
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
+    configurations=CONFIGURATIONS,
 )
 spec.symmetric(Bookie, among=alike)
 spec.init(init)

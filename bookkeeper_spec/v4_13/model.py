@@ -15,7 +15,7 @@ from bookkeeper_spec.model.constants import (
 )
 from bookkeeper_spec.model.ledger import Bookie, Entry, FencedLedger
 from bookkeeper_spec.model.messages import AddMessages, Mail
-from protocol_lab import NO_LIMIT, TAKEN, Array, Named, NodeSet, Struct, flag
+from protocol_lab import NO_LIMIT, TAKEN, Array, Configuration, Named, NodeSet, Struct, flag
 
 
 class Constants(NamedTuple):
@@ -32,6 +32,21 @@ class Constants(NamedTuple):
     max_lost_messages: MaxLostMessages = NO_LIMIT
     ensemble_choice: EnsembleChoice = SMALLEST
     count_from_lac: CountFromLac = 0
+
+
+CONFIGURATIONS = (
+    Configuration(
+        "default",
+        "defect 1 of version 4.13",
+        "violated in 20 states, after 2,003,183 distinct states",
+    ),
+    Configuration(
+        "shipped",
+        "the same, as in BookKeeperProtocol_v4_13.cfg, which comes with the original",
+        "violated in 20 states, after 2,003,183 distinct states",
+        {"bookies": 3, "write_quorum": 3, "ack_quorum": 2, "recovery_reads_fence": False},
+    ),
+)
 
 
 W1, W2 = 0, 1

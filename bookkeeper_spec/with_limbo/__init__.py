@@ -41,7 +41,7 @@ from bookkeeper_spec.tlc.multiplicity import of_add, of_resend
 from bookkeeper_spec.tlc.variables import OF_WITH_LIMBO
 from bookkeeper_spec.with_limbo import bounds, properties, situations
 from bookkeeper_spec.with_limbo.actions import bookies, clients, crashes, reading, replacing
-from bookkeeper_spec.with_limbo.model import Constants, State, init
+from bookkeeper_spec.with_limbo.model import CONFIGURATIONS, Constants, State, init
 from bookkeeper_spec.with_limbo.multiplicity import of_ensemble_change
 from protocol_lab import NEXT
 
@@ -54,6 +54,7 @@ spec = ledger_spec(
     constants=Constants,
     init=init,
     printed=OF_WITH_LIMBO,
+    configurations=CONFIGURATIONS,
 )
 
 spec.action(bookies.bookie_sends_add_confirmed_response, multiplicity=of_add)

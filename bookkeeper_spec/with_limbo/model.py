@@ -17,7 +17,7 @@ from bookkeeper_spec.model.constants import (
 from bookkeeper_spec.model.ledger import Bookie, Entry, FencedLedger
 from bookkeeper_spec.model.messages import Mail, WriteAndFenceMessages
 from bookkeeper_spec.v4_13.model import Reads
-from protocol_lab import NO_LIMIT, TAKEN, Array, Int8, NodeSet, Per, flag
+from protocol_lab import NO_LIMIT, TAKEN, Array, Configuration, Int8, NodeSet, Per, flag
 
 
 class Constants(NamedTuple):
@@ -43,6 +43,17 @@ class Constants(NamedTuple):
         int, flag("can a recovery that has changed the ensemble close the ledger")
     ] = 0
     count_from_lac: CountFromLac = 0
+
+
+CONFIGURATIONS = (
+    Configuration("default", "one entry, which every bookie may forget", "97,065 distinct states"),
+    Configuration(
+        "shipped",
+        "two entries, as in BookKeeperProtocolWithLimbo.cfg, which comes with the original",
+        "not explored to the end",
+        {"send_limit": 2},
+    ),
+)
 
 
 class ClientState(KnownLedger):

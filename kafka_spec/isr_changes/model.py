@@ -5,6 +5,7 @@ from typing import Annotated, NamedTuple
 from protocol_lab import (
     TAKEN,
     Bag,
+    Configuration,
     Int8,
     Limits,
     Member,
@@ -36,6 +37,13 @@ class Constants(NamedTuple):
     message_slots: Annotated[
         int, storage(1, 120, "requests, and updates, ever sent", classes=(12, 48, 120))
     ] = 12
+
+
+CONFIGURATIONS = (
+    Configuration(
+        "default", "three replicas, two records, four ISR versions", "22,456 distinct states"
+    ),
+)
 
 
 # --- State -----------------------------------------------------------------------------------

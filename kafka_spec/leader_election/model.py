@@ -12,6 +12,7 @@ from protocol_lab import (
     NONE,
     TAKEN,
     Bool,
+    Configuration,
     Int8,
     Limits,
     Node,
@@ -62,6 +63,21 @@ class Constants(NamedTuple):
         int, Limits(0, 59, "constraint: look no further with longer logs", may_be_none=True)
     ] = 3
     log_slots: Annotated[int, storage(1, 60, "messages that fit into a log", classes=(12, 60))] = 12
+
+
+CONFIGURATIONS = (
+    Configuration(
+        "default",
+        "few elections and short logs: enough for the loss of the talk",
+        "violated in 16 states, after 137,780 distinct states",
+    ),
+    Configuration(
+        "shipped",
+        "no bounds, as in UncleanLeaderElectionSafety.cfg, which comes with the original",
+        "violated in 16 states, after 1,588,512 distinct states",
+        {"max_leader_epoch": None, "max_log_length": None},
+    ),
+)
 
 
 # --- State -----------------------------------------------------------------------------------

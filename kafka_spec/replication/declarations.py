@@ -4,10 +4,12 @@ from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.replication import additional_properties, liveness, properties, situations
 from kafka_spec.replication.model import Constants, Replica, State, init
-from protocol_lab import Spec
+from protocol_lab import Configuration, Spec
 
 
-def replication_spec(name: str, meaning: str, *, original: str) -> Spec:
+def replication_spec(
+    name: str, meaning: str, *, original: str, configurations: tuple[Configuration, ...]
+) -> Spec:
     """A spec without actions: the state, the constants, the initial state and the pictures."""
     spec = Spec(
         f"kafka.{name}",
@@ -18,6 +20,7 @@ def replication_spec(name: str, meaning: str, *, original: str) -> Spec:
         original=original,
         lifelines=(CONTROLLER, Replica),
         events=replication_events,
+        configurations=configurations,
     )
     spec.init(init)
     spec.symmetric(Replica)

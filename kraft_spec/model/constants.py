@@ -6,14 +6,14 @@ The original's constants come first, under its names; a set (Hosts, Value) is gi
 from typing import Annotated, NamedTuple
 
 from kraft_spec.extensions import additions, broken_rules, fixes
-from protocol_lab import NO_LIMIT, Limits, flag, storage
+from protocol_lab import NO_LIMIT, Configuration, Limits, flag, storage
 
 
 class Constants(NamedTuple):
     """Sizes, bounds, extensions and storage."""
 
     # --- The cluster ---------------------------------------------------------------------------
-    init_cluster_size: Annotated[int, Limits(1, "max_cluster_size", "voters at the start")] = 3
+    init_cluster_size: Annotated[int, Limits(1, "max_cluster_size", "voters at the start")] = 2
     min_cluster_size: Annotated[
         int, Limits(0, "init_cluster_size", "a removal needs more voters than these")
     ] = 1
@@ -26,7 +26,7 @@ class Constants(NamedTuple):
     ] = 1
     max_spawned_servers: Annotated[
         int, Limits("init_cluster_size", 7, "servers ever started", classes=(3, 5, 7))
-    ] = 3
+    ] = 2
 
     # --- How far to look -----------------------------------------------------------------------
     max_epoch: Annotated[
@@ -87,3 +87,48 @@ class Constants(NamedTuple):
     request_slots: Annotated[
         int, storage(1, 20, "requests to join or to remove, and answers", classes=(6, 20))
     ] = 6
+
+
+CONFIGURATIONS = (
+    Configuration("default", "two voters, one election and one value", "11,852 distinct states"),
+    Configuration(
+        "three_servers",
+        "three voters, one election and one value",
+        "more than 1,900,000 distinct states",
+        {"init_cluster_size": 3, "max_spawned_servers": 3},
+    ),
+    Configuration(
+        "shipped",
+        "failures and reconfigurations, as in kraft_kip_853.cfg, which comes with the original",
+        "not explored to the end",
+        {
+            "init_cluster_size": 3,
+            "min_cluster_size": 3,
+            "max_cluster_size": 4,
+            "hosts": 4,
+            "max_spawned_servers": 4,
+            "max_restarts": 1,
+            "max_crashes": 1,
+            "max_add_reconfigs": 1,
+            "max_remove_reconfigs": 1,
+        },
+    ),
+    Configuration(
+        "shipped_liveness",
+        "five voters and bad links, as in model_liveness.cfg, which comes with the original",
+        "not explored to the end",
+        {
+            "test_liveness": True,
+            "value": 3,
+            "init_cluster_size": 5,
+            "min_cluster_size": 5,
+            "max_cluster_size": 5,
+            "hosts": 5,
+            "max_spawned_servers": 5,
+            "max_restarts": 1,
+            "max_crashes": 2,
+            "max_connectivity_changes": 1,
+            "max_disconnected_pairs": 6,
+        },
+    ),
+)

@@ -8,7 +8,6 @@ the same way, but for the functions of bags, which `bags` builds.
 import ast
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -27,7 +26,7 @@ from protocol_lab.language.dependencies import (
     source_hash,
 )
 from protocol_lab.language.hashing import short_hash
-from protocol_lab.language.source_code import parse, without_annotations
+from protocol_lab.language.source_code import code_of_file, parse, without_annotations
 from protocol_lab.spec import named_values
 from protocol_lab.spec.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.spec.named_values import Texts, names_of_constants, names_of_fields
@@ -53,10 +52,11 @@ _COMPILED_WITH = (
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(Path(each.__file__).read_text(encoding="utf-8") for each in _COMPILED_WITH),
-    Path(__file__).read_text(encoding="utf-8"),
+    *(code_of_file(each.__file__) for each in _COMPILED_WITH),
+    code_of_file(__file__),
 )
-"""What machine code also depends on."""
+"""What machine code also depends on. Other comments and docstrings leave it as it is, so that most
+updates of the kit find the kernels that were compiled before."""
 
 
 def _as_compiled(value: Any) -> Any:

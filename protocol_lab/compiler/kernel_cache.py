@@ -27,6 +27,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from protocol_lab.compiler.inner_functions import link_environments
+from protocol_lab.language.source_code import code_of_file
 from protocol_lab.system.cache_folder import cache_folder, say_once
 
 KEPT_SECONDS = 60 * 86_400
@@ -48,7 +49,7 @@ def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callab
     """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
 
     signatures: what to compile (or load) at once; without any, whatever it is called with. stamp:
-    what the code depends on beside the function itself, by default the content of its file. So a
+    what the code depends on beside the function itself, by default the code in its file. So a
     function's callees stand in the same file, or never change.
     """
 
@@ -185,4 +186,4 @@ def _sweep_once(folder: Path) -> None:
 
 @cache
 def _hash_of_file(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return hashlib.sha256(code_of_file(path).encode()).hexdigest()

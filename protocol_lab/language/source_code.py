@@ -10,6 +10,7 @@ import textwrap
 import types
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
@@ -90,13 +91,41 @@ def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
     return code
 
 
+@cache
 def shape_of(code: types.CodeType) -> tuple:
-    """What a function does, whatever lines of its file it stands in."""
+    """What a function does, whatever lines of its file it stands in, and its docstring says."""
     nested = tuple(
         shape_of(each) if isinstance(each, types.CodeType) else repr(each)
-        for each in code.co_consts
+        for each in code.co_consts[1 if _has_docstring(code) else 0 :]
     )
     return code.co_code, code.co_names, code.co_varnames, nested
+
+
+def _has_docstring(code: types.CodeType) -> bool:
+    """Is the first constant a text that is never loaded?"""
+    if not (code.co_consts and isinstance(code.co_consts[0], str)):
+        return False
+    loaded = (each.arg for each in dis.get_instructions(code) if each.opcode in dis.hasconst)
+    return 0 not in loaded
+
+
+def code_of_file(path: str | Path) -> str:
+    """What stands in a file of Python, without comments, docstrings and blank lines."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    for each in ast.walk(tree):
+        body = getattr(each, "body", None)
+        if isinstance(body, list):
+            body[:] = [line for line in body if not _is_text(line)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Is it a text that stands alone, as docstrings do?"""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:

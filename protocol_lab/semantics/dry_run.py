@@ -9,7 +9,7 @@ from itertools import islice
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, successors
+from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.named_values import (
     check_texts,
     names_of_constants,
@@ -19,6 +19,9 @@ from protocol_lab.spec.spec import Model, Property
 
 TRIED, STARTS = 200, 50
 """How many states are tried, and how many initial ones among them."""
+
+ATTEMPTS = 10_000
+"""After so many attempts no further state is tried: a second, where actions have many choices."""
 
 _passed: set[tuple] = set()
 
@@ -52,13 +55,18 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
         raise LabError(
             f"{model.spec.name} has no initial state: every function with @spec.init refuses."
         )
-    seen = set(waiting)
+    seen, attempted = set(waiting), 0
     for row in waiting:
         for each in states:
             evaluate(model, row, each.function)
-    while waiting and len(seen) < TRIED:
+    while waiting and len(seen) < TRIED and attempted < ATTEMPTS:
         row = waiting.pop(0)
-        for found in successors(model, row):
+        for found in attempts(model, row):
+            attempted += 1
+            if found.error is not None:
+                raise found.error
+            if not found.taken:
+                continue
             for each in steps:
                 evaluate_step(model, row, found.row, each.function)
             if found.row in seen:

@@ -2,6 +2,7 @@
 
 layout                the types of a state's fields, and the row of bytes that they give
 constants             a spec's constants: defaults, bounds, validation
+configurations        constants under a name, with the size of their state space
 named_values          names of values, such as "leader", in comparisons and assignments
 parameters            the domains of an action's parameters, read from its annotations
 spec                  `Spec`, where everything is declared, and `Model`, a spec with constants

@@ -18,6 +18,7 @@ takes what it names among `s`, `c` and the parameters before its own.
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any
@@ -97,6 +98,7 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
     return found
 
 
+@cache
 def names_used(function: Callable) -> list[str]:
     """The parameter names of a bound's function, which choose what it is called with."""
     return list(inspect.signature(function).parameters)

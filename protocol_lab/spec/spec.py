@@ -32,6 +32,7 @@ from typing import Any
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.channels import Channel, End, channel
+from protocol_lab.spec.configurations import Configuration, constants_of
 from protocol_lab.spec.declared import Declared
 from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
@@ -102,7 +103,8 @@ class Spec:
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
     what TLC prints for that one can be read (see `traces.tlc_traces`); `printed` has functions of
     (s, c) that give those of its variables that have another shape here (see
-    `traces.tlc_values`). `file` is where a spec was loaded from that was loaded by its path.
+    `traces.tlc_values`). `configurations` are constants under a name. `file` is
+    where a spec was loaded from that was loaded by its path.
     `draw`, set by the spec's package, turns a state into SVG.
     `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
     declared view, serve searches that are asked to use them.
@@ -135,6 +137,7 @@ class Spec:
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    configurations: tuple[Configuration, ...] = ()
     file: Path | None = None
 
     def __post_init__(self) -> None:
@@ -358,15 +361,20 @@ class Spec:
                 " another name."
             )
 
-    def bind(self, /, **values: Any) -> "Model":
-        """This spec with constants: what can be stepped and explored. Raises LabError."""
+    def bind(self, configuration: str | None = None, /, **values: Any) -> "Model":
+        """This spec with constants: what can be stepped and explored.
+
+        configuration: the name of one of the spec's; values: constants that differ from it. What
+        neither names has its default. Raises LabError.
+        """
         if not self.inits:
             raise LabError(
                 f"{self.name} has no initial state: write a function (s, c) with @spec.init above"
                 " it that fills the state and returns TAKEN."
             )
         self.state, self.constants = self._newest(self.state), self._newest(self.constants)
-        return self.model(constants_module.bind(self.constants, values, self.name))
+        named = constants_of(self.configurations, configuration, self.name)
+        return self.model(constants_module.bind(self.constants, {**named, **values}, self.name))
 
     def model(self, bound: Any) -> "Model":
         """What `bind` gives, from the tuple of all constants. Raises LabError."""

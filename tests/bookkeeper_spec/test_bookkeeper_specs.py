@@ -183,7 +183,7 @@ def test_ensembles_to_choose_from():
         (V4_13, {**SMALL, "max_lost_messages": 0}, {}),
         (V4_13, {"bookies": 3, "write_quorum": 2, "ensemble_choice": "any"}, {"max_states": 1500}),
         (TODAY, {"bookies": 1, "write_quorum": 1, "ack_quorum": 1}, {}),
-        (TODAY, {"write_quorum": 2, "ignore_late_reads": True}, {"max_states": 1500}),
+        (TODAY, {"bookies": 4, "ack_quorum": 2, "ignore_late_reads": True}, {"max_states": 1500}),
         (LIMBO, {"bookies": 1, "write_quorum": 1}, {}),
         (LIMBO, {"bookies": 3, "ensemble_choice": "any"}, {"max_states": 1500}),
     ],

@@ -17,10 +17,10 @@ LARGEST = {
     "kafka": lambda: replay("talk_46_56_found_scenario"),
     "kip-320": lambda: step("kafka.kip_320"),
     "async isr": lambda: step("kafka.async_isr"),
-    "bookkeeper": lambda: step("bookkeeper.protocol"),
+    "bookkeeper": lambda: step("bookkeeper.protocol", "shipped"),
     "bookkeeper 4.13": lambda: replay("defect_1_diagram"),
     "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
-    "kraft": lambda: step("kraft.kip_853"),
+    "kraft": lambda: step("kraft.kip_853", "three_servers"),
 }
 SIZES = [(390, 844), (768, 1024), (1280, 720), (1440, 900), (2560, 1440)]
 

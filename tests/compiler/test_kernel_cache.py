@@ -11,6 +11,8 @@ import pytest
 
 from protocol_lab.compiler import building, kernel_cache
 from protocol_lab.explore import explore
+from protocol_lab.language.dependencies import source_hash
+from protocol_lab.language.source_code import code_of_file
 from protocol_lab.system import cache_folder as cache_folder_module
 from protocol_lab.system.cache_folder import cache_folder
 from tests import ROOT
@@ -224,3 +226,39 @@ def test_no_compiled_function_is_kept_elsewhere():
         assert "cache=True" not in path.read_text(encoding="utf-8"), (
             f"{path}: use kernel_cache.kernel"
         )
+
+
+# --- What an update of the kit leaves as it is ----------------------------------------------------
+
+
+def function_of(text: str):
+    scope: dict = {}
+    exec(text, scope)
+    return scope["f"]
+
+
+def test_other_words_about_a_function_are_the_same_code():
+    first = function_of('def f(s):\n    """Adds one."""\n    return s + 1\n')
+    same = function_of('def f(s):\n    """Adds one to it."""\n\n    return s + 1  # really\n')
+    other = function_of('def f(s):\n    """Adds one."""\n    return s + 2\n')
+    assert source_hash([first]) == source_hash([same]) != source_hash([other])
+
+
+def test_a_text_that_is_returned_is_no_docstring():
+    one, two = (
+        function_of(f'def f(s):\n    """{word}"""\n    return "{word}"\n') for word in ("a", "b")
+    )
+    assert source_hash([one]) != source_hash([two])
+
+
+def test_other_comments_in_a_file_of_the_compiler_are_the_same_code(tmp_path):
+    texts = (
+        '"""A."""\nx = 1\n"""What x is."""\ndef f():\n    """F."""\n',
+        'x = 1  # a number\n\n\ndef f():\n    """Nothing."""\n',
+        'x = 2\ndef f():\n    """F."""\n',
+    )
+    codes = []
+    for k, text in enumerate(texts):
+        (tmp_path / f"{k}.py").write_text(text, encoding="utf-8")
+        codes.append(code_of_file(tmp_path / f"{k}.py"))
+    assert codes[0] == codes[1] != codes[2]

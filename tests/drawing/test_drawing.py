@@ -58,10 +58,14 @@ WALKS = [
     ("kafka.finite_replicated_log", {"replicas": 7, "log_size": 32, "log_records": 99}),
     ("kafka.finite_replicated_log", {"replicas": 0}),
     ("kafka.id_sequence", {"max_id": 40}),
-    ("kraft.kip_853", {"max_epoch": 3, "max_restarts": 1}),
+    (
+        "kraft.kip_853",
+        {"init_cluster_size": 3, "max_spawned_servers": 3, "max_epoch": 3, "max_restarts": 1},
+    ),
     (
         "kraft.kip_853",
         {
+            "init_cluster_size": 3,
             "max_spawned_servers": 5,
             "max_cluster_size": 5,
             "max_epoch": 4,
@@ -76,9 +80,12 @@ WALKS = [
     ),
     ("bookkeeper.v4_13", {}),
     ("bookkeeper.v4_13", {"bookies": 4, "write_quorum": 2, "ack_quorum": 1, "send_limit": 4}),
-    ("bookkeeper.protocol", {"bookies": 3, "clients": 3, "send_limit": 2}),
+    (
+        "bookkeeper.protocol",
+        {"bookies": 3, "clients": 3, "write_quorum": 3, "ack_quorum": 2, "send_limit": 2},
+    ),
     ("bookkeeper.with_limbo", {}),
-    ("bookkeeper.guaranteed_write_quorum", {}),
+    ("bookkeeper.guaranteed_write_quorum", {"bookies": 3}),
     ("bookkeeper.unbounded_ledgers", {}),
     ("bookkeeper.ledger_chaining", {}),
     ("bookkeeper.ledger_chaining", {"clients": 5, "ledger_limit": 12, "ledger_slots": 32}),

@@ -91,7 +91,7 @@ def test_a_gif_shows_every_moment_as_long_as_before_with_moves_in_between(walk):
 
 
 def test_a_message_flies_from_its_sender():
-    begun = Walk.begin(load("kraft.kip_853").bind())
+    begun = Walk.begin(load("kraft.kip_853").bind("three_servers"))
     with arranged(IN_FILMS):
         for _ in range(12):
             sending = next((each for each in begun.attempts() if each.taken), None)

@@ -78,6 +78,14 @@ def test_what_is_no_number_of_an_option(capsys, option, text):
     refused(capsys, 3, command, TINY, f"{option}={text}")
 
 
+@pytest.mark.parametrize("text", ["", "x", "Default", "x" * 9_000, "\x00", "\ud800"], ids=ascii)
+@pytest.mark.parametrize("command", ["check", "simulate"])
+def test_what_is_no_configuration(capsys, command, text):
+    said = refused(capsys, 3, command, TINY, f"--config={text}")
+    assert "has no configuration" in said
+    assert "it has: default." in said
+
+
 @pytest.mark.parametrize("text", NUMBER_LIKE, ids=lambda text: ascii(text)[:20])
 def test_what_is_no_number_of_a_constant(capsys, text):
     refused(capsys, 3, "check", TINY, "--set", f"max_id={text}")

@@ -26,6 +26,7 @@ JOINING = {
     "min_cluster_size": 2,
     "max_cluster_size": 3,
     "hosts": 2,
+    "max_spawned_servers": 3,
     "max_epoch": 1,
     "max_values_per_epoch": 0,
     "max_current_epoch": 1,

@@ -22,6 +22,8 @@ SPEC = "kraft.kip_853"
 TWO = {"init_cluster_size": 2, "max_cluster_size": 2, "hosts": 2, "max_spawned_servers": 2}
 ONE = {"init_cluster_size": 1, "max_cluster_size": 1, "hosts": 1, "max_spawned_servers": 1}
 REMOVING = {
+    "init_cluster_size": 3,
+    "max_spawned_servers": 3,
     "min_cluster_size": 2,
     "max_cluster_size": 3,
     "max_epoch": 1,

@@ -1,0 +1,187 @@
+"""All benchmarks in one go: a table in Markdown, and a plot of how the protocols grow.
+
+    python3 lab.py bench [--runs 5] [--output FOLDER] [--without-spark] [--quick]
+    python3 lab.py bench --tlc tla2tools.jar --originals FOLDER
+
+Every search has a process of its own, compiles first, and is then timed; a figure is the median of
+the runs, with the fastest and the slowest. --quick takes the smallest configurations, once. With
+TLC's jar (or a class path), and a folder with checkouts of the originals, TLC explores the same
+configurations with as many workers as there are cores; counts that differ end the benchmark.
+Machines are noisy: run it on an idle one, and quote ratios rather than seconds.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import other_checker, tlc
+from benchmarks.growth import GROWTHS, Growth
+from benchmarks.measurement import Measurement, machine, measure, spread
+from benchmarks.plots import draw
+from protocol_lab.catalog import load
+from protocol_lab.errors import LabError
+from protocol_lab.spec.constants import show
+
+ENGINES_OF = GROWTHS[0]
+"""Whose configurations the engines are compared on."""
+
+PYTHON_STATES = 5_000
+"""The reference engine explores so many."""
+
+
+def main() -> int:
+    """Measure, and write benchmarks.md and growth.svg."""
+    options = _options()
+    try:
+        if (options.tlc is None) != (options.originals is None):
+            raise LabError("TLC needs both: --tlc JAR and --originals FOLDER.")
+        options.output.mkdir(parents=True, exist_ok=True)
+        grown: dict[str, list[Measurement]] = {}
+        lines = []
+        for line in _report(options, grown):
+            print(line, flush=True)
+            lines.append(line)
+        draw(grown, options.output / "growth.svg")
+        text = "\n".join(lines) + "\n\n![How the protocols grow](growth.svg)\n"
+        (options.output / "benchmarks.md").write_text(text, encoding="utf-8")
+    except (LabError, RuntimeError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 3
+    print(f"\nWritten: {options.output / 'benchmarks.md'}, {options.output / 'growth.svg'}")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="lab.py bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=5, help="of each search; the median counts")
+    parser.add_argument("--quick", action="store_true", help="the smallest configurations, once")
+    parser.add_argument("--output", type=Path, default=Path("bench"), metavar="FOLDER")
+    parser.add_argument("--without-spark", action="store_true")
+    parser.add_argument("--tlc", metavar="JAR", help="tla2tools.jar, or a class path")
+    parser.add_argument("--originals", type=Path, metavar="FOLDER", help="with the .tla modules")
+    options = parser.parse_args()
+    if options.quick:
+        options.runs, options.without_spark = 1, True
+    return options
+
+
+def _report(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
+    """The lines of the report, as they are measured."""
+    yield "# Benchmarks\n"
+    yield f"{machine()}.\n"
+    yield f"Medians of {options.runs} runs (fastest to slowest), without compiling.\n"
+    yield "## The engines\n"
+    yield from _engines(options)
+    yield "\n## How the protocols grow\n"
+    yield from _growth(options, grown)
+    yield "\n## Another model checker in Python\n"
+    yield from _other_checker(options)
+
+
+def _engines(options: argparse.Namespace) -> Iterator[str]:
+    """All engines on one configuration; the native one also from an empty cache."""
+    largest = ENGINES_OF.configurations[0 if options.quick else 2]
+    spec, runs = ENGINES_OF.spec, options.runs
+    yield f"`{spec}` with {_constants(spec, largest, ENGINES_OF.changing)}.\n"
+    yield "| | distinct states | seconds | states a second |"
+    yield "|---|---:|---:|---:|"
+    with tempfile.TemporaryDirectory() as empty:
+        first = _with_cache(empty, spec, largest)
+        again = _with_cache(empty, spec, largest)
+    yield f"| compiling, nothing cached | | {first.compile_seconds:.2f} | |"
+    yield f"| compiling, all cached | | {again.compile_seconds:.2f} | |"
+    native = measure(spec, largest, runs, invariants=[])
+    yield _engine_row("native, no invariants", native)
+    yield _engine_row("native, default invariants", measure(spec, largest, runs))
+    if not options.without_spark:
+        row = measure(spec, largest, 1, engine="spark", invariants=[])
+        yield _engine_row("Spark in local mode, once it has started", row)
+    python = measure(spec, largest, runs, engine="python", invariants=[], max_states=PYTHON_STATES)
+    yield _engine_row(f"reference engine, {PYTHON_STATES:,} states", python)
+
+
+def _with_cache(folder: str, spec: str, constants: dict) -> Measurement:
+    """One short search with another kernel cache."""
+    kept = os.environ.get("PROTOCOL_LAB_CACHE")
+    os.environ["PROTOCOL_LAB_CACHE"] = folder
+    try:
+        return measure(spec, constants, 1, max_states=1)
+    finally:
+        if kept is None:
+            del os.environ["PROTOCOL_LAB_CACHE"]
+        else:
+            os.environ["PROTOCOL_LAB_CACHE"] = kept
+
+
+def _engine_row(title: str, found: Measurement) -> str:
+    return f"| {title} | {found.distinct:,} | {spread(found.seconds)} | {found.rate:,.0f} |"
+
+
+def _growth(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
+    """Each protocol, larger and larger, natively and by TLC."""
+    beside = " TLC, seconds | times |" if options.tlc else ""
+    yield (
+        "| spec | | constants | distinct states | seconds | states a second | bytes of a row |"
+        f" bytes a state |{beside}"
+    )
+    yield "|---|---:|---|---:|---:|---:|---:|---:|" + ("---:|---:|" if options.tlc else "")
+    for growth in GROWTHS:
+        chosen = growth.configurations[:1] if options.quick else growth.configurations
+        measured = grown.setdefault(growth.protocol, [])
+        for constants in chosen:
+            found = measure(growth.spec, constants, options.runs, invariants=growth.invariants)
+            measured.append(found)
+            told = "" if found.bytes_a_state is None else f"{found.bytes_a_state:,.0f}"
+            shown = _constants(growth.spec, constants, growth.changing)
+            yield (
+                f"| `{growth.spec}` | {len(measured)} | {shown} | {found.distinct:,}"
+                f" | {spread(found.seconds)} | {found.rate:,.0f} | {found.row_bytes:,} | {told} |"
+                f"{_beside(options, growth, found) if options.tlc else ''}"
+            )
+
+
+def _beside(options: argparse.Namespace, growth: Growth, found: Measurement) -> str:
+    """TLC's two cells. Raises LabError if it counts something else."""
+    every = show(load(growth.spec).bind(**found.constants).constants)
+    theirs = tlc.run(growth.spec, every, options.tlc, options.originals, os.cpu_count() or 1)
+    ours = (found.distinct, found.generated)
+    if (theirs.distinct, theirs.generated) != ours:
+        raise LabError(
+            f"{growth.spec} {found.constants}: TLC counts {theirs.distinct:,} distinct and"
+            f" {theirs.generated:,} generated states, the kit {ours[0]:,} and {ours[1]:,}."
+        )
+    return f" {theirs.seconds:.1f} | {theirs.seconds / max(found.median, 1e-3):,.0f} |"
+
+
+def _constants(spec: str, constants: dict, changing: tuple[str, ...]) -> str:
+    every = show(load(spec).bind(**constants).constants)
+    return "`" + " ".join(f"{name}={every[name]}" for name in changing) + "`"
+
+
+def _other_checker(options: argparse.Namespace) -> Iterator[str]:
+    """minicheck and the native engine on the same small protocol."""
+    constants = other_checker.QUICK if options.quick else other_checker.CONSTANTS
+    ours = measure(other_checker.SPEC, constants, options.runs)
+    try:
+        runs = [other_checker.checked(constants) for _ in range(options.runs)]
+    except ImportError:
+        yield "minicheck is not installed: `.venv/bin/pip install -e .[bench]`."
+        return
+    if {states for states, _ in runs} != {ours.distinct}:
+        raise LabError(f"minicheck counts {runs[0][0]:,} states, the kit {ours.distinct:,}.")
+    seconds = [each for _, each in runs]
+    shown = _constants(other_checker.SPEC, constants, tuple(constants))
+    yield f"`{other_checker.SPEC}` with {shown}.\n"
+    yield "| | distinct states | seconds |"
+    yield "|---|---:|---:|"
+    yield f"| native | {ours.distinct:,} | {spread(ours.seconds)} |"
+    yield f"| minicheck | {ours.distinct:,} | {spread(seconds)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

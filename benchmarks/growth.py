@@ -1,0 +1,82 @@
+"""What is measured: for each protocol one spec, with constants that make it larger and larger."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Constants = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A protocol's spec and its configurations, the smallest first.
+
+    changing: the constants that the table shows, since the others stay. invariants: as `explore`
+    takes them; where the defaults would be violated, those that hold.
+    """
+
+    protocol: str
+    spec: str
+    changing: tuple[str, ...]
+    configurations: tuple[Constants, ...]
+    invariants: list[str] | None = None
+
+
+def _kafka(replicas: int, records: int, epoch: int) -> Constants:
+    """Logs as long as there are records."""
+    return {
+        "replicas": replicas,
+        "log_size": records,
+        "max_records": records,
+        "max_leader_epoch": epoch,
+    }
+
+
+def _bookkeeper(bookies: int, ack_quorum: int) -> Constants:
+    """Every bookie gets every entry."""
+    return {"bookies": bookies, "write_quorum": bookies, "ack_quorum": ack_quorum}
+
+
+def _kraft(servers: int, epoch: int, values: int, restarts: int = 0) -> Constants:
+    """Voters that are never replaced."""
+    return {
+        "init_cluster_size": servers,
+        "min_cluster_size": servers,
+        "max_cluster_size": servers,
+        "hosts": servers,
+        "max_spawned_servers": servers,
+        "max_epoch": epoch,
+        "max_values_per_epoch": values,
+        "max_restarts": restarts,
+    }
+
+
+GROWTHS = (
+    Growth(
+        "Kafka",
+        "kafka.kip_320",
+        ("replicas", "max_records", "max_leader_epoch"),
+        (_kafka(2, 2, 2), _kafka(3, 1, 2), _kafka(3, 2, 2), _kafka(3, 3, 2), _kafka(3, 2, 3)),
+    ),
+    Growth(
+        "BookKeeper",
+        "bookkeeper.protocol",
+        ("bookies", "write_quorum", "ack_quorum"),
+        (_bookkeeper(1, 1), _bookkeeper(2, 1), _bookkeeper(2, 2)),
+    ),
+    Growth(
+        "Pulsar",
+        "pulsar.compaction",
+        ("message_sent_limit", "compaction_times_limit"),
+        tuple(
+            {"message_sent_limit": sent, "compaction_times_limit": compacted}
+            for sent, compacted in ((2, 2), (3, 3), (4, 3))
+        ),
+        ["type_safe", "compaction_horizon_correctness"],
+    ),
+    Growth(
+        "KRaft",
+        "kraft.kip_853",
+        ("init_cluster_size", "max_epoch", "max_values_per_epoch", "max_restarts"),
+        (_kraft(2, 2, 0), _kraft(2, 2, 1), _kraft(3, 1, 1, restarts=1), _kraft(2, 3, 0)),
+    ),
+)

@@ -1,0 +1,163 @@
+"""Runs TLC on the original of a spec, with the constants of one of our searches.
+
+TLC's jar, and checkouts of the originals, come from whoever runs the benchmarks. Where the original
+has a configuration file, ours is that one with other values; symmetry and view are left out, since
+our searches have none.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.system.programs import find_java
+
+KIP_320 = """\
+INIT Init
+NEXT Next
+CONSTANTS
+Replicas = {}
+LogSize = 0
+MaxRecords = 0
+MaxLeaderEpoch = 0
+INVARIANTS WeakIsr StrongIsr
+"""
+"""The modules of kafka-specification come without a configuration file."""
+
+FOUND = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left")
+
+
+@dataclass(frozen=True)
+class Original:
+    """A module of TLA+: what its constants are called here, and its configuration.
+
+    sets: constants that are sets there and sizes here. repaired: what its own configuration file
+    has wrong, and what it should be. text: the configuration, for a module that has no file.
+    """
+
+    module: str
+    constants: Mapping[str, str]
+    sets: tuple[str, ...] = ()
+    repaired: tuple[str, str] = ("", "")
+    text: str = ""
+
+
+ORIGINALS = {
+    "kafka.kip_320": Original(
+        "Kip320",
+        {
+            "Replicas": "replicas",
+            "LogSize": "log_size",
+            "MaxRecords": "max_records",
+            "MaxLeaderEpoch": "max_leader_epoch",
+        },
+        ("Replicas",),
+        text=KIP_320,
+    ),
+    "bookkeeper.protocol": Original(
+        "BookKeeperProtocol",
+        {
+            "Bookies": "bookies",
+            "Clients": "clients",
+            "WriteQuorum": "write_quorum",
+            "AckQuorum": "ack_quorum",
+            "SendLimit": "send_limit",
+            "InflightLimit": "inflight_limit",
+        },
+        ("Bookies", "Clients"),
+    ),
+    "pulsar.compaction": Original(
+        "compaction",
+        {
+            "MessageSentLimit": "message_sent_limit",
+            "CompactionTimesLimit": "compaction_times_limit",
+            "ModelConsumer": "model_consumer",
+            "ConsumeTimesLimit": "consume_times_limit",
+            "RetainNullKey": "retain_null_key",
+            "MaxCrashTimes": "max_crash_times",
+            "ModelProducer": "model_producer",
+        },
+        repaired=('{"key1", "key2"}', "{1, 2}"),  # the module wants numbers
+    ),
+    "kraft.kip_853": Original(
+        "kraft_kip_853",
+        {
+            "MaxEpoch": "max_epoch",
+            "MaxRestarts": "max_restarts",
+            "MaxCrashes": "max_crashes",
+            "MaxValuesPerEpoch": "max_values_per_epoch",
+            "MaxAddReconfigs": "max_add_reconfigs",
+            "MaxRemoveReconfigs": "max_remove_reconfigs",
+            "MaxSpawnedServers": "max_spawned_servers",
+            "InitClusterSize": "init_cluster_size",
+            "MinClusterSize": "min_cluster_size",
+            "MaxClusterSize": "max_cluster_size",
+            "Hosts": "hosts",
+        },
+        ("Hosts",),
+        (
+            "BeginQuorumRequest = BeginQuorumRequest",
+            "BeginQuorumEpochRequest = BeginQuorumEpochRequest",
+        ),
+    ),
+}
+"""The modules of the specs of `growth`."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What TLC counted, and its seconds from start to end of the program."""
+
+    distinct: int
+    generated: int
+    seconds: float
+
+
+def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, workers: int) -> Run:
+    """Let TLC explore the original of a spec. constants: all of ours, as `show` gives them.
+
+    jar: TLC's, or a class path. Raises LabError if the module is not there, or TLC fails.
+    """
+    original = ORIGINALS[spec]
+    module = next(originals.rglob(f"{original.module}.tla"), None)
+    if module is None:
+        raise LabError(f"{original.module}.tla is nowhere in {originals}: check it out there.")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for each in module.parent.glob("*.tla"):
+            shutil.copy(each, folder)
+        config = module.with_suffix(".cfg")
+        text = original.text or config.read_text(encoding="utf-8")
+        (folder / "run.cfg").write_text(configured(original, text, constants), encoding="utf-8")
+        words = [str(Path(find_java()) / "bin" / "java"), "-XX:+UseParallelGC", "-cp", jar]
+        words += ["tlc2.TLC", "-workers", str(workers), "-deadlock", "-config", "run.cfg"]
+        words += ["-metadir", "states", original.module]
+        began = time.perf_counter()
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - began
+    found = FOUND.findall(done.stdout)
+    if not found:
+        said = [line for line in done.stdout.splitlines() if "rror" in line]
+        raise LabError(f"TLC on {original.module}: {' '.join(said)[:300] or done.stderr[:300]}")
+    generated, distinct = (int(each.replace(",", "")) for each in found[-1])
+    return Run(distinct, generated, seconds)
+
+
+def configured(original: Original, text: str, constants: Mapping[str, Any]) -> str:
+    """A configuration with our values, without symmetry and view."""
+    text = re.sub(r"\\\*.*", "", text)
+    text = re.sub(r"^\s*(SYMMETRY|VIEW)\b.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r",[ \t]*$", "", text, flags=re.MULTILINE).replace(*original.repaired)
+    for theirs, ours in original.constants.items():
+        value = constants[ours]
+        if theirs in original.sets:
+            value = "{" + ", ".join(f"{theirs[0].lower()}{k + 1}" for k in range(value)) + "}"
+        shown = str(value).upper() if isinstance(value, bool) else str(value)
+        text = re.sub(rf"^(\s*{theirs}\s*=\s*).*$", rf"\g<1>{shown}", text, flags=re.MULTILINE)
+    return text
