@@ -70,8 +70,8 @@ class NativeSearch:
             request.goal,
             request.compiling,
         )
-        self.width = request.fingerprint_bits // 64
-        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view, self.width)
+        width = request.fingerprint_bits // 64
+        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view, width)
         self.result = Result(model, "native", request.names)
         self.result.fingerprint_bits = request.fingerprint_bits
         self.result.compile_seconds = self.compiled.compile_seconds
@@ -81,7 +81,7 @@ class NativeSearch:
         self.actions = [each.name for each in model.spec.actions]
         self.budget = Budget(request.memory_bytes or allowed_bytes(None))
         self.log = StateLog(model, request, self.budget)
-        self.visited = VisitedSet(self.width, self.budget)
+        self.visited = VisitedSet(width, self.budget)
         self.workers = Workers()
         self._room = 8 * CHUNK
         self._free: list[Chunk] = []
@@ -230,7 +230,7 @@ class NativeSearch:
             found = self._free.pop()
             if len(found.out) >= self._room:
                 return found
-        return Chunk(self._room, self.model.words, self.width)
+        return Chunk(self._room, self.model.words)
 
     def _expand(self, chunk: Chunk) -> None:
         """Find the successors of a chunk's states, and by what they are known."""
@@ -251,8 +251,9 @@ class NativeSearch:
             count = self._apply_constraints(chunk, count)
         prints, chunk.judged = self.identity.prints(chunk.out, count, chunk.inside)
         chunk.is_faulty_view = chunk.judged < count
-        chunk.prints[:count] = prints
-        chunk.verdicts[:count] = np.where(chunk.inside[:count], KNOWN, OUTSIDE)
+        chunk.prints = prints
+        chunk.verdicts[:count] = KNOWN
+        chunk.verdicts[:count][chunk.inside[:count] == 0] = OUTSIDE
 
     def _do(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
         """Enter, check and count chunks; `source`: see `StateLog.add`."""

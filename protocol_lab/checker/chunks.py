@@ -43,13 +43,12 @@ class Chunk(SuccessorBuffer):
     bits.
     """
 
-    def __init__(self, room: int, words: int, width: int):
+    def __init__(self, room: int, words: int):
         super().__init__(room, words, CHUNK)
         self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
         self.inside = np.ones(room, np.uint8)
         self.verdicts = np.zeros(room, np.uint8)
-        self.prints = np.empty((room, width), np.uint64)
-        self.width = width
+        self.prints = np.empty((0, 1), np.uint64)
         self.rows, self.base = self.out, 0
         self.begin = self.end = self.done = self.count = 0
         self.judged = self.entered = self.new = self.checked = 0
@@ -59,7 +58,7 @@ class Chunk(SuccessorBuffer):
     def enlarge(self, room: int) -> None:
         """Make room for so many candidates; nothing is kept of those that were there."""
         rows, base, begin, end = self.rows, self.base, self.begin, self.end
-        self.__init__(room, self.out.shape[1], self.width)
+        self.__init__(room, self.out.shape[1])
         self.rows, self.base, self.begin, self.end = rows, base, begin, end
 
     @property

@@ -138,7 +138,7 @@ def _enter(notes, width, first, last, prints, begin, count, verdicts):
             there = number_at(address, width * place)
         if there != 0:
             continue
-        if 5 * (notes[partition, _USED] + 1) > 4 * slots:
+        if 4 * (notes[partition, _USED] + 1) > 3 * slots:
             return np.int64(k), new
         notes[partition, _USED] += 1
         put_number(address, width * place, wanted)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from protocol_lab.checker.chunks import Workers
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
 from protocol_lab.compiler.fingerprint import fingerprint, wide_fingerprints
 from protocol_lab.system.memory import Budget
@@ -58,12 +57,3 @@ def test_wide_fingerprints_begin_with_the_narrow_ones_and_differ_beyond():
     found = wide_fingerprints(words)
     assert found[:, 0].tolist() == [fingerprint(row.tobytes()) for row in words]
     assert len({*found[:, 1].tolist()} | {*found[:, 0].tolist()}) == 20
-
-
-def test_workers_return_what_tasks_return_in_order_and_raise_what_they_raise(monkeypatch):
-    monkeypatch.setattr("protocol_lab.checker.chunks.cores", lambda: 3)
-    workers = Workers()
-    assert workers.run([lambda k=k: k * k for k in range(20)]) == [k * k for k in range(20)]
-    with pytest.raises(ZeroDivisionError):
-        workers.run([lambda: 1, lambda: 1 // 0, lambda: 2])
-    workers.close()
