@@ -252,7 +252,7 @@ def test_a_spec_without_a_drawing_is_shown_as_its_variables():
     text = " ".join(ElementTree.fromstring(svg).itertext())
     assert "next_value" in text
     assert "0 → 1" in text
-    assert "+(source 1, dest 2, value 0)" in text
+    assert "messages source dest value +1 +2 +0" in text
 
 
 def test_a_drawing_that_fails_costs_the_picture_and_nothing_else():

@@ -15,9 +15,9 @@ function answering(model) {
   const ended = (status) => ENDED.includes(status);
 
   return {
-    get: model.get,
-    on: model.on,
-    off: model.off,
+    get: (trait) => model.get(trait),
+    on: (event, heard) => model.on(event, heard),
+    off: (event, heard) => model.off(event, heard),
     send: (message) => answers.send(message),
     place: manager?.context?.path ?? location.pathname,
 

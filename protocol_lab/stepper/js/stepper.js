@@ -254,7 +254,7 @@ function render({ model: widget, el }) {
     const { svg } = model.get("graph");
     if (view.tab === "graph" && ui.graph !== svg) {
       ui.graph = svg; // another drawing: it is looked at from its middle
-      scrollTo(field, field?.querySelector(".lab-here"));
+      scrollToHere(field);
     }
     drawLine(timeline, view.caption, scrollLeft, clientWidth);
     drawWhole();

@@ -105,6 +105,15 @@ function letDrag(field) {
   field.addEventListener("click", (event) => isDrag && event.stopPropagation(), true);
 }
 
+/** Scrolls to the state from which a graph leads on to the right: it stands left of the middle. */
+function scrollToHere(field) {
+  const part = field?.querySelector(".lab-here");
+  if (!part) return;
+  const [room, box] = [field.getBoundingClientRect(), part.getBoundingClientRect()];
+  field.scrollLeft += box.left - room.left - room.width / 4;
+  field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
+}
+
 /** Scrolls so that a part of the drawing is seen, in the middle if it was not. */
 function scrollTo(field, part) {
   if (!field || !part) return;
