@@ -5,6 +5,7 @@ import http.server
 import threading
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from protocol_lab.site.build import build
 from protocol_lab.traces.links import read_link
@@ -154,3 +155,15 @@ def test_a_challenge_is_played_against_par(open_page):
     for step in steps:
         holder.get_by_role("button", name=step).first.click()
     holder.get_by_text("10 points", exact=False).wait_for()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width"), [("index.html", 390), (START, 1366)])
+def test_axe_finds_nothing_serious(open_page, site, name, width, theme, address):
+    if not address.startswith("file:"):
+        pytest.skip("the same from the disk")
+    page = open_page(name, width, color_scheme=theme)
+    page.locator(".lab-recorded").first.scroll_into_view_if_needed()
+    page.locator(".lab-stepper").first.wait_for()
+    found = Axe().run(page).response["violations"]
+    assert [each for each in found if each["impact"] in ("serious", "critical")] == []
