@@ -31,7 +31,8 @@ usage: python3 lab.py [WORDS]
   python3 lab.py --no-browser     the same, printing the address only; JupyterLab's other
                                   options work too, such as --port 8890
   python3 lab.py prepare          set up and compile now, so that all works offline afterwards
-  python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it
+  python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it;
+                                  `reset progress` begins the record of what you did anew
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
   python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
   python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
@@ -42,6 +43,7 @@ usage: python3 lab.py [WORDS]
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 START = "notebooks/00_start_here.ipynb"
+PROGRESS = "notebooks/progress.jsonl"  # as protocol_lab/teaching/record.py writes it
 
 DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more
 LARGE_DOWNLOAD = 15  # MB, from where on it is worth saying what one waits for
@@ -589,6 +591,8 @@ def find_chromium():
 
 def reset(words):
     """Bring a notebook back as it came and keep the learner's copy beside it."""
+    if words == ["progress"]:
+        return reset_progress()
     names = original_notebooks()
     wanted = words[0].replace("\\", "/") if len(words) == 1 else ""
     matches = [name for name in names if is_meant(wanted, name)]
@@ -615,6 +619,22 @@ def reset(words):
     return 0
 
 
+def reset_progress():
+    """Begin the record of what was done anew, and keep the old one beside it."""
+    record = HERE / PROGRESS
+    try:
+        if not record.exists():
+            print("Nothing was recorded yet.")
+        else:
+            copy = unused_copy_name(record)
+            record.rename(copy)
+            kept = copy.relative_to(HERE).as_posix()
+            print(f"Your progress begins anew; the old record is {kept}.")
+    except OSError as error:
+        raise Stop(sentence_for(str(error))) from None
+    return 0
+
+
 def is_meant(wanted, name):
     """Whether a person who types `wanted` means this notebook: the path may be shortened."""
     if not wanted.endswith(".ipynb"):
@@ -624,9 +644,9 @@ def is_meant(wanted, name):
 
 def unused_copy_name(notebook):
     moment = time.strftime("%Y%m%d-%H%M%S")
-    copy = notebook.with_name(f"{notebook.stem}.my-copy-{moment}.ipynb")
+    copy = notebook.with_name(f"{notebook.stem}.my-copy-{moment}{notebook.suffix}")
     while copy.exists():
-        copy = copy.with_name(copy.stem + "-1.ipynb")
+        copy = copy.with_name(copy.stem + "-1" + copy.suffix)
     return copy
 
 

@@ -1,4 +1,4 @@
-"""The functions that notebooks import: step, replay, explore, and show states as pictures."""
+"""The functions that notebooks import: step, replay, explore, draw states, and see progress."""
 
 import inspect
 from html import escape
@@ -19,6 +19,7 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import image_html, static_html, wide_image_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
+from protocol_lab.teaching.overview import progress
 from protocol_lab.traces.scenarios import (
     Scenario,
     play,
@@ -37,6 +38,7 @@ __all__ = [
     "graph",
     "lasso",
     "load",
+    "progress",
     "replay",
     "scenario",
     "show",

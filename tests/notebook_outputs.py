@@ -65,7 +65,8 @@ def execute(path: Path, timeout: float = 600) -> NotebookNode:
     )
     known = os.environ.get("PYTHONPATH", "")
     searched = os.pathsep.join([str(ROOT), *filter(None, known.split(os.pathsep))])
-    return client.execute(env={**os.environ, "PYTHONPATH": searched})
+    apart = {"PYTHONPATH": searched, "PROTOCOL_LAB_PROGRESS": os.devnull}
+    return client.execute(env={**os.environ, **apart})
 
 
 def storable(fresh: NotebookNode) -> NotebookNode:

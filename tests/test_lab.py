@@ -432,6 +432,20 @@ def test_reset_keeps_no_copy_of_a_notebook_that_did_not_change(delivered, capsys
     assert not list(delivered.rglob("*my-copy*"))
 
 
+def test_reset_leaves_the_record_alone_unless_it_is_named(delivered, capsys):
+    record = delivered / lab.PROGRESS
+    assert lab.main(["reset", "progress"]) == 0
+    assert "Nothing was recorded" in capsys.readouterr().out
+    record.write_text("what was done", encoding="utf-8")
+    assert lab.main(["reset", "00_start_here"]) == 0
+    assert record.read_text(encoding="utf-8") == "what was done"
+    assert lab.main(["reset", "progress"]) == 0
+    assert not record.exists()
+    (copy,) = delivered.glob("notebooks/progress.my-copy-*.jsonl")
+    assert copy.read_text(encoding="utf-8") == "what was done"
+    assert copy.name in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [["nonsense"], [], ["00_start_here", "01_loss"]])
 def test_reset_of_a_wrong_name_lists_the_notebooks(delivered, words, capsys):
     assert lab.main(["reset", *words]) == 2

@@ -38,6 +38,7 @@ from protocol_lab.explain.wording import words
 from protocol_lab.spec.constants import show
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.spec.state_view import view
+from protocol_lab.teaching.record import note
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -296,10 +297,13 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
     """All that is shown of a challenge, as plain values for JSON. Does not search.
 
     `hints` are the texts of those taken so far. `mine` and `shortest` are there once the goal is
-    reached and par is known: the steps of the learner's best way, and of a shortest one.
+    reached and par is known: the steps of the learner's best way, and of a shortest one. The points
+    are then noted in the learner's record.
     """
     now = score(challenge, walk, len(hints))
     solved = now.solved and now.par is not None
+    if solved:
+        note("challenge", challenge.name, now.points)
     written = len(challenge.hints) - len(hints)
     return {
         "name": challenge.name,

@@ -31,6 +31,7 @@ from protocol_lab.spec.constants import show, show_text
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
 from protocol_lab.teaching.predictions import predict
+from protocol_lab.teaching.record import note
 from protocol_lab.traces.scenarios import Line, parse_scenario
 from protocol_lab.traces.walk import Walk
 
@@ -81,7 +82,10 @@ class Exercise:
         if answer is None or answer is ...:
             return wrong("There is no answer yet: write one in the cell above and run it first.")
         try:
-            return self.judge(answer)
+            feedback = self.judge(answer)
+            if feedback.passed:
+                note("exercise", self.name, True)
+            return feedback
         except LabError as error:
             return wrong(str(error))
         except Exception as error:

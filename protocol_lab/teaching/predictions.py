@@ -17,6 +17,7 @@ from IPython.display import HTML, display
 from protocol_lab.checker.result import Result
 from protocol_lab.teaching.feedback import Feedback
 from protocol_lab.teaching.guesses import how_far, is_same, shown
+from protocol_lab.teaching.record import note
 
 _HERE = Path(__file__).parent
 _SETTLED = ("As you predicted:", "A surprise:")
@@ -35,18 +36,24 @@ class Prediction:
         self.question, self.guess = question, guess
         self.choices = _pairs(choices)
         self._fact: tuple[Any, str] | None = None
+        self._corrections = self.choices
         self._is_told = False  # by the cell that settles it: there is nothing to reveal any more
         self._field: PredictionField | None = None
 
-    def settle(self, actual: Any, why: str = "") -> Feedback:
+    def settle(
+        self, actual: Any, why: str = "", *, wrong: Mapping[Any, str] | None = None
+    ) -> Feedback:
         """The guess beside what the run has shown: a value, or an exploration.
 
         Of an exploration it is the steps of the shortest trace that count, or else its verdict.
+        `wrong` has a sentence for each wrong choice; here it does not stand in the cell that asks.
         A page folds the answer away for who has made no prediction.
         """
         if isinstance(actual, Result):
             actual = len(actual.trace) if actual.violated else actual.verdict
         self._fact, self._is_told = (actual, why), self.guess is not None
+        self._corrections = [*(wrong or {}).items(), *self.choices]
+        self._keep_record()
         if self._field is not None:
             self._field.show(self)
         return self._feedback()
@@ -77,7 +84,12 @@ class Prediction:
 
     def _why_not(self) -> str:
         """The sentence for who chose wrongly."""
-        return next((why for choice, why in self.choices if is_same(self.guess, choice)), "")
+        said = (why for choice, why in self._corrections if why and is_same(self.guess, choice))
+        return next(said, "")
+
+    def _keep_record(self) -> None:
+        if self._fact and self.guess is not None:
+            note("prediction", self.question, self._is_right(self._fact[0]))
 
     def to_json(self) -> dict[str, Any]:
         """What the widget shows: the answer is in it only once there is a guess."""
@@ -95,6 +107,7 @@ class Prediction:
         """Take what was pressed or typed."""
         named = [each for each, _ in self.choices if shown(each) == guess]
         self.guess = named[0] if named else guess.strip() or None
+        self._keep_record()
 
     def _ipython_display_(self) -> None:
         data = {"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}
@@ -128,8 +141,9 @@ def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Predi
     """Ask before the run. The cell's last line shows buttons or a field to answer with.
 
     `choices` are answers, pairs (answer, sentence), or {answer: sentence}: the sentence is for who
-    chose that answer and is wrong. In plain Python the learner writes the guess in place of None:
-    a number, a name, a set or a few words.
+    chose that answer and is wrong. Where the sentences would give the answer away, `settle` has
+    room for them. In plain Python the learner writes the guess in place of None: a number, a name,
+    a set or a few words.
     """
     return Prediction(question, guess, choices)
 

@@ -131,6 +131,7 @@ def _environment(home: Path) -> dict[str, str]:
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
     }
     own = {name: str(home / folder) for name, folder in folders.items()}
+    own["PROTOCOL_LAB_PROGRESS"] = str(home / "progress.jsonl")
     return {**os.environ, **own, "PYTHONPATH": str(ROOT)}
 
 

@@ -63,6 +63,15 @@ def test_who_chose_wrongly_is_told_why():
     assert "Each counts." in by_name.text
 
 
+def test_the_sentence_for_a_wrong_choice_may_stand_where_it_is_settled():
+    wrong = {"yes": "A crash is enough."}
+    asked = predict("Is it safe?", "yes", choices=["yes", "no"])
+    assert asked.settle("no", wrong=wrong).text == (
+        "you predicted yes, the run says no. A crash is enough."
+    )
+    assert predict("Is it safe?", "no").settle("no", wrong=wrong).text == "no."
+
+
 def test_a_prediction_may_be_settled_by_an_exploration():
     found = shortest_path(logs.bind(), lambda s, c: s.logs[1].end_offset == 2)
     assert predict("After how many steps?", 2).settle(found).passed

@@ -1,0 +1,178 @@
+"""What the notebooks ask, and how much of it was done.
+
+What there is to do is read from the notebooks' cells: each `predict(...)`, each exercise's
+`check(...)` and each `challenge(...)`. What was done is in the learner's record.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocol_lab.errors import unknown
+from protocol_lab.teaching import record
+from protocol_lab.teaching.record import Record
+
+_LINK = re.compile(r"\((\w+)/\w+\.ipynb\)")
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to do in a notebook: a prediction, an exercise or a challenge, by its name."""
+
+    kind: str
+    name: str
+
+    def is_done(self, done: Record) -> bool:
+        """Does the record have it?"""
+        known = (done.predictions, done.exercises, done.challenges)
+        return self.name in known[record.KINDS.index(self.kind)]
+
+    def __str__(self) -> str:
+        if self.kind == "prediction":
+            return f"predict: {self.name}"
+        return f"the {self.kind} `{self.name}`"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of some notebooks was done; shows itself as a line or a table."""
+
+    tasks: dict[str, list[Task]]
+    done: Record
+    is_kept: bool = True
+
+    def _done_in(self, notebook: str) -> list[Task]:
+        return [each for each in self.tasks[notebook] if each.is_done(self.done)]
+
+    @property
+    def next(self) -> tuple[str, Task] | None:
+        """The first thing that is not done yet, from where the learner was last."""
+        begun = [name for name in self.tasks if self._done_in(name)]
+        order = list(self.tasks)
+        start = order.index(begun[-1]) if begun else 0
+        for name in [*order[start:], *order[:start]]:
+            for each in self.tasks[name]:
+                if not each.is_done(self.done):
+                    return name, each
+        return None
+
+    def _counts(self, notebook: str) -> list[str]:
+        """For each kind how many were done of how many, and with what score."""
+        counts = []
+        for kind in record.KINDS:
+            every = [each for each in self.tasks[notebook] if each.kind == kind]
+            done = [each.name for each in every if each.is_done(self.done)]
+            score = ""
+            if kind == "prediction" and done:
+                score = f", {sum(self.done.predictions[name] for name in done)} right"
+            if kind == "challenge" and done:
+                points = sum(self.done.challenges[name] for name in done)
+                score = f", {points} of {10 * len(done)} points"
+            counts.append(f"{len(done)} of {len(every)}{score}" if every else "")
+        return counts
+
+    def _closing(self) -> str:
+        if not self.is_kept:
+            return "What you do now can't be kept: the notebooks' folder is read-only."
+        if self.next is None:
+            return "All of it is done."
+        notebook, task = self.next
+        where = "" if len(self.tasks) == 1 else f"in {notebook}, "
+        return f"Next: {where}{task}"
+
+    def lines(self) -> list[str]:
+        """A line for each notebook that was begun, or for the only one; what comes next."""
+        begun = [each for each in self.tasks if len(self.tasks) == 1 or self._done_in(each)]
+        lines = []
+        for name in begun:
+            named = zip(record.KINDS, self._counts(name), strict=True)
+            told = "; ".join(f"{kind}s: {count}" for kind, count in named if count)
+            lines.append(f"{name}: {told or 'nothing is asked here'}.")
+        return [*(lines or ["Nothing was done yet."]), self._closing()]
+
+    def _repr_markdown_(self) -> str:
+        begun = [each for each in self.tasks if self._done_in(each)]
+        if len(self.tasks) == 1 or not begun:
+            return "  \n".join(self.lines())
+        head = "| notebook | predictions | exercises | challenges |\n|---|---|---|---|"
+        rows = [f"| {name} | {' | '.join(self._counts(name))} |" for name in begun]
+        return "\n".join([head, *rows, "", self._closing()])
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def progress(notebook: str = "") -> Progress:
+    """What was done in a notebook, by a part of its name, or in all; and what to do next.
+
+    Raises LabError with the names that there are for one that is unknown.
+    """
+    tasks = {name: list(tasks_of(path)) for name, path in _notebooks(record.FOLDER).items()}
+    chosen = {name: found for name, found in tasks.items() if notebook in name}
+    if not chosen:
+        raise unknown("notebook", notebook, tasks)
+    return Progress(chosen, record.recorded(), record.is_writable())
+
+
+def tasks_of(path: Path) -> Iterator[Task]:
+    """What a notebook asks, in the order of its cells; of a damaged one what can be read."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    told = set()
+    for source in sources:
+        try:
+            tree = ast.parse(source)
+        except SyntaxError:  # a learner's cell, or a magic command
+            continue
+        for call in ast.walk(tree):
+            task = _task(call) if isinstance(call, ast.Call) else None
+            if task and task not in told:
+                told.add(task)
+                yield task
+
+
+def _task(call: ast.Call) -> Task | None:
+    """What a call asks for, if it is one that asks."""
+    first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    if isinstance(call.func, ast.Name) and isinstance(first, str):
+        if call.func.id == "predict":
+            return Task("prediction", first)
+        if call.func.id == "challenge":
+            return Task("challenge", first)
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "check":
+        of = call.func.value
+        name = of.attr if isinstance(of, ast.Attribute) else getattr(of, "id", None)
+        return Task("exercise", name) if name else None
+    return None
+
+
+def _notebooks(folder: Path) -> dict[str, Path]:
+    """The notebooks that came with the kit, by name, in the order in which they are read."""
+    found = [
+        path
+        for path in folder.rglob("*.ipynb")
+        if ".ipynb_checkpoints" not in path.parts and ".my-copy-" not in path.name
+    ]
+    named = {path.relative_to(folder).with_suffix("").as_posix(): path for path in found}
+    rooms = _rooms(named[min(named)]) if named else []
+
+    def place(name: str) -> tuple[int, str]:
+        room = name.partition("/")[0] if "/" in name else ""
+        return (rooms.index(room) if room in rooms else len(rooms), name)
+
+    return {name: named[name] for name in sorted(named, key=place)}
+
+
+def _rooms(start: Path) -> list[str]:
+    """The folders in the order in which the start notebook links to them; it comes before all."""
+    try:
+        text = start.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        text = ""
+    return list(dict.fromkeys(["", *_LINK.findall(text)]))
