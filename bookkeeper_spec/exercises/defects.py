@@ -70,7 +70,7 @@ def lose_an_acknowledged_entry(answer) -> Feedback:
     return against_par(len(walk.steps), found, "An acknowledged entry is cut off")
 
 
-# --- Defect 1: mend it ---------------------------------------------------------------------------
+# --- Defect 1: mend it in another way ------------------------------------------------------------
 
 
 def bookie_sends_read_response(s, c, bookie, entry, lost):
@@ -82,7 +82,8 @@ def bookie_sends_read_response(s, c, bookie, entry, lost):
         answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
     if contains(sent(answer), bookie):
         return "the bookie has sent this answer before"
-    s.b_fenced = with_node(s.b_fenced, bookie)
+    if entry > c.send_limit or not has_entry(s, bookie, entry):
+        s.b_fenced = with_node(s.b_fenced, bookie)
     handle(requests, bookie)
     send(answer, only(bookie), lost)
     return TAKEN
@@ -93,31 +94,42 @@ def w1_acknowledges_the_entry(s: State, c: Constants):
     return HOLDS if s.w1.lac == 1 else "w1 has not acknowledged the entry"
 
 
+def a_yes_does_not_fence(s: State, c: Constants):
+    """A bookie that has the entry says so, and is not fenced by it."""
+    if s.messages.reads[0].responses[0].waiting & ~s.b_fenced != 0:
+        return HOLDS
+    return "no bookie that is not fenced has answered with the entry"
+
+
 @exercise(
     hints=[
-        'Which bookie\'s "no such entry" becomes false later? Look at the trace: what could have'
-        " made it true for ever?",
-        "A guard does not help: the bookie has to answer. It is an effect that is missing. The"
-        " bookies that are fenced are `s.b_fenced`.",
-        "`s.b_fenced = with_node(s.b_fenced, bookie)`, after the guards.",
+        'Which answer becomes false later: a "yes", or a "no"? What could make it true for ever?',
+        "A guard does not help: the bookie has to answer. The bookies that are fenced are"
+        " `s.b_fenced`, and `with_node(s.b_fenced, bookie)` adds one.",
+        "Here the bookie is fenced exactly where it need not be. Turn the condition round, and mind"
+        " the entry after the last one: `entry <= c.send_limit` guards the look-up.",
     ],
     answer=bookie_sends_read_response,
-    why="Who has said no will not take the entry any more: recovery reads become monotonic. It"
-    " costs nothing, since the request is sent anyway. To fence with a negative answer only would"
-    " do as well: who has the entry already can't make a no untrue.",
+    why="Who has said no will not take the entry any more, so the answer stays true. Who has said"
+    " yes can't make it untrue: bookies do not delete. So half of the fences of the released"
+    " protocol are not needed for safety. What the narrower fix costs is an argument: the released"
+    " one is one flag on every request, and nobody has to know which answer it was.",
 )
 def make_a_no_last(answer) -> Feedback:
-    """Make a "no" last.
+    """Fence only where it is needed.
 
-    This is how a bookie of 4.13 answers a recovery read. Change it so that no acknowledged entry
-    can be cut off. The check explores two bookies with quorums of 2 and every loss of messages: all
-    invariants must hold, the recovery must still close ledgers, and w1 must still acknowledge.
+    The released fix fences with every recovery read. Another one fences with fewer. The function
+    below fences a bookie with one of its two answers, and with the wrong one. Change it so that no
+    acknowledged entry can be cut off, while a bookie that answers with the entry is *not* fenced
+    by the read. The check explores two bookies with quorums of 2 and every loss of messages: all
+    invariants must hold, the recovery must still close ledgers, w1 must still acknowledge, and some
+    bookie must say yes without being fenced.
     """
     return repair(
         spec.bind(**TWO_BOOKIES),
         "bookie_sends_read_response",
         answer,
-        must_reach=[w1_acknowledges_the_entry],
+        must_reach=[w1_acknowledges_the_entry, a_yes_does_not_fence],
     )
 
 

@@ -1,12 +1,23 @@
-"""The exercises of notebooks/spark: questions to the states of KIP-320's first try, and to those of
-the truncation to the high watermark."""
+"""The exercises of notebooks/spark: questions to the states of two specs, and work on tables."""
+
+from contextlib import redirect_stdout
+from io import StringIO
 
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
 from kafka_spec.replication.model import Constants, State, presumes_leadership
-from protocol_lab import HOLDS, only
+from protocol_lab import HOLDS, LabError, only
 from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.spark.session import local_session
 from protocol_lab.spec.spec import Model
-from protocol_lab.teaching.exercises import Feedback, exercise, right, run, with_invariant, wrong
+from protocol_lab.teaching.exercises import (
+    Feedback,
+    exercise,
+    expect_parameters,
+    right,
+    run,
+    with_invariant,
+    wrong,
+)
 
 spec = kip_320_first_try.spec
 TWO_REPLICAS = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
@@ -133,3 +144,118 @@ def count_last_chances(answer) -> Feedback:
     """
     model = truncate_to_high_watermark.spec.bind(**TWO_REPLICAS)
     return compared(answer, count_steps_to_safety(model))
+
+
+# --- A level as DataFrame operations -----------------------------------------------------------
+
+
+def new_states(candidates, seen):
+    from pyspark.sql import functions as F
+
+    once = candidates.groupBy("fingerprint").agg(F.min("parent").alias("parent"))
+    return once.join(seen, "fingerprint", "left_anti")
+
+
+CANDIDATES = [(1, 10), (2, 11), (2, 10), (3, 12), (4, 9), (4, 11), (4, 9)]
+SEEN = {1, 3}
+
+
+@exercise(
+    hints=[
+        "What was seen has to go: that is an anti-join, and the first attempt has it. But a state"
+        " may be reached from several states of the level before.",
+        "`dropDuplicates` keeps *some* row of each fingerprint, whichever comes first in that run."
+        " A search that is repeated must come to the same states with the same parents.",
+        '`groupBy("fingerprint").agg(F.min("parent").alias("parent"))`, with'
+        " `import pyspark.sql.functions as F`. A window with `row_number()` does as well.",
+    ],
+    answer=new_states,
+    why="Two shuffles at most: one for the `groupBy` and one for the join, if the seen states are"
+    " too many to be broadcast. The search gets along with one, because an owner has its seen"
+    " fingerprints where the candidates arrive: *owner-computes* is this join with one of its"
+    " sides never moved.",
+)
+def keep_what_is_new(answer) -> Feedback:
+    """Keep what is new.
+
+    Write `new_states(candidates, seen)` with DataFrame operations. `candidates` has the columns
+    fingerprint and parent: what a level has generated. `seen` has the column fingerprint. Return
+    each state that was not seen once, with its smallest parent: the same in every run.
+    """
+    expect_parameters(answer, "candidates", "seen")
+    session = local_session()
+    candidates = session.createDataFrame(CANDIDATES, "fingerprint long, parent long")
+    seen = session.createDataFrame([(each,) for each in SEEN], "fingerprint long")
+    found = sorted(_collected(answer(candidates, seen), "fingerprint", "parent"))
+    states = [state for state, _ in found]
+    for state, parent in found:
+        if state in SEEN:
+            return wrong(f"State {state} was seen before: it is not new.")
+        if states.count(state) > 1:
+            parents = ", ".join(str(each) for other, each in found if other == state)
+            return wrong(f"State {state} comes {states.count(state)} times: parents {parents}.")
+        least = min(each for other, each in CANDIDATES if other == state)
+        if parent != least:
+            return wrong(f"State {state} has the parents {least} and {parent}: keep {least}.")
+    missing = {state for state, _ in CANDIDATES} - SEEN - set(states)
+    if missing:
+        return wrong(f"State {min(missing)} is new, and it is missing.")
+    return right(f"{len(CANDIDATES)} candidates, of which {len(found)} states are new.")
+
+
+def _collected(table, *columns: str) -> list[tuple]:
+    """The rows of a DataFrame of Spark's. Raises LabError for anything else."""
+    if not hasattr(table, "collect"):
+        raise LabError("Return a DataFrame: what groupBy, agg, join and select give.")
+    lacking = [each for each in columns if each not in table.columns]
+    if lacking:
+        raise LabError(f"The DataFrame has no column {lacking[0]}; it has {table.columns}.")
+    return [tuple(row) for row in table.select(*columns).collect()]
+
+
+def mean_by_key(rows):
+    from pyspark.sql import functions as F
+
+    parts = rows.groupBy("key", "salt").agg(F.sum("value").alias("sum"), F.count("*").alias("rows"))
+    return parts.groupBy("key").agg((F.sum("sum") / F.sum("rows")).alias("mean"))
+
+
+VALUES = [("hot", 0, 0), ("hot", 0, 0), ("hot", 0, 0), ("hot", 1, 8), ("cold", 0, 5)]
+
+
+@exercise(
+    hints=[
+        "The mean of two means is not the mean of all rows, unless both parts are equally large.",
+        "Which two numbers of each part are enough to compute the mean of the whole?",
+        'First `rows.groupBy("key", "salt").agg(F.sum("value").alias("sum"),'
+        ' F.count("*").alias("rows"))`, then the same by key.',
+    ],
+    answer=mean_by_key,
+    why="Sums and counts can be put together in any order, and means can't. Spark does the same"
+    " within each task before it shuffles (`partial_avg` in the plan is a sum and a count); a salt"
+    " is needed where the *rows* have to be together, as in a join or in `applyInPandas`.",
+)
+def average_a_hot_key(answer) -> Feedback:
+    """Average a hot key.
+
+    Write `mean_by_key(rows)`: `rows` has the columns key, salt and value, and one key has most of
+    the rows. Return a DataFrame with the columns key and mean, in two steps: first by key *and*
+    salt, so that no task gets all rows of the hot key, then by key.
+    """
+    expect_parameters(answer, "rows")
+    rows = local_session().createDataFrame(VALUES, "key string, salt long, value long")
+    table = answer(rows)
+    for key, mean in sorted(_collected(table, "key", "mean")):
+        values = [value for other, _, value in VALUES if other == key]
+        expected = sum(values) / len(values)
+        if abs(mean - expected) > 1e-9:
+            return wrong(
+                f"The values of {key!r} are {values}: their mean is {expected}, not {mean}."
+            )
+    if table.count() != 2:
+        return wrong(f"There are two keys, and your table has {table.count()} rows.")
+    with redirect_stdout(StringIO()) as plan:
+        table.explain()
+    if "salt" not in plan.getvalue():
+        return wrong("The means are right, but all rows of the hot key went to one task.")
+    return right("The mean of each key, and no task saw all rows of the hot one.")

@@ -9,6 +9,7 @@ session             a local Spark session, sized to the machine
 packaging           ships the kit and a learner's spec to executors
 model_transfer      a model as text that another process can load and verify
 dataframes          the result as DataFrames: states with decoded columns, edges, violations
+plans               a DataFrame's physical plan as text
 distances           distances from chosen states: a backward search over the edges
 error_messages      Spark's failures, each as one sentence
 """

@@ -12,7 +12,7 @@ from typing import Any
 import anywidget
 import traitlets
 from IPython import get_ipython
-from IPython.display import display
+from IPython.display import HTML, display
 
 from protocol_lab.checker.result import Result
 from protocol_lab.teaching.feedback import Feedback
@@ -58,6 +58,13 @@ class Prediction:
         if self._field is not None:
             self._field.show(self)
         return self._feedback()
+
+    def reveals(self, shown: HTML) -> HTML:
+        """Pictures or tables that answer the question: folded on a page without a prediction."""
+        if self.guess is not None:
+            return shown
+        summary = "What the run shows. Predict first, then open it."
+        return HTML(f"<details><summary>{summary}</summary>{shown.data}</details>")
 
     def _feedback(self) -> Feedback:
         actual, why = self._fact or (None, "")

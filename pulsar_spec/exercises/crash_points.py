@@ -51,12 +51,10 @@ def crash_points(model: Model) -> pd.DataFrame:
 
 def _crash(model: Model, row: bytes) -> tuple | None:
     """One line of the table before it is added up; None if the broker can't crash here."""
-    crash = next(each for each in model.spec.actions if each.name.startswith("broker_crash"))
-    crashed = _taken(model, row, crash)
-    rested = crashed and _next_compaction(model, crashed)
-    if not rested:
+    moments = _after_a_crash(model, row)
+    if moments is None:
         return None
-    before, after, later = (view(model.layout, each) for each in (row, crashed, rested))
+    before, after, later = (view(model.layout, each) for each in (row, *moments))
     return (
         CompactorState.names[before.compactor_state].removeprefix("compactor_in_"),
         1,
@@ -65,8 +63,26 @@ def _crash(model: Model, row: bytes) -> tuple | None:
         bool(served_twice(before)),
         bool(served_twice(after)),
         bool(lost_messages(after)),
-        len(existing(later) - {later.compacted_topic_context}) > 0,
+        len(_unused(later)) > 0,
     )
+
+
+def left_behind(model: Model, row: bytes) -> set[int]:
+    """The ledgers that nobody uses after a crash in this state and the next compaction."""
+    moments = _after_a_crash(model, row)
+    return _unused(view(model.layout, moments[1])) if moments else set()
+
+
+def _after_a_crash(model: Model, row: bytes) -> tuple[bytes, bytes] | None:
+    """The state after a crash, and the one after the next compaction; None if there are none."""
+    crash = next(each for each in model.spec.actions if each.name.startswith("broker_crash"))
+    crashed = _taken(model, row, crash)
+    rested = crashed and _next_compaction(model, crashed)
+    return (crashed, rested) if rested else None
+
+
+def _unused(s) -> set[int]:
+    return existing(s) - {s.compacted_topic_context}
 
 
 def _served(s) -> tuple[int, int]:

@@ -7,9 +7,10 @@ from bookkeeper_spec.actions.adding import confirmed_from, drop_pending_ops, not
 from bookkeeper_spec.exercises.defects import lose_an_acknowledged_entry
 from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
 from bookkeeper_spec.exercises.recovery import drop_an_entry
+from bookkeeper_spec.exercises.todays_protocol import lose_what_one_yes_would_save
 from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
 from bookkeeper_spec.ledger_chaining.model import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
-from bookkeeper_spec.model.ledger import IN_RECOVERY, has_entry
+from bookkeeper_spec.model.ledger import IN_RECOVERY, data_of, has_entry
 from bookkeeper_spec.model.messages import handle, send, sent
 from bookkeeper_spec.v4_13.actions.reading_first import has_asked
 from protocol_lab import HOLDS, TAKEN, append, contains, only, size, with_node
@@ -30,15 +31,16 @@ def acknowledged_is_closed(s, c):
 # --- make_a_no_last --------------------------------------------------------------------------
 
 
-def never_say_no(s, c, bookie, entry, lost):
+def fence_with_every_answer(s, c, bookie, entry, lost):
     requests = s.messages.reads[entry - 1].requests
     if not contains(requests.waiting, bookie):
         return "no read of this entry is under way to this bookie"
-    if entry > c.send_limit or not has_entry(s, bookie, entry):
-        return "the bookie has nothing to say"
-    answer = s.messages.reads[entry - 1].responses[0]
+    answer = s.messages.no_such_entry
+    if entry <= c.send_limit and has_entry(s, bookie, entry):
+        answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
     if contains(sent(answer), bookie):
         return "the bookie has sent this answer before"
+    s.b_fenced = with_node(s.b_fenced, bookie)
     handle(requests, bookie)
     send(answer, only(bookie), lost)
     return TAKEN
@@ -137,7 +139,28 @@ def count_from_the_lac(s, c, client, bookie, entry):
     return TAKEN
 
 
+# --- notice_what_never_happens ---------------------------------------------------------------
+
+
+def a_recovery_is_under_way(s, c):
+    return any(s.clients[k].status == IN_RECOVERY for k in range(1, c.clients + 1))
+
+
+def nothing_at_all(s, c):
+    return False
+
+
 WRONG = {
+    "notice_what_never_happens": [
+        (a_recovery_is_under_way, "would not have noticed anything"),
+        (nothing_at_all, "No such state is reachable"),
+    ],
+    "lose_what_one_yes_would_save": [
+        (
+            without_the_last_step(lose_what_one_yes_would_save),
+            "has all that its writer has acknowledged",
+        ),
+    ],
     "acknowledge_an_entry": [
         (without_the_last_step(acknowledge_an_entry), "w1's LAC is not 1"),
         ("w1_sends_add_entry_requests(lost={})", "Step 1"),
@@ -152,7 +175,9 @@ WRONG = {
     "lose_an_acknowledged_entry": [
         (without_the_last_step(lose_an_acknowledged_entry), "has all that w1 has acknowledged"),
     ],
-    "make_a_no_last": [(never_say_no, "never")],
+    "make_a_no_last": [
+        (fence_with_every_answer, "never: a bookie that has the entry says so, and is not fenced"),
+    ],
     "begin_where_it_is_safe": [(believe_the_bookie, "only_valid_fragments breaks")],
     "lose_it_on_two_bookies": [
         (without_the_last_step(lose_it_on_two_bookies), "has all that its writer has acknowledged"),

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from bookkeeper_spec.draw.marks import draw_marks
 from bookkeeper_spec.model.constants import ANY
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
@@ -11,6 +12,7 @@ from protocol_lab.explore import explore
 from protocol_lab.language.node_sets import as_set
 from protocol_lab.semantics.transitions import attempts, initial
 from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, sampled, walk
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
@@ -246,3 +248,18 @@ def test_a_message_is_in_one_place_only(name):
             assert as_set(sum(sets)) <= set(range(1, model.constants.bookies + 1))
             found += 1
     assert found > 100
+
+
+def test_the_marks_of_one_log_stand_where_the_client_has_them():
+    path = next(
+        path
+        for path in scenarios_of("bookkeeper")
+        if path.stem == "guaranteed_write_quorum_not_replaced"
+    )
+    walk = play(read_scenario(path))
+    walk.go_to(6)  # e1 is acknowledged and on one bookie, e2 is sent
+    picture = draw_marks(walk.state, walk.model.constants, 1)
+    assert "e1 1 of 2, acknowledged; entry 2: e2 0 of 2, not acknowledged" in picture
+    walk.last()
+    picture = draw_marks(walk.state, walk.model.constants, 1)
+    assert "LAFR · LAC" in picture

@@ -81,6 +81,17 @@ def the_cursor_has_the_old_ledger() -> bool:
     return walk.state.compacted_topic_context == 1 and walk.state.compaction_horizon == 1
 
 
+def both_store_what_the_ledger_lacks() -> bool:
+    s = at("protocol_unfenced_recovery_reads").state
+    stored = [bookie for bookie in (1, 2) if s.b_entries[bookie].data[1] != 0]
+    return stored == [1, 2] and s.meta_last_entry == 0 and s.clients[1].lac == 1
+
+
+def each_recovery_has_a_version_of_its_own() -> bool:
+    walk = at("protocol_two_recoveries", 13)
+    return [walk.state.clients[client].meta_version for client in (2, 3)] == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("notebook", "words", "is_so"),
     [
@@ -108,6 +119,16 @@ def the_cursor_has_the_old_ledger() -> bool:
             "bookkeeper/06_chaining_ledgers",
             "client 2 has closed L1, client 1 has not heard of it",
             the_first_ledger_is_fenced,
+        ),
+        (
+            "bookkeeper/08_todays_protocol",
+            "b1 and b2 both store it.",
+            both_store_what_the_ledger_lacks,
+        ),
+        (
+            "bookkeeper/08_todays_protocol",
+            "c2 holds version 2 of the metadata, and c3 has written version 3.",
+            each_recovery_has_a_version_of_its_own,
         ),
         (
             "pulsar/02_two_phases",

@@ -1,6 +1,7 @@
 """Predictions: what counts as right, what is said of a wrong one, and what the page is told."""
 
 import pytest
+from IPython.display import HTML
 
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
@@ -77,6 +78,14 @@ def test_a_prediction_may_be_settled_by_an_exploration():
     assert predict("After how many steps?", "Holds").settle(explore(logs.bind())).passed
 
     assert predict("After how many steps?", "never").settle(explore(logs.bind())).passed
+
+
+def test_pictures_that_answer_are_folded_until_there_is_a_prediction():
+    picture = HTML("<img alt='all is told'>")
+    folded = predict("How many?").reveals(picture).data
+    assert folded.startswith("<details><summary>What the run shows.")
+    assert picture.data in folded
+    assert predict("How many?", 49).reveals(picture) is picture
 
 
 def test_without_a_prediction_the_answer_is_folded_away():

@@ -368,3 +368,53 @@ def test_the_steps_that_end_the_danger(asked_backwards):
     feedback = on_spark.count_last_chances.check(asked_backwards(from_safety))
     assert not feedback.passed
     assert "too many" in feedback.text
+
+
+# --- Spark: work on tables ---------------------------------------------------------------------
+
+
+def with_doubles(candidates, seen):
+    return candidates.join(seen, "fingerprint", "left_anti")
+
+
+def whichever_comes(candidates, seen):
+    largest_first = candidates.orderBy(candidates.parent.desc()).coalesce(1)
+    return with_doubles(largest_first, seen).dropDuplicates(["fingerprint"])
+
+
+def mean_of_means(rows):
+    parts = rows.groupBy("key", "salt").avg("value")
+    return parts.groupBy("key").avg("avg(value)").withColumnRenamed("avg(avg(value))", "mean")
+
+
+def all_at_once(rows):
+    return rows.groupBy("key").avg("value").withColumnRenamed("avg(value)", "mean")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("exercise", "answer", "said"),
+    [
+        (on_spark.keep_what_is_new, with_doubles, "State 2 comes 2 times: parents 10, 11."),
+        (on_spark.keep_what_is_new, whichever_comes, "State 2 has the parents 10 and 11"),
+        (on_spark.keep_what_is_new, lambda candidates, seen: candidates, "State 1 was seen"),
+        (on_spark.average_a_hot_key, mean_of_means, "their mean is 2.0, not 4.0"),
+        (on_spark.average_a_hot_key, all_at_once, "all rows of the hot key went to one task"),
+        (on_spark.average_a_hot_key, lambda rows: 4, "Return a DataFrame"),
+    ],
+)
+def test_wrong_tables_are_told_what_is_wrong(exercise, answer, said):
+    feedback = exercise.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "exercise", [on_spark.keep_what_is_new, on_spark.average_a_hot_key], ids=lambda each: each.name
+)
+def test_the_worked_tables_are_right(exercise):
+    feedback = exercise.check(exercise.answer)
+    assert feedback.passed, feedback.text
