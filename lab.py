@@ -48,6 +48,7 @@ usage: python3 lab.py [WORDS]
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 START = "notebooks/00_start_here.ipynb"
+EXTRAS = {"site": ["site"], "bundle": ["site"], "bench": ["bench"]}  # what a command needs more
 PROGRESS = "notebooks/progress.jsonl"  # as protocol_lab/teaching/record.py writes it
 
 DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more
@@ -109,7 +110,7 @@ def run_command(words):
         return run_tests(words[1:])
     if command in ("fuzz", "mutants"):
         return run_tool(words)
-    set_up(*(["site"] if command in ("site", "bundle") else []), options=options)
+    set_up(*EXTRAS.get(command, []), options=options)
     if command == "bench":
         return run(["-m", "benchmarks", *words[1:]])
     if not command or command.startswith("-"):

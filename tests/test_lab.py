@@ -353,10 +353,10 @@ def test_help_needs_no_set_up(kit, word, capsys):
 
 def test_bench_runs_the_benchmarks_with_the_words_behind_it(monkeypatch):
     ran = []
-    monkeypatch.setattr(lab, "set_up", lambda: None)
+    monkeypatch.setattr(lab, "set_up", lambda *extras, options: ran.append([*extras]))
     monkeypatch.setattr(lab, "run", ran.append)
     lab.run_command(["bench", "--quick", "--runs", "1"])
-    assert ran == [["-m", "benchmarks", "--quick", "--runs", "1"]]
+    assert ran == [["bench"], ["-m", "benchmarks", "--quick", "--runs", "1"]]
 
 
 def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit):
