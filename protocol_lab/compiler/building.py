@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.kernel_cache import kept_names, kernel
 from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
 from protocol_lab.language.node_sets import size
 from protocol_lab.spec.extensions import left_out
 from protocol_lab.spec.spec import Model
+from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
 
 compilations: list[str] = []
@@ -32,6 +34,9 @@ compilations: list[str] = []
 
 loaded: dict[str, Any] = {}
 """What this process has compiled or loaded, by its hash."""
+
+MANY = 12
+"""From so many pieces on, other processes help to compile: fewer are compiled sooner alone."""
 
 _lock = threading.Lock()
 """A search in the background and a learner's own may both want a piece; one compiles at a time."""
@@ -76,16 +81,39 @@ class Builder:
     def addresses(self, wanted: list[code_generation.Piece]) -> np.ndarray:
         """Where the machine code of these pieces starts, for `loops`.
 
-        An interruption is raised between two pieces, as KeyboardInterrupt.
+        Many that were never compiled are compiled on all cores. An interruption is raised between
+        two pieces, as KeyboardInterrupt.
         """
+        missing = self._missing(wanted)
+        helpers = helpers_at_hand() if len(missing) >= MANY else 0
+        own = missing[:: helpers + 1] if helpers else []
         found = []
-        with deferred_interrupts() as interrupted:
-            for k, piece in enumerate(wanted):
-                self.watch(piece.name, k, len(wanted))
+        with (
+            deferred_interrupts() as interrupted,
+            helped([partial(self._address, each) for each in missing], helpers) as wait,
+        ):
+            for k, piece in enumerate([*own, *wanted]):
+                if k == len(own):
+                    began = time.perf_counter()
+                    wait()  # after this process's own share: then the cache has the others
+                    self.seconds += time.perf_counter() - began
+                self.watch(piece.name, k - len(own) if k >= len(own) else k, len(wanted))
                 found.append(self._address(piece))
                 if interrupted():
                     raise KeyboardInterrupt
-        return np.array(found, np.int64)
+        return np.array(found[len(own) :], np.int64)
+
+    def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
+        """Those that neither this process has nor the cache keeps, if there is a cache."""
+        kept = kept_names()
+        if kept is None:
+            return []
+        keys = [self.compiler.hash_of([*each.functions.values()], each.text) for each in wanted]
+        return [
+            piece
+            for key, piece in zip(keys, wanted, strict=True)
+            if key not in loaded and f"piece_{key}" not in kept
+        ]
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""

@@ -117,6 +117,13 @@ class KernelCache(NullCache):
         return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
 
+def kept_names() -> set[str] | None:
+    """The names of the functions that have a file in the cache, for whatever types; None where
+    nothing can be kept."""
+    folder = cache_folder("kernels")
+    return None if folder is None else {each.partition("-")[0] for each in os.listdir(folder)}
+
+
 def write(file: Path, content: bytes) -> None:
     """Write a file with its checksum, whole or not at all. Raises OSError if it can't be."""
     part = file.with_name(f"{file.name}.{os.getpid()}.part")

@@ -2,6 +2,7 @@
 
 process           a run of the command line: signals, streams, exit codes
 interrupts        Ctrl-C as a request that a search answers when it is ready
+helper_processes  copies of this process that do a share of its work
 memory            how much memory a search may use
 cache_folder      the folder of the user's caches, and whether it can be trusted
 temporary_folder  temporary folders that are swept when their process is gone

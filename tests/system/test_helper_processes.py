@@ -1,0 +1,80 @@
+"""Copies of a process that help: their shares, and that none is left behind."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.compiler import building
+from protocol_lab.compiler.kernel_cache import kept_names
+from protocol_lab.explore import explore
+from protocol_lab.system.helper_processes import helped, helpers_at_hand
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="copies are made on Linux only")
+
+
+def notes(folder: Path, count: int) -> list:
+    """Work that writes a file with the number of the process that did it."""
+    return [
+        lambda k=k: (folder / str(k)).write_text(str(os.getpid()), encoding="utf-8")
+        for k in range(count)
+    ]
+
+
+def test_copies_do_all_but_this_process_own_share(tmp_path):
+    with helped(notes(tmp_path, 7), 2) as wait:
+        wait()
+    done = {each.name: each.read_text(encoding="utf-8") for each in tmp_path.iterdir()}
+    assert sorted(done) == ["1", "2", "4", "5"]  # 0, 3 and 6 are ours
+    assert done["1"] == done["4"] != done["2"] == done["5"]
+    assert str(os.getpid()) not in done.values()
+
+
+def test_none_helps_where_none_is_asked_for(tmp_path):
+    with helped(notes(tmp_path, 3), 0) as wait:
+        wait()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_copy_that_fails_ends_without_a_word(tmp_path, capfd):
+    def fail():
+        raise ValueError("not here")
+
+    with helped([fail, fail, *notes(tmp_path, 1)], 1) as wait:
+        wait()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_copies_that_still_work_are_killed_at_the_end():
+    forever = threading.Event().wait
+    with pytest.raises(KeyboardInterrupt), helped([forever, forever], 1):
+        raise KeyboardInterrupt
+    with pytest.raises(ChildProcessError):  # nobody is left to wait for
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_beside_another_thread_no_copy_is_made():
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        assert helpers_at_hand() == 0
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_what_copies_compile_is_loaded_from_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(building, "loaded", {})
+    monkeypatch.setattr(building, "MANY", 3)
+    monkeypatch.setattr(building, "helpers_at_hand", lambda: 1)
+    before = len(building.compilations)
+    model = load("kafka.finite_replicated_log").bind()
+    assert explore(model, invariants=[], progress=False).distinct == 49
+    compiled = {each.split()[1] for each in building.compilations[before:]}
+    assert {each.name for each in model.spec.actions} - compiled == {"truncate_to"}  # the second
+    assert len(building.loaded) == len(kept_names() & {f"piece_{key}" for key in building.loaded})
