@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers
+from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.defect_report import defect
@@ -83,6 +83,7 @@ class NativeSearch:
         self.log = StateLog(model, request, self.budget)
         self.visited = VisitedSet(width, self.budget)
         self.workers = Workers()
+        self._is_constrained = bool(self.compiled.constraints) or request.constraint is not None
         self._room = 8 * CHUNK
         self._free: list[Chunk] = []
         self._ahead: list[tuple[Chunk, Future[None]]] = []
@@ -246,14 +247,16 @@ class NativeSearch:
     def _identify(self, chunk: Chunk) -> None:
         """Judge the constraints, and compute the fingerprints of the candidates."""
         count = chunk.count
-        chunk.inside[:count] = 1
+        if self._is_constrained:
+            chunk.inside[:count] = 1
         if chunk.begin >= 0 or self.request.starts is None:
             count = self._apply_constraints(chunk, count)
         prints, chunk.judged = self.identity.prints(chunk.out, count, chunk.inside)
         chunk.is_faulty_view = chunk.judged < count
         chunk.prints = prints
         chunk.verdicts[:count] = KNOWN
-        chunk.verdicts[:count][chunk.inside[:count] == 0] = OUTSIDE
+        if self._is_constrained:
+            chunk.verdicts[:count][chunk.inside[:count] == 0] = OUTSIDE
 
     def _do(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
         """Enter, check and count chunks; `source`: see `StateLog.add`."""
@@ -322,24 +325,27 @@ class NativeSearch:
         chunk.failed[:count] = 0
         if enabled:
             could = self._run(compiled.check, chunk, could, wanted, enabled, chunk.failed)
-        chunk.reached[:count] = 0
         if compiled.check_goal is not None:
             could = self._run(compiled.check_goal, chunk, could, wanted, 1, chunk.reached)
             chunk.reached[:could] = wanted[:could] & (chunk.reached[:could] == 0)
-        chunk.failed_steps[:count] = 0
-        if compiled.check_steps is not None and chunk.begin >= 0:
+        if compiled.check_steps is not None:
             bits, every = compiled.step_invariants, np.ones(count, np.uint8)
-            could = self._run(compiled.check_steps, chunk, could, every, bits, chunk.failed_steps)
+            chunk.failed_steps[:count] = 0
+            if chunk.begin >= 0:
+                found = chunk.failed_steps
+                could = self._run(compiled.check_steps, chunk, could, every, bits, found)
         chunk.checked = could
-        chunk.new, chunk.per_action, chunk.unmet = self._tally(chunk, count)
+        chunk.new, chunk.unmet, chunk.per_action = self._tally(chunk, count)
 
-    def _tally(self, chunk: Chunk, count: int) -> tuple[int, np.ndarray, int]:
-        """Of the candidates [0, count): how many are new, how many steps each action took, and the
-        properties that none of the new ones has, as bits."""
-        is_new = chunk.verdicts[:count] == NEW
-        per_action = np.bincount(chunk.action_of[:count], weights=chunk.weight_of[:count])
-        unmet = int(np.bitwise_and.reduce(chunk.failed[:count][is_new], initial=-1))
-        return int(np.count_nonzero(is_new)), per_action, unmet
+    def _tally(self, chunk: Chunk, count: int) -> tuple[int, int, np.ndarray]:
+        """What there is among the candidates [0, count): see `chunks.tally`; and how many steps
+        each action took."""
+        per_action = np.zeros(len(self.actions) + 1, np.int64)
+        new, unmet, chunk.broken = tally(
+            chunk.verdicts, chunk.action_of, chunk.weight_of, chunk.failed, chunk.failed_steps,
+            chunk.reached, self.compiled.invariants, count, per_action,
+        )  # fmt: skip
+        return new, unmet, per_action
 
     def _count_all(
         self, batch: list[Chunk], checks: list[Future[None]], source: int | None = None
@@ -373,9 +379,9 @@ class NativeSearch:
                 count, ending = int(new[room]), self._stop_at_bound
         event = self._event(chunk, count)
         counted = count if event is None else event.at + 1
-        new, per_action, unmet = chunk.new, chunk.per_action, chunk.unmet
+        new, unmet, per_action = chunk.new, chunk.unmet, chunk.per_action
         if counted < chunk.entered or chunk.checked < chunk.entered:
-            new, per_action, unmet = self._tally(chunk, counted)
+            new, unmet, per_action = self._tally(chunk, counted)
         self.sometimes &= unmet
         self.log.add(new, source)
         self.result.per_depth[-1] += new
@@ -474,6 +480,8 @@ class NativeSearch:
 
     def _event(self, chunk: Chunk, count: int) -> _Event | None:
         """The first violation among the candidates [0, count), or what can't be evaluated."""
+        if not chunk.broken and chunk.checked >= count:
+            return None
         could = min(chunk.checked, count)
         event = self._first_event(could)
         if event is None and could < count:

@@ -13,9 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 import numpy as np
+from numba import types
 
 from protocol_lab.checker.state_log import CHUNK
+from protocol_lab.checker.visited_set import NEW
 from protocol_lab.compiler.expansion import SuccessorBuffer
+from protocol_lab.compiler.kernel_cache import kernel
 
 MOST_SUCCESSORS = 64
 """Room is made for so many successors a state on average; beyond that chunks become shorter."""
@@ -40,7 +43,7 @@ class Chunk(SuccessorBuffer):
     can't (is_faulty_view: by the view); entered: how many found room in the visited set; new: how
     many of those were new; checked: of how many the properties could be evaluated. per_action: how
     often each action was taken in all; unmet: the properties that none of the new ones has, as
-    bits.
+    bits; broken: those that some candidate breaks.
     """
 
     def __init__(self, room: int, words: int):
@@ -52,7 +55,7 @@ class Chunk(SuccessorBuffer):
         self.rows, self.base = self.out, 0
         self.begin = self.end = self.done = self.count = 0
         self.judged = self.entered = self.new = self.checked = 0
-        self.per_action, self.unmet = np.zeros(0), -1
+        self.per_action, self.unmet, self.broken = np.zeros(0, np.int64), -1, 0
         self.is_faulty_view = False
 
     def enlarge(self, room: int) -> None:
@@ -65,6 +68,32 @@ class Chunk(SuccessorBuffer):
     def is_whole(self) -> bool:
         """Were all of its states expanded, and all their successors judged?"""
         return self.done == self.end and self.judged == self.count
+
+
+_SIGNED = types.int64[::1]
+
+
+@kernel(
+    types.UniTuple(types.int64, 3)(
+        types.uint8[::1], *[_SIGNED] * 5, types.int64, types.int64, _SIGNED
+    ),
+)  # fmt: skip
+def tally(
+    verdicts, action_of, weight_of, failed, failed_steps, reached, invariants, count, per_action
+):  # fmt: skip
+    """Count the candidates [0, count) of a chunk: adds to per_action how often each was taken.
+
+    Returns (how many are new; the properties that no new one has, as bits; whether one breaks an
+    invariant or reaches the goal, as bits of which at least one is set).
+    """
+    new, unmet, broken = 0, -1, 0
+    for k in range(count):
+        per_action[action_of[k]] += weight_of[k]
+        broken |= (failed[k] & invariants) | failed_steps[k] | reached[k]
+        if verdicts[k] == NEW:
+            new += 1
+            unmet &= failed[k]
+    return new, unmet, broken
 
 
 class _Done(Generic[_Answer]):

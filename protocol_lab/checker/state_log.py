@@ -132,7 +132,12 @@ class StateLog:
         """All rows as one array; None if they were not kept."""
         if not self.keeps_all:
             return None
-        return np.concatenate(self._rows)[: self.stored]
+        ends = range(self.stored, self.stored - len(self._rows) * _SEGMENT, -_SEGMENT)
+        joined = np.concatenate(
+            [each[: max(0, end)] for each, end in zip(self._rows, ends, strict=True)]
+        )
+        self._rows = [joined[at : at + _SEGMENT] for at in range(0, self.stored, _SEGMENT)]
+        return joined
 
     def parents(self) -> np.ndarray:
         """For each state the position of the one it was found from, -1 for the first ones."""

@@ -29,14 +29,16 @@ _GROWTH = (2, 1), (4, 3), (9, 8)
 """By how much a partition grows: to twice its size as long as it is small, and by little where
 memory is short."""
 
-_SMALL = 1 << 16
-"""Slots up to which a partition is small."""
+_SMALL = 1 << 17
+"""Slots up to which a partition is small: it grows when half of them are used, a larger one when
+three quarters are; where there is no memory for that, seven eighths are used."""
 
 KNOWN, NEW, OUTSIDE = 0, 1, 2
 """What became of a generated state: seen before, new, or outside the constraint."""
 
-_ADDRESS, _SLOTS, _USED = range(3)
-"""What is noted of each partition: where it is, how many slots it has, how many are used."""
+_ADDRESS, _SLOTS, _USED, _MOST = range(4)
+"""What is noted of each partition: where it is, how many slots it has, how many are used, and how
+many may be before it grows."""
 
 _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
 
@@ -50,9 +52,9 @@ class VisitedSet:
     def __init__(self, width: int, budget: Budget):
         self.width, self.budget = width, budget
         self._tables = [np.zeros(_FEWEST * width, np.uint64) for _ in range(PARTITIONS)]
-        self._notes = np.zeros((PARTITIONS, 3), np.int64)
+        self._notes = np.zeros((PARTITIONS, 4), np.int64)
         for partition, table in enumerate(self._tables):
-            self._notes[partition] = table.ctypes.data, _FEWEST, 0
+            self._note(partition, table)
             budget.take(table.nbytes, at_least=True)
 
     def enter(
@@ -83,10 +85,20 @@ class VisitedSet:
                 table = np.zeros(larger // 8, np.uint64)
                 _refill(table, old, self.width)
                 self._tables[partition] = table
-                self._notes[partition, :_USED] = table.ctypes.data, len(table) // self.width
+                self._note(partition, table)
                 self.budget.give_back(old.nbytes)
                 return True
-        return False
+        fuller = 7 * slots // 8
+        if self._notes[partition, _MOST] == fuller:
+            return False
+        self._notes[partition, _MOST] = fuller
+        return True
+
+    def _note(self, partition: int, table: np.ndarray) -> None:
+        slots = len(table) // self.width
+        most = slots // 2 if slots <= _SMALL else 3 * slots // 4
+        used = self._notes[partition, _USED]
+        self._notes[partition] = table.ctypes.data, slots, used, most
 
 
 @intrinsic
@@ -138,7 +150,7 @@ def _enter(notes, width, first, last, prints, begin, count, verdicts):
             there = number_at(address, width * place)
         if there != 0:
             continue
-        if 4 * (notes[partition, _USED] + 1) > 3 * slots:
+        if notes[partition, _USED] >= notes[partition, _MOST]:
             return np.int64(k), new
         notes[partition, _USED] += 1
         put_number(address, width * place, wanted)
