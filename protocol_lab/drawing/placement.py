@@ -246,6 +246,8 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     top = y + (17 if cluster.axis or cluster.cards else 0)
     pitch = grid.lane_height + lane_gap()
     bottom = top + len(cluster.lanes) * pitch - lane_gap()
+    for k, lane in enumerate(cluster.lanes if current().has_names else ()):
+        _draw_lane_paper(svg, grid, lane, top + k * pitch)  # below all that moves between lanes
     for k, lane in enumerate(cluster.lanes):
         _draw_lane(svg, grid, cluster, lane, top + k * pitch)
     middles = [top + k * pitch + grid.lane_height / 2 for k in range(len(cluster.lanes))]
@@ -262,7 +264,7 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     return max(bottom + (24 if cluster.line else 10), end + 10)
 
 
-def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> None:
+def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, y: float) -> None:
     outline = {"stroke": palette.LINE, "stroke_width": 1}
     if lane.badge == "crown":
         outline = {"stroke": palette.ACCENT, "stroke_width": 1.8}
@@ -270,6 +272,11 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
         outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
     svg.rect(MARGIN, y, grid.right - MARGIN, grid.lane_height, rx=6, fill=fill, **outline)
+
+
+def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> None:
+    if not current().has_names:
+        _draw_lane_paper(svg, grid, lane, y)
     if lane.badge:
         _open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
         _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)

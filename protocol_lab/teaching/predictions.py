@@ -144,7 +144,8 @@ def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Predi
     `choices` are answers, pairs (answer, sentence), or {answer: sentence}: the sentence is for who
     chose that answer and is wrong. Where the sentences would give the answer away, `settle` has
     room for them. In plain Python the learner writes the guess in place of None: a number, a name,
-    a set or a few words.
+    a set or a few words. A presenter can poll a room with the widget: its button "poll" counts
+    answers, and shows what they are when the presenter says so.
     """
     return Prediction(question, guess, choices)
 

@@ -58,6 +58,13 @@ def test_the_crown_moves_to_the_new_leader(pictures):
     assert (SLIDE, "crown") in moved(pictures, 5)
 
 
+def test_what_moves_between_lanes_is_never_behind_one(pictures):
+    shapes = list(pictures(12).iter())
+    parts = [k for k, each in enumerate(shapes) if each.get("data-part")]
+    wide = [k for k, each in enumerate(shapes) if float(each.get("width") or 0) > 400]
+    assert max(wide) < min(parts)
+
+
 def test_the_same_picture_moves_nowhere(pictures):
     assert moves(pictures(5), pictures(5)) == []
 

@@ -4,12 +4,16 @@ const MOVE = { duration: 300, easing: "ease-in-out" };
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
 const DROP = -14;
 
-/** The named parts of a picture that is shown, with their places; a name that stands twice has none. */
+/**
+ * The named parts of a picture that is shown, with their places; a name that stands twice has none.
+ * A part stands where its first shape does: tags and labels come and go.
+ */
 function partsOf(picture) {
   const parts = new Map();
   for (const element of picture?.querySelectorAll(".lab-part") ?? []) {
     const { part } = element.dataset;
-    parts.set(part, parts.has(part) ? null : { element, box: element.getBBox() });
+    const shape = element.querySelector("rect, line, path, circle") ?? element;
+    parts.set(part, parts.has(part) ? null : { element, box: shape.getBBox() });
   }
   return parts;
 }

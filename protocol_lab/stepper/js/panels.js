@@ -82,14 +82,13 @@ function drawCluster(view, ui) {
 }
 
 /** Gives the cluster its size: as large as its room, but never so small that it can't be read. */
-function layCluster(panel, ui) {
+function layCluster(panel, ui, [across, down]) {
   const svg = panel.querySelector(".ls-staged svg");
   if (!svg) return;
   const [width, height] = ownSize(svg);
-  const { clientWidth, clientHeight } = svg.closest(".ls-staged");
-  const down = ui.tall ? Infinity : clientHeight / height;
   const most = ui.presenting ? Infinity : LARGEST;
-  const scale = Math.max(Math.min(clientWidth / width, down, most), readableScale(svg));
+  const fits = Math.min(across / width, ui.tall ? Infinity : down / height, most);
+  const scale = Math.max(fits, readableScale(svg));
   svg.style.width = `${Math.floor(scale * width)}px`;
   svg.style.height = `${Math.floor(scale * height)}px`;
   svg.style.maxWidth = "none";

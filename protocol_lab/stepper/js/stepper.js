@@ -221,6 +221,7 @@ function render({ model: widget, el }) {
     const { timeline } = view;
     // Measured before anything changes: afterwards the browser would have to lay out the page for it.
     const { scrollLeft, clientWidth } = parts.timeline;
+    const space = [parts.panel.clientWidth, parts.panel.clientHeight];
     const place = `${timeline.branch} ${timeline.depth}`;
     const elsewhere = ui.place !== place;
     const moved = elsewhere && view.tab === "cluster";
@@ -238,7 +239,7 @@ function render({ model: widget, el }) {
       const before = partsOf(parts.panel.querySelector(".ls-staged svg"));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
       layDrawing(parts.panel, ui);
-      layCluster(parts.panel, ui);
+      layCluster(parts.panel, ui, space);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
       parts.cannot.replaceChildren(...drawCannot(view, ui, act));
@@ -290,7 +291,7 @@ function render({ model: widget, el }) {
 
   const resized = new ResizeObserver(() => {
     ui.tall = root.clientWidth <= NARROW && !ui.presenting;
-    layCluster(parts.panel, ui);
+    layCluster(parts.panel, ui, [parts.panel.clientWidth, parts.panel.clientHeight]);
     clearTimeout(settling);
     settling = setTimeout(measure, 120);
   });
