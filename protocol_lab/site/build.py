@@ -43,7 +43,7 @@ html_theme = "sphinx_book_theme"
 html_theme_options = {{
     "show_toc_level": 2,
     "use_download_button": False,
-    "content_footer_items": [],
+    "footer_content_items": [],
 }}
 html_context = {{"default_mode": "auto"}}
 html_static_path = ["_static"]

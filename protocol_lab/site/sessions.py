@@ -16,8 +16,8 @@ from protocol_lab.site.recording import Aim, Recorder
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper.starting_point import Session
+from protocol_lab.stepper.widget import about_scenario
 from protocol_lab.teaching.challenges import progress, shortest
-from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment
 
 
@@ -46,7 +46,7 @@ class Recordings:
             "depth": walk.moment.depth,
             "watched": [words(each) for each in session.watched_names],
             "aim": aim.key,
-            "scenario": session.scenario and _scenario(session.scenario),
+            "scenario": session.scenario and about_scenario(session.scenario),
             "challenge": session.challenge and self._challenge(session, recorder),
         }
 
@@ -100,11 +100,3 @@ def _step(moment: Moment) -> dict[str, Any]:
     if moment.loops_to is not None:
         step |= {"loops_to": moment.loops_to, "going_on": moment.going_on}
     return step
-
-
-def _scenario(scenario: Scenario) -> dict[str, Any]:
-    return {
-        "name": scenario.name,
-        "title": scenario.title,
-        "description": scenario.description[1:],
-    }

@@ -165,7 +165,7 @@ class Stepper(anywidget.AnyWidget):
             "spoilers": self._spoilers,
             "aim": self._aim,
             "aims": [{"name": name, "label": words(name)} for name in session.watched_names],
-            "scenario": session.scenario and _about(session.scenario),
+            "scenario": session.scenario and about_scenario(session.scenario),
             "scenarios": session.shipped,
             "starts": session.starts,
             "more_starts": session.more_starts,
@@ -504,7 +504,8 @@ def _content(ending: str, written: str | bytes) -> dict[str, str]:
     return {"text": written}
 
 
-def _about(scenario: Scenario) -> dict[str, Any]:
+def about_scenario(scenario: Scenario) -> dict[str, Any]:
+    """A scenario's title and description as plain values, without what concerns its file."""
     return {
         "name": scenario.name,
         "title": scenario.title,

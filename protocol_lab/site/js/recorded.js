@@ -35,11 +35,11 @@ class RecordedSource {
   }
 
   send(message) {
-    if (!(message.command in COMMANDS)) return;
+    if (message.command === "room") return; // the pictures are recorded as they are
     this.notice = "";
     this.export = null;
     try {
-      COMMANDS[message.command](this, message);
+      COMMANDS[message.command]?.(this, message);
     } catch (error) {
       this.fail(error);
     }
@@ -47,13 +47,13 @@ class RecordedSource {
     this.refresh();
   }
 
-  /** There is no kernel that could be busy, or end. */
-  isIdle() {
-    return false;
-  }
-
+  /** It answers by itself: there is no kernel that could be busy, or end. */
   isThere() {
     return true;
+  }
+
+  isUnheard() {
+    return false;
   }
 
   watch() {
