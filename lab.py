@@ -42,13 +42,19 @@ usage: python3 lab.py [WORDS]
   python3 lab.py --from FOLDER    set up from there; --without-spark leaves Spark and Java out,
                                   --with-spark adds them later
   python3 lab.py new NAME [FOLDER]  begin a protocol of your own, with a notebook and tests
+  python3 lab.py docs [FOLDER]    write the API reference, from the docstrings
   python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
 """
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 START = "notebooks/00_start_here.ipynb"
-EXTRAS = {"site": ["site"], "bundle": ["site"], "bench": ["bench"]}  # what a command needs more
+EXTRAS = {  # what a command needs more
+    "site": ["site"],
+    "bundle": ["site"],
+    "bench": ["bench"],
+    "docs": ["docs"],
+}
 PROGRESS = "notebooks/progress.jsonl"  # as protocol_lab/teaching/record.py writes it
 
 DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more

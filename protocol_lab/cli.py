@@ -6,9 +6,11 @@
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              judge a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
+    check SPEC --junit FILE --graph FILE    write the outcome, and the state graph, for other tools
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
+    docs [FOLDER]                           write the API reference, from the docstrings
     prepare                                 compile and verify everything beforehand
     site [FOLDER]                           the notebooks as pages that need no installation
     bundle FOLDER [--platform NAME] ...     the pages and the kit, for a room without a network
@@ -162,6 +164,10 @@ def _parser() -> argparse.ArgumentParser:
         help="with --property: declared (the spec's, the default), none, or next (of some step)",
     )
     _add_states_option(check)
+    check.add_argument("--junit", metavar="FILE", help="write the outcome as JUnit XML, for CI")
+    check.add_argument(
+        "--graph", metavar="FILE", help="write all states and steps: .dot, .json or .svg"
+    )
     check.set_defaults(command=_check)
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
@@ -192,6 +198,10 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("name", help="of the module, such as two_phase_commit")
     new.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
     new.set_defaults(command=_new)
+
+    docs = commands.add_parser("docs", help="write the API reference, from the docstrings")
+    docs.add_argument("folder", nargs="?", default="api", help="where to write it; default: api")
+    docs.set_defaults(command=_docs)
 
     prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
     prepare.set_defaults(command=_prepare)
@@ -271,8 +281,9 @@ def _model(options: argparse.Namespace) -> Model:
         if not equals:
             raise LabError(f"--set {shortened(setting)}: write NAME=VALUE.")
         values[name] = value
-    if options.trace:
-        _expect_writable(options.trace)
+    for path in (options.trace, *(getattr(options, each, None) for each in ("junit", "graph"))):
+        if path:
+            _expect_writable(path)
     return load(options.spec).bind(options.config, **values)
 
 
@@ -361,6 +372,14 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
         from protocol_lab.traces.scenarios import scenario_text
 
         _write(options.trace, scenario_text(result))
+    if getattr(options, "junit", None):
+        from protocol_lab.traces.junit_report import junit_xml
+
+        _write(options.junit, junit_xml(result))
+    if getattr(options, "graph", None):
+        from protocol_lab.diagrams.graph_exports import graph_export
+
+        _write(options.graph, graph_export(result.model, options.graph))
     if options.json:
         more = {"coverage": covered.to_json()} if covered else {}
         if options.states and result.trace is not None:
@@ -539,6 +558,13 @@ def _bundle(options: argparse.Namespace) -> int:
     print(*bundle(folder, options.platform, options.python, not options.without_spark), sep="\n")
     build(folder / "site")
     print(f"On the other machine: python3 kit/lab.py --from . (in {folder.name})")
+    return 0
+
+
+def _docs(options: argparse.Namespace) -> int:
+    from protocol_lab.api_reference import write_reference
+
+    print(f"Open {write_reference(options.folder)} in a browser.")
     return 0
 
 

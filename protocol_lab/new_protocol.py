@@ -5,11 +5,14 @@ and a README. The copy has the new name wherever the example says `my_protocol`.
 """
 
 import keyword
+import sysconfig
 from pathlib import Path
 
 from protocol_lab.errors import LabError, quoted, shortened
 
 TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
+_INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "my_protocol")
+"""Where the example is in a checkout of the kit, and where `pip install` puts it."""
 
 _PLACEHOLDER = TEMPLATE.name
 
@@ -47,7 +50,7 @@ def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
 
 
 def _template_files() -> list[Path]:
-    found = sorted(path for path in TEMPLATE.glob("*") if path.is_file())
-    if not found:
-        raise LabError("The folder examples/ is missing here: run `new` in a checkout of the kit.")
-    return found
+    for place in (TEMPLATE, _INSTALLED):
+        if found := sorted(path for path in place.glob("*") if path.is_file()):
+            return found
+    raise LabError("The files to start from are missing here: install the kit anew.")

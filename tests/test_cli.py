@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -89,6 +90,50 @@ def test_states_prints_what_each_step_changes(capsys, tmp_path):
     _, out, _ = run(capsys, *words, "--engine", "python", "--json")
     states = json.loads(out)["states"]
     assert [each["executed"] for each in states] == [0, 0, 0, 1, 2]
+
+
+@pytest.fixture
+def toy(tmp_path) -> list[str]:
+    """Words that check a small protocol with a defect."""
+    new_protocol("toy", tmp_path)
+    return ["check", str(tmp_path / "toy.py"), "--engine", "python"]
+
+
+def junit(capsys, tmp_path, *words) -> dict[str, list[tuple[str, str]]]:
+    """What became of each test case: its children's names and messages."""
+    file = tmp_path / "report.xml"
+    run(capsys, *words, "--junit", str(file))
+    [suite] = ElementTree.parse(file).getroot()
+    assert int(suite.get("tests")) == len(suite)
+    return {case.get("name"): [(each.tag, each.get("message")) for each in case] for case in suite}
+
+
+def test_junit_has_a_case_for_every_property(capsys, tmp_path, toy):
+    assert junit(capsys, tmp_path, *toy) == {
+        "executed_at_most_once": [("failure", "a request was executed twice")]
+    }
+    assert junit(capsys, tmp_path, *toy, "--set", "remembers=true") == {
+        "executed_at_most_once": [],
+        "everything_is_answered": [],
+    }
+    bounded = junit(capsys, tmp_path, *toy, "--max-states", "3")
+    assert bounded["everything_is_answered"] == [("error", "not reached so far")]
+    [(kind, message)] = bounded["executed_at_most_once"]
+    assert (kind, message[:10]) == ("error", "undecided:")
+
+
+def test_a_small_state_graph_is_written_for_other_tools(capsys, tmp_path, toy):
+    words = [*toy, "--set", "requests=1", "--set", "retries=0", "--graph"]
+    assert run(capsys, *words, str(tmp_path / "graph.json"))[0] == 0
+    graph = json.loads((tmp_path / "graph.json").read_text(encoding="utf-8"))
+    assert (graph["initial"], graph["states"][0]["asked"]) == ([0], 0)
+    assert {"from": 0, "to": 1, "actions": ["send"]} in graph["steps"]
+    assert run(capsys, *words, str(tmp_path / "graph.dot"))[0] == 0
+    dot = (tmp_path / "graph.dot").read_text(encoding="utf-8")
+    assert dot.startswith("digraph {")
+    assert "0 -> 1 [label=send]" in dot
+    code, _, told = run(capsys, *words, str(tmp_path / "graph.png"))
+    assert (code, told.count(".dot, .json, .svg")) == (3, 1)
 
 
 def test_a_bound_exits_with_2_and_is_never_called_exhaustive(capsys):

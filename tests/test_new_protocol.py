@@ -1,15 +1,19 @@
 """A protocol of one's own, from the command that begins it to its test and its notebook."""
 
 import json
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from protocol_lab import LabError
+from protocol_lab import new_protocol as module
 from protocol_lab.cli import main
 from protocol_lab.new_protocol import TEMPLATE, new_protocol
+from tests import ROOT
 
 
 def test_what_is_begun_runs(here, capsys):
@@ -71,3 +75,21 @@ def test_nothing_is_overwritten(here):
     assert [each.name for each in here.iterdir()] == ["README.md"]
     with pytest.raises(LabError, match="can't be written"):
         new_protocol("two_steps", here / "README.md" / "below")
+
+
+def test_without_a_checkout_the_installed_example_is_copied(here, monkeypatch):
+    installed = here / "share"
+    shutil.copytree(TEMPLATE, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(module, "TEMPLATE", here / "no_checkout")
+    monkeypatch.setattr(module, "_INSTALLED", installed)
+    assert len(new_protocol("two_steps", here / "mine")) == len(template())
+    monkeypatch.setattr(module, "_INSTALLED", here / "nowhere")
+    with pytest.raises(LabError, match="install the kit anew"):
+        new_protocol("two_steps", here / "other")
+
+
+def test_the_package_installs_the_example():
+    packaging = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [(place, [files])] = packaging["tool"]["setuptools"]["data-files"].items()
+    assert Path(files).parent == TEMPLATE.relative_to(ROOT)
+    assert module._INSTALLED.as_posix().endswith(place)

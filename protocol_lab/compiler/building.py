@@ -186,9 +186,9 @@ class Builder:
         try:
             built = kernel(signature, stamp=key, no_cfunc_wrapper=True, **options)(scope[kind])
         except (NumbaError, UnsupportedBytecodeError) as error:
+            cause = _cause(error)
             raise LabError(
-                f"{self.model.spec.name} can't be compiled: {_cause(error)}. Write it with"
-                ' numbers, loops and fields of the state only, or use engine="python".'
+                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}"
             ) from None
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
@@ -205,6 +205,16 @@ def _without_garbage_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _remedy(cause: str) -> str:
+    """What to write instead."""
+    if "with a text" in cause:
+        return (
+            "Where a helper is given a name, declare it: `def is_of(m, kind: Kind)`, where Kind is"
+            " the field's Named(...)."
+        )
+    return 'Write it with numbers, loops and fields of the state only, or use engine="python".'
 
 
 def _cause(error: Exception) -> str:

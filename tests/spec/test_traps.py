@@ -337,7 +337,9 @@ def test_a_text_that_is_no_name_is_told_the_names(declare, monkeypatch, body, en
 )
 def test_a_number_is_compared_with_no_text_of_unknown_value(declare, monkeypatch, body):
     model = declare(body, before=HELPERS)
-    assert "a number is compared with a text" in told(model, "native", monkeypatch)
+    said = told(model, "native", monkeypatch)
+    assert "a number is compared with a text" in said
+    assert "declare it: `def is_of(m, kind: Kind)`" in said
 
 
 def test_a_named_value_is_a_number_else():

@@ -1,0 +1,36 @@
+"""The API reference, which pdoc makes from the docstrings: what the names in a spec mean."""
+
+from pathlib import Path
+
+from protocol_lab.errors import LabError, shortened
+
+DOCUMENTED = (
+    "protocol_lab",
+    "protocol_lab.spec",
+    "protocol_lab.language.containers",
+    "protocol_lab.language.node_sets",
+    "protocol_lab.explore",
+    "protocol_lab.liveness.check",
+    "protocol_lab.checker.result",
+    "protocol_lab.traces.walk",
+    "protocol_lab.traces.events",
+    "protocol_lab.drawing",
+    "protocol_lab.notebook",
+)
+"""What a spec, a notebook or a test of one's own uses; the modules of a room go with it."""
+
+
+def write_reference(folder: str | Path) -> Path:
+    """Write the reference as HTML into a folder; its first page. Raises LabError."""
+    try:
+        import pdoc
+    except ImportError:
+        raise LabError("The API reference is made by pdoc: run `pip install pdoc`.") from None
+    place = Path(folder)
+    try:
+        pdoc.pdoc(*DOCUMENTED, output_directory=place)
+    except OSError as error:
+        raise LabError(
+            f"{shortened(place)} can't be written ({error.strerror}): choose another folder."
+        ) from None
+    return place / "index.html"
