@@ -80,7 +80,7 @@ _SIGNED = types.int64[::1]
 )  # fmt: skip
 def tally(
     verdicts, action_of, weight_of, failed, failed_steps, reached, invariants, count, per_action
-):  # fmt: skip
+) -> tuple[int, int, int]:  # fmt: skip
     """Count the candidates [0, count) of a chunk: adds to per_action how often each was taken.
 
     Returns (how many are new; the properties that no new one has, as bits; whether one breaks an
