@@ -1,6 +1,6 @@
 """What replication is for: one log of committed records that only ever grows at its end.
 
-    python3 lab.py check kafka.kip_320 --property refines_committed_log
+    python3 lab.py check kafka.kip_320 --set replicas=2 --property refines_committed_log
 
 KIP-320 refines it: whatever the replicas do, the committed records only get more. The mapping says
 when a record counts as committed. It rests on the fencing of KIP-320: by this mapping the earlier

@@ -197,7 +197,8 @@ class _NativeSearch(_Search):
         self._kernels = loops.Kernels(pair)
         self.expand, self.constants = self._kernels.expand([()]), loops.constants_array(pair)
         words, own = pair.words, self.model.words
-        buffer = SuccessorBuffer(_ROWS, words, _ROWS)
+        # A state has one image; the compiled loop wants a few more rows to work in.
+        buffer = SuccessorBuffer(2 * _ROWS, words, _ROWS)
         numbers: dict[bytes, int] = {}
         self.mapped = np.empty(len(self.states), np.int64)
         for at in range(0, len(self.states), _ROWS):
