@@ -43,25 +43,6 @@ class Feedback:
             return "The run says:"
         return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
 
-    def _ipython_display_(self) -> None:
-        display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
-        if self.walk is None:
-            return
-        display(HTML(self._drawing()))
-        if get_ipython() is not None and steppers:
-            bundle = _stepping(self.walk)._repr_mimebundle_()
-            display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
-
-    def _drawing(self) -> str:
-        """The last state of the walk, and below it all of them, folded."""
-        path = self.walk.path
-        last = path[-1:]
-        shown = image_html(picture_strip(self.walk, 1, last), caption(self.walk.model, path[-1]))
-        if len(path) == 1:
-            return shown
-        every = image_html(picture_strip(self.walk), "; ".join(map(repr, path)))
-        return f"{shown}<details><summary>All {len(path)} states</summary>{every}</details>"
-
     def _repr_markdown_(self) -> str:
         if self.passed is None:
             return folded("The answer. Predict first, then open it.", _as_text(self.text))
@@ -77,14 +58,35 @@ class Feedback:
         )
 
 
+class DrawnFeedback(Feedback):
+    """A judgement whose walk is drawn below its sentences, with a button that steps it."""
+
+    def _ipython_display_(self) -> None:
+        display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
+        display(HTML(self._drawing()))
+        if get_ipython() is not None and steppers:
+            bundle = _stepping(self.walk)._repr_mimebundle_()
+            display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
+
+    def _drawing(self) -> str:
+        """The last state of the walk, and below it all of them, folded."""
+        path = self.walk.path
+        last = path[-1:]
+        shown = image_html(picture_strip(self.walk, 1, last), caption(self.walk.model, path[-1]))
+        if len(path) == 1:
+            return shown
+        every = image_html(picture_strip(self.walk), "; ".join(map(repr, path)))
+        return f"{shown}<details><summary>All {len(path)} states</summary>{every}</details>"
+
+
 def right(text: str, found: Result | Walk | None = None) -> Feedback:
     """The answer passes; `text` adds what the learner should see, such as the expected counts."""
-    return Feedback(True, text, _walk_to(found))
+    return _judgement(True, text, found)
 
 
 def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
     """The answer does not pass; `text` says what to look at, `found` shows a case of it."""
-    return Feedback(False, text, _walk_to(found))
+    return _judgement(False, text, found)
 
 
 def _stepping(walk: Walk) -> ipywidgets.Widget:
@@ -100,8 +102,11 @@ def _stepping(walk: Walk) -> ipywidgets.Widget:
     return place
 
 
-def _walk_to(found: Result | Walk | None) -> Walk | None:
-    return Walk.along(found) if isinstance(found, Result) else found
+def _judgement(passed: bool, text: str, found: Result | Walk | None) -> Feedback:
+    if found is None:
+        return Feedback(passed, text)
+    walk = Walk.along(found) if isinstance(found, Result) else found
+    return DrawnFeedback(passed, text, walk)
 
 
 def _as_text(text: str) -> str:
