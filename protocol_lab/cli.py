@@ -211,9 +211,16 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument(
         "--whole",
         type=_whole,
-        default=2_500,
+        default=300,
         metavar="N",
-        help="models with at most N states are in the pages whole; default: 2,500",
+        help="a model with at most N states is in the pages whole; default: 300",
+    )
+    site.add_argument(
+        "--around",
+        type=_whole,
+        default=40,
+        metavar="N",
+        help="of a larger one, about N states beside its paths; default: 40",
     )
     site.set_defaults(command=_site)
 
@@ -544,7 +551,7 @@ def _site(options: argparse.Namespace) -> int:
     from protocol_lab.site.build import build
 
     folder = Path(options.folder).resolve()
-    for each in build(folder, whole=options.whole):
+    for each in build(folder, whole=options.whole, most=options.around):
         print(f"Only a drawing: {each}", file=sys.stderr)
     print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
     return 0

@@ -18,6 +18,9 @@ from protocol_lab.stepper.static_view import image_html, static_html
 
 _PLACE = re.compile(r"\{(film|stepper|picture) (\w+) (\d+)\}")
 
+WEIGHT = 8
+"""How many times as many states are recorded as for other pages: a first step should not end."""
+
 
 def markdown(
     text: str, documents: list[str], title_of: Callable[[str], str], recordings: Recordings
@@ -32,7 +35,7 @@ def markdown(
         if kind == "picture":
             picture = moment_picture(session.walk.model, moment)
             return image_html(picture, caption(session.walk.model, moment))
-        data = json.dumps(recordings.add(session)).replace("</", "<\\/")
+        data = json.dumps(recordings.add(session, WEIGHT)).replace("</", "<\\/")
         holder = {"film": "lab-film", "stepper": "lab-recorded"}[kind]
         still = static_html(session.walk, session.watched) if kind == "stepper" else ""
         script = f'<script type="application/json">{data}</script>'

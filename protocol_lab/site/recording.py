@@ -37,14 +37,14 @@ from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.events import Arrow, Event, events, lifelines
 from protocol_lab.traces.walk import Moment, Walk
 
-WHOLE = 2_500
+WHOLE = 300
 """A model with at most so many states is recorded whole: a thousand take most of a minute."""
 
 AROUND = 2
 """Of a larger one: the steps from a path up to which states are recorded."""
 
-MOST = 60
-"""Of a larger one: where states are no longer added around its paths."""
+MOST = 40
+"""Of a larger one: how many states are recorded beside those of its paths."""
 
 SEARCHED = 300_000
 """States that are explored for the distances."""
@@ -75,6 +75,7 @@ class Recorder:
     whole: int = WHOLE
     around: int = AROUND
     most: int = MOST
+    weight: int = 1  # how many times as many: where readers are to go anywhere
 
     def __post_init__(self) -> None:
         self._table = Table()
@@ -140,8 +141,8 @@ class Recorder:
     def _record_states(self, starts: list[bytes]) -> dict[bytes, Any]:
         """Breadth first from the starts and all states of the paths, what is recorded of each row.
 
-        Of a large model only up to `around` steps away, and about `most` states; those of the
-        paths in any case.
+        Of a large model only up to `around` steps away, and about `most` states beside those of
+        the paths.
         """
         given = [
             moment.row
@@ -151,10 +152,11 @@ class Recorder:
         ]
         recorded: dict[bytes, Any] = {}
         level, steps = list(dict.fromkeys([*starts, *given])), 0
+        most = len(level) + self.weight * self.most
         while level and (self.is_whole or steps <= self.around):
             following: dict[bytes, None] = {}
             for row in level:
-                if steps and not self.is_whole and len(recorded) >= self.most:
+                if steps and not self.is_whole and len(recorded) >= most:
                     break
                 recorded[row], after = self._state(row)
                 if is_inside(self.model, row, None):

@@ -27,12 +27,13 @@ class Recordings:
 
     _recorders: dict[str, Recorder] = field(default_factory=dict)
 
-    def add(self, session: Session) -> dict[str, Any]:
+    def add(self, session: Session, weight: int = 1) -> dict[str, Any]:
         """What a page knows of a session; its model is to be recorded, with its path."""
         walk = session.walk
         name = name_of(walk.model)
         recorder = self._recorders.setdefault(name, Recorder(walk.model))
         recorder.paths.append(walk)
+        recorder.weight = max(recorder.weight, weight)
         aim = _aim_of(session)
         if aim.key not in [each.key for each in recorder.aims]:
             recorder.aims.append(aim)

@@ -45,7 +45,7 @@ from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import Made, recipe_of
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.spark.session import address
+from protocol_lab.spark.session import address, expect_spark
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
 from protocol_lab.system.temporary_folder import temporary_folder
@@ -84,6 +84,7 @@ class SparkSearch:
     """
 
     def __init__(self, model: Model, request: SearchRequest):
+        expect_spark()
         self.model, self.request = model, request
         self._least_owners = request.partitions or _power_of_two(os.cpu_count() or 1)
         if self._least_owners & (self._least_owners - 1):

@@ -1,5 +1,6 @@
 """A local Spark session: quiet, sized to this machine, without prior installation."""
 
+import importlib.util
 import logging
 import os
 import re
@@ -35,6 +36,14 @@ _STARTING = threading.Lock()
 """A search starts Spark in the background, and may be done before Spark is there."""
 
 
+def expect_spark() -> None:
+    """Raise LabError where the kit was set up without Spark."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise LabError(
+            "The kit was set up without Spark: run `python3 lab.py --with-spark` to add it."
+        )
+
+
 def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     """The Spark session of this process; one in local mode is started if there is none.
 
@@ -44,13 +53,9 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
 
     Raises LabError if there is no Spark or no Java, or if Spark does not start.
     """
-    try:
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise LabError(
-            "The kit was set up without Spark: run `python3 lab.py --with-spark` to add it."
-        ) from None
+    expect_spark()
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     with _STARTING:
         running = SparkSession.getActiveSession()
