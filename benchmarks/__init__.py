@@ -10,6 +10,7 @@ kraft               the layout of KRaft's states, and compiling after an edit
 bookkeeper          BookKeeper's shipped configuration, as far as memory goes
 spark               how the search on Spark scales, and a model of a cluster
 nearness            how long the distance to a violation takes
+scale               bytes a state, and what more cores give
 reduction           symmetry reduction and simulation
 stepper_in_browser  the stepper's reaction times in a browser
 """
