@@ -17,9 +17,7 @@ from types import ModuleType
 
 from protocol_lab.errors import SpecError, unknown
 from protocol_lab.spec.spec import Spec
-from protocol_lab.spec_files import failure, is_path, load_file, load_module
-
-_versions: dict[str, dict[Path, float]] = {}
+from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
 
 def spec_names() -> list[str]:
@@ -98,8 +96,10 @@ def _in_catalog(name: str) -> Spec | None:
     """The spec of this name in the packages of the catalog. Raises SpecError."""
     if not _belongs_to_catalog(name):
         return None
-    _forget_if_edited(_package_of(name))
-    return _spec_in(name) if _module_exists(_module_of(name)) else None
+    full = _module_of(name)
+    root = Path(next(iter(_imported(_package_of(name)).__path__))).parent
+    with read_again(root, full):
+        return _spec_in(name) if _module_exists(full) else None
 
 
 def _belongs_to_catalog(name: str) -> bool:
@@ -185,13 +185,3 @@ def _packages() -> list[str]:
 
 def _module_exists(full: str) -> bool:
     return importlib.util.find_spec(full) is not None
-
-
-def _forget_if_edited(package: str) -> None:
-    folder = Path(next(iter(_imported(package).__path__)))
-    present = {path: path.stat().st_mtime for path in folder.rglob("*.py")}
-    if _versions.setdefault(package, present) != present:
-        _versions[package] = present
-        importlib.invalidate_caches()
-        for module in [each for each in sys.modules if each.split(".")[0] == package]:
-            del sys.modules[module]

@@ -11,6 +11,8 @@ import keyword
 import re
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +21,8 @@ from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.spec import Spec
 
 _read: dict[tuple[Path, str], dict[Path, float]] = {}
-"""For every module that was loaded the files read with it, and the times of their last edits."""
+"""For every package, and every folder of single modules, the files that were read and the times of
+their last edits."""
 
 
 def is_path(name: str) -> bool:
@@ -34,13 +37,10 @@ def load_file(path: str | Path) -> Spec:
     """
     file = _existing(path)
     root, name = _place_of(file)
-    _forget_if_edited(root, name)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    importlib.invalidate_caches()
-    module = _imported(name, file, shortened(path))
-    files = _loaded(root, name).values()
-    _read[root, name] = {each: each.stat().st_mtime for each in files if each.is_file()}
+    with read_again(root, name):
+        module = _imported(name, file, shortened(path))
     spec = _only_spec_of(module, shortened(path))
     if spec.file is None:
         spec.file = file
@@ -61,6 +61,23 @@ def load_module(name: str) -> Spec | None:
     if found is None or not str(found.origin).endswith(".py"):
         return None
     return load_file(found.origin)
+
+
+@contextmanager
+def read_again(root: Path, name: str) -> Iterator[None]:
+    """Meanwhile a module is imported, from a folder under a dotted name: anew, with all that
+    belongs to it, if a file of these was edited since they were read, or is gone."""
+    which = root, name.partition(".")[0] if "." in name else ""
+    known = _read.get(which, {})
+    if any(not file.is_file() or file.stat().st_mtime != time for file, time in known.items()):
+        for each in _loaded(root, name):
+            del sys.modules[each]
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        files = _loaded(root, name).values()
+        _read[which] = {each: each.stat().st_mtime for each in files if each.is_file()}
 
 
 def failure(error: BaseException, file: str, top: str) -> SpecError:
@@ -188,11 +205,3 @@ def _loaded(root: Path, name: str) -> dict[str, Path]:
         if (each.partition(".")[0] == package) if dot else Path(file).resolve().parent == root:
             found[each] = Path(file)
     return found
-
-
-def _forget_if_edited(root: Path, name: str) -> None:
-    """Let the modules be imported anew if a file of one of them was edited, or is gone."""
-    known = _read.get((root, name), {})
-    if any(not file.is_file() or file.stat().st_mtime != time for file, time in known.items()):
-        for each in _loaded(root, name):
-            del sys.modules[each]

@@ -18,7 +18,7 @@ import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.checker.cross_check import compare
+from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.request import (
     GOAL,
@@ -112,9 +112,13 @@ class NativeSearch:
         result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted():
-            compare(self)
+            compare(self.compiled, self.request, self._sample)
         self.log.close()
         return result
+
+    def _sample(self, wanted: int) -> list[bytes]:
+        """So many of the states found, or all."""
+        return [self.log.row(at) for at in evenly(self.result.distinct, wanted)]
 
     def _finish(self) -> None:
         result = self.result
@@ -502,6 +506,7 @@ class NativeSearch:
             try:
                 unmet = self._judge(at, unmet)
             except (EvaluationError, SpecError) as error:
+                self.now.failed[at] = unmet  # what this state met before it failed does not count
                 return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
             event = self._first_event(at + 1, at)
             if event is not None:

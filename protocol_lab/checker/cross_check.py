@@ -1,25 +1,25 @@
 """Repeats violations, and a sample of the states that hold, in plain Python.
 
 A violation is always repeated uncompiled before it is shown (`request.add_trace`). Of the states
-that hold a sample is: some dozens, spread evenly over the search. Their steps, in order, with
+that hold a sample is: some dozens, spread evenly over the search, whether it is exhaustive, random
+or on Spark. Their steps, in order, with
 actions and multiplicities, what the properties say of them, and what constraints and step
 invariants say of their steps must be the same. If they are not, this is a defect of the kit.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS
+from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.request import is_inside
+from protocol_lab.checker.request import SearchRequest, is_inside
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, successors
-
-if TYPE_CHECKING:
-    from protocol_lab.checker.breadth_first import NativeSearch
 
 SAMPLED = 24
 """So many states of a search are looked at again."""
@@ -30,38 +30,49 @@ STEPS = 8
 _passed: set[tuple] = set()
 
 
-def compare(search: "NativeSearch") -> None:
-    """Compare the compiled and the plain functions in a sample of what a search has stored.
+def compare(
+    compiled: CompiledModel, request: SearchRequest, sample: Callable[[int], list[bytes]]
+) -> None:
+    """Compare the compiled and the plain functions in a sample of the states of a search.
 
-    Once for these functions and constants. Raises KitDefect.
+    sample: gives about so many of these states, spread evenly. Done once for the same
+    functions and constants, as far as there is memory for it. Raises KitDefect.
     """
-    model, request = search.model, search.request
-    judged = [*search.properties, *request.step_invariants, *model.spec.actions]
+    model = compiled.model
+    judged = [*compiled.properties, *request.step_invariants, *model.spec.actions]
     key = (
         *(each.function for each in judged),
         request.constraint,
         tuple(model.constants),
         model.layout.dtype.str,
     )
-    count = search.result.distinct
-    if key in _passed or not count:
+    if key in _passed:
         return
-    for at in np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64)):
-        _State(search, search.log.row(int(at))).compare()
-    _passed.add(key)
+    with suppress(MemoryError):
+        rows = sample(SAMPLED)
+        for row in rows:
+            _State(compiled, request, row).compare()
+        if rows:
+            _passed.add(key)
+
+
+def evenly(count: int, wanted: int) -> list[int]:
+    """Of the positions 0..count-1 so many, or all if they are fewer, spread evenly."""
+    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
 
 
 class _State:
     """One state, which stands alone in `rows`, as the compiled loops take it."""
 
-    def __init__(self, search: "NativeSearch", row: bytes):
-        self.search, self.model, self.row = search, search.model, row
+    def __init__(self, compiled: CompiledModel, request: SearchRequest, row: bytes):
+        self.compiled, self.request, self.model = compiled, request, compiled.model
+        self.row = row
         self.rows = np.frombuffer(bytearray(row), np.uint64).reshape(1, -1)
 
     def compare(self) -> None:
         """Raises KitDefect if compiled and plain code say different things."""
-        check = self.search.compiled.check
-        for k, each in enumerate(self.search.properties):
+        check = self.compiled.check
+        for k, each in enumerate(self.compiled.properties):
             self._compare(
                 each.name,
                 lambda each=each: evaluate(self.model, self.row, each.function),
@@ -87,22 +98,24 @@ class _State:
             self._compare_step(found.out[k : k + 1].copy())
 
     def _expanded(self) -> tuple[SuccessorBuffer, int]:
-        """The successors by the compiled actions, and how many there are."""
-        found = SuccessorBuffer(MOST_SUCCESSORS, self.model.words, 1)
+        """The successors in compiled code, and how many there are."""
+        room = MOST_SUCCESSORS
         try:
             while True:
-                done, count = found.fill(self.search.compiled, self.rows, 0, 1)
+                found = SuccessorBuffer(room, self.model.words, 1)
+                done, count = found.fill(self.compiled, self.rows, 0, 1)
                 if done:
                     return found, count
-                found = SuccessorBuffer(2 * len(found.out), self.model.words, 1)
+                room *= 2
+        except MemoryError:
+            raise
         except Exception:
             raise defect(self.model, "the actions", self.row) from None
 
     def _compare_step(self, after: np.ndarray) -> None:
-        search, model, row = self.search, self.model, after.tobytes()
+        compiled, model, row = self.compiled, self.model, after.tobytes()
 
         def inside() -> bool:
-            compiled = search.compiled
             bits = compiled.constraints
             failed = self._failed(compiled.check, bits, after)[0] if bits else 0
             if compiled.check_constraint is not None:
@@ -110,14 +123,14 @@ class _State:
             return not failed
 
         self._compare(
-            "a constraint", lambda: is_inside(model, row, search.request.constraint), inside
+            "a constraint", lambda: is_inside(model, row, self.request.constraint), inside
         )
-        for each in search.request.step_invariants:
+        for each in self.request.step_invariants:
             bit = 1 << model.spec.step_invariants.index(each)
             self._compare(
                 each.name,
                 lambda each=each: evaluate_step(model, self.row, row, each.function),
-                lambda bit=bit: self._failed(search.compiled.check_steps, bit, after)[0],
+                lambda bit=bit: self._failed(compiled.check_steps, bit, after)[0],
             )
 
     def _compare(self, what: str, plain: Callable[[], Any], compiled: Callable[[], Any]) -> None:
@@ -128,6 +141,8 @@ class _State:
             return  # compiled code raises it, too: then the search has ended here
         try:
             found = bool(compiled())
+        except MemoryError:
+            raise
         except Exception:
             found = not expected
         if found != expected:
@@ -136,6 +151,6 @@ class _State:
     def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> np.ndarray:
         """Which of the properties fail, as bits; the row before is this state."""
         failed, only = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        wanted, constants = np.ones(1, np.uint8), self.search.compiled.constants
+        wanted, constants = np.ones(1, np.uint8), self.compiled.constants
         check(rows, 1, wanted, constants, bits, failed, self.rows, only)
         return failed

@@ -172,7 +172,10 @@ class Builder:
             "Constants": self.model.spec.constants,
             "state_at": self.compiler.state_at,
             **_SHARED,
-            **{each: getattr(records, each) for each in ("as_number", "copy_state", "read_only")},
+            **{
+                each: getattr(records, each)
+                for each in ("as_number", "copy_state", "equal", "get_item", "read_only")
+            },
             "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number")},

@@ -182,11 +182,12 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 layout = layout.fields[each]
             count = "length" if layout.kind == "seq" else "size"
             items = f"before.{path}.items"
-            once = f"if at_{name} > 0 and {items}[at_{name}] == {items}[at_{name} - 1]: continue"
+            this, last = (f"get_item({items}, at_{name}{less})" for less in ("", " - 1"))
+            once = f"if at_{name} > 0 and equal({this}, {last}): continue"
             return [
                 f"for at_{name} in range(before.{path}.{count}):",
                 *([once] if layout.kind == "bag" else []),
-                f"{name}_ = read_only({items}[at_{name}])",
+                f"{name}_ = read_only({this})",
             ]
     raise TypeError(f"{domain!r} is not a domain")
 

@@ -18,7 +18,7 @@ from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import bags, integers, records, slots
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.language import arithmetic, node_sets
+from protocol_lab.language import arithmetic, loop_bound, node_sets
 from protocol_lab.language.dependencies import (
     fields_read,
     is_plain,
@@ -45,7 +45,7 @@ _OWN = {
 """The functions that rewritten code calls by their names."""
 
 _COMPILED_WITH = (
-    *(arithmetic, bags, effects, inner_functions, integers, loops, named_values),
+    *(arithmetic, bags, effects, inner_functions, integers, loop_bound, loops, named_values),
     *(node_sets, code_generation, records, rewriting, slots),
 )
 

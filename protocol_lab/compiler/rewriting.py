@@ -6,6 +6,7 @@
     a + b              becomes   checked_add(a, b)             checked; see `arithmetic`
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
+    while test: ...    counts its turns, as a loop over a range does; see `loop_bound`
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 from protocol_lab.errors import LabError
 from protocol_lab.language.arithmetic import as_call
 from protocol_lab.language.dependencies import is_plain
+from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.named_values import Texts
@@ -99,6 +101,7 @@ class _Rewriter(ast.NodeTransformer):
         self.names, self.local_names = names, local_names
         self.left_out, self.constructor, self.texts = left_out, constructor, texts
         self.extra: list[ast.FunctionDef] = []
+        self.loops = 0
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -109,8 +112,8 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        present = self.visit(_copied(node.target, ast.Load()))
         self.generic_visit(node)
-        present = _copied(node.target, ast.Load())
         changed = self._operation(ast.BinOp(present, node.op, node.value))
         if isinstance(node.target, ast.Name):
             return ast.copy_location(ast.Assign([node.target], changed), node)
@@ -208,6 +211,26 @@ class _Rewriter(ast.NodeTransformer):
             return self.visit(node.orelse)
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return self._counted(node)
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return self._counted(node)
+
+    def _counted(self, loop: ast.While | ast.For) -> list[ast.stmt]:
+        """The loop, raising Fault after too many turns, with what has to stand before it."""
+        if isinstance(loop, ast.For) and not is_range(loop.iter):
+            return [loop]
+        self.loops += 1
+        start, loop = counting(loop, self.loops)
+        if isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and loop.test.value:
+            # Numba fails on a loop that nothing leaves, so this one is given a way out.
+            test = ast.parse(f"{start.targets[0].id} >= 0", mode="eval").body
+            loop.test, loop.orelse = test, ast.parse("raise Fault").body
+        return [start, loop]
 
     def _visited(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         return self.visit(ast.Module(statements, [])).body
@@ -313,7 +336,7 @@ class _Rewriter(ast.NodeTransformer):
         for generator in reversed(node.generators):
             for condition in reversed(generator.ifs):
                 body = [ast.If(condition, body, [])]
-            body = [ast.For(generator.target, generator.iter, body, [])]
+            body = self._counted(ast.For(generator.target, generator.iter, body, []))
         text = textwrap.indent(f"{start}\n{end}", "    ")
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body

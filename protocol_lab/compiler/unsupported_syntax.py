@@ -50,7 +50,6 @@ _REFUSED_CALLS = {
 
 def refuse(function: Callable, tree: ast.FunctionDef) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
-    _refuse_loops_without_end(function, tree)
     for node in ast.walk(tree):
         told = _REFUSED.get(type(getattr(node, "op", node)))
         match node:
@@ -73,21 +72,6 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 " whole number of 64 bits."
             )
     _refuse_calls_through_modules(function, tree)
-
-
-def _refuse_loops_without_end(function: Callable, tree: ast.FunctionDef) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While) and _never_ends(node):
-            raise LabError(
-                f"{function.__qualname__} never leaves its loop (line {node.lineno}): end it with a"
-                " return or a break."
-            )
-
-
-def _never_ends(loop: ast.While) -> bool:
-    """Is it a `while True` that nothing leaves?"""
-    forever = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
-    return forever and not any(isinstance(each, ast.Return | ast.Break) for each in ast.walk(loop))
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:

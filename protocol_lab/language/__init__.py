@@ -6,5 +6,6 @@ source_code   the source and syntax tree of a plain function
 dependencies  the functions that a function reaches, and a hash of their sources
 hashing       a short hash of texts
 arithmetic    checked 64-bit arithmetic, the same in plain Python as in compiled code
+loop_bound    bounds loops, so that none runs for ever
 evaluation    calls a plain function with checked arithmetic; errors name their place
 """

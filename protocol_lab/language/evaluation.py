@@ -1,8 +1,9 @@
 """Calls plain functions of a spec, with checked arithmetic and errors that name their place.
 
 `evaluated` runs a function on Python's own integers, but as compiled code would: each operator is
-replaced by its checked function of `arithmetic`, in the function and in all that it calls. What
-goes wrong is raised as a Fault or a SpecError that names the function, the file and the line.
+replaced by its checked function of `arithmetic`, and every loop is bounded (see `loop_bound`), in
+the function and in all that it calls. What goes wrong is raised as a Fault or a SpecError that
+names the function, the file and the line.
 """
 
 import ast
@@ -18,6 +19,7 @@ from typing import Any
 from protocol_lab.errors import Fault, LabError, SpecError
 from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add
+from protocol_lab.language.loop_bound import checked_range, checked_turn, counting, is_range
 from protocol_lab.language.source_code import parse, without_annotations
 
 _KIT = Path(__file__).parent.parent
@@ -149,7 +151,12 @@ _made: dict[Any, Any] = {
 }
 """What stands for a function, once it was asked for."""
 
-_PUT_IN = {**OPERATIONS, "as_checked": as_checked}
+_PUT_IN = {
+    **OPERATIONS,
+    "as_checked": as_checked,
+    "checked_range": checked_range,
+    "checked_turn": checked_turn,
+}
 """The names that rewritten functions read in addition to their own."""
 
 
@@ -174,11 +181,12 @@ def _rewritten(function: FunctionType) -> FunctionType:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replaces operators by their checked functions, and called functions by checked ones."""
+    """Replaces operators and called functions with checked ones, and bounds loops."""
 
     def __init__(self, function: FunctionType):
         self.known = function.__globals__
         self.has_changed = False
+        self.loops = 0
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -201,6 +209,26 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and self._may_be_plain(node.func.id):
             call = ast.Call(ast.Name("as_checked", ast.Load()), [node.func], [])
             node.func = ast.fix_missing_locations(ast.copy_location(call, node.func))
+            self.has_changed = True
+        return node
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        self.generic_visit(node)
+        self.has_changed = True
+        self.loops += 1
+        return counting(node, self.loops)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._bounded(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        return self._bounded(node)
+
+    def _bounded(self, node: ast.For | ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        if is_range(node.iter):
+            name = ast.copy_location(ast.Name("checked_range", ast.Load()), node.iter.func)
+            node.iter.func = name
             self.has_changed = True
         return node
 

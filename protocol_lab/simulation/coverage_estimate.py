@@ -14,18 +14,21 @@ states can be met by such walks. Assumed is that walks are drawn alike and indep
 other, not that states are equally likely: where they are not, the truth is more, often much more.
 Of states that need longer walks it says nothing. It is a lower bound with an error, and no verdict.
 
-To bound the memory, only states whose fingerprint ends in `level` zero bits are counted once there
-are too many, and everything is multiplied by 2**level.
+To bound the memory, only states whose fingerprint begins with `level` zero bits are counted once
+there are too many, and everything is multiplied by 2**level.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from protocol_lab.compiler.fingerprint import slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 
 KEPT = 1 << 17
 """States that are counted one by one; beyond it every second one is, and so on."""
+
+_ALL_BITS = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,9 @@ def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @kernel()
-def slot_of(keys, key, level) -> int:
-    """Where a fingerprint stands in the hash table, or would; its sampled bits tell nothing."""
-    mask = np.int64(keys.shape[0] - 1)
-    slot = np.int64(key >> np.uint64(level)) & mask
-    while keys[slot] != np.uint64(0) and keys[slot] != key:
-        slot = (slot + 1) & mask
-    return slot
+def is_counted(key, level) -> bool:
+    """Does a fingerprint begin with so many zero bits?"""
+    return key & ~(_ALL_BITS >> np.uint64(level)) == np.uint64(0)
 
 
 @kernel()
@@ -121,15 +120,14 @@ def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[
     last: the latest walk that met a state, so that a walk counts once, also if it is added again.
     Returns (the walk to go on with, states stored).
     """
-    sample = (np.uint64(1) << np.uint64(level)) - np.uint64(1)
     for walk in range(begin, visits.shape[0]):
         for k in range(visits.shape[1]):
             key = visits[walk, k]
-            if key == np.uint64(0) or key & sample != np.uint64(0):
+            if key == np.uint64(0) or not is_counted(key, level):
                 continue
             if stored > kept:
                 return walk, stored
-            slot = slot_of(keys, key, level)
+            slot = slot_of(keys, key)
             if keys[slot] == np.uint64(0):
                 keys[slot] = key
                 stored += 1
@@ -142,10 +140,10 @@ def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[
 @kernel()
 def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
     """Keep what is counted at this level; returns how many states that are."""
-    sample, stored = (np.uint64(1) << np.uint64(level)) - np.uint64(1), 0
+    stored = 0
     for k in range(keys.shape[0]):
-        if keys[k] != np.uint64(0) and keys[k] & sample == np.uint64(0):
-            slot = slot_of(new_keys, keys[k], level)
+        if keys[k] != np.uint64(0) and is_counted(keys[k], level):
+            slot = slot_of(new_keys, keys[k])
             new_keys[slot], new_last[slot], new_count[slot] = keys[k], last[k], count[k]
             stored += 1
     return stored

@@ -61,6 +61,7 @@ class Batch:
 
     visits: the fingerprints of the states, a row for each walk, 0 after its end. at_depth[k]: the
     walks that took k steps or more. taken: steps by action. ends: walks by the reason in ENDS.
+    sample: one of the states after 0, 1, ... steps.
     """
 
     first: int
@@ -71,6 +72,7 @@ class Batch:
     ends: np.ndarray = field(default_factory=lambda: np.zeros(len(ENDS), np.int64))
     violating: Violating | None = None
     cut_at: bytes | None = None
+    sample: list[bytes] = field(default_factory=list)
 
 
 class Walks:
@@ -150,6 +152,7 @@ class _BatchOfWalks:
         failed, failed_steps = np.zeros(count, np.int64), np.zeros(count, np.int64)
         outside = np.zeros(count, np.int64)
         result.at_depth[depth] += count
+        result.sample += [row.tobytes() for row in self.rows[:1]]
         result.visits[self.numbers - result.first, depth] = fingerprints(self.rows)
         faulty: set[int] = set()
         if bits := compiled.invariants | compiled.constraints:

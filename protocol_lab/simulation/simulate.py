@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.chunks import cores
+from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import SearchRequest, add_trace, explain
@@ -53,12 +54,14 @@ class Simulation(Result):
 
     walks, steps: how many were taken. `per_depth` counts the visits after 0, 1, ... steps, the same
     state as often as it was met, and `per_action` the steps. found_in: the steps of the walk that
-    met the violation, before it was shortened to `trace`. ends: walks by why they ended. estimate:
-    how much of the space was seen.
+    met the violation, before it was shortened to `trace`. why_not_shortened: why `trace` is that
+    whole walk, where it is. ends: walks by why they ended. estimate: how much of the space was
+    seen.
     """
 
     walks: int = 0
     found_in: int | None = None
+    why_not_shortened: str | None = None
     seed: int = 0
     bias: str = BIASES[0]
     ends: dict[str, int] = field(default_factory=dict)
@@ -105,6 +108,7 @@ class Simulation(Result):
             "trace": None if self.trace is None else [step.to_json() for step in self.trace],
             "trace_states": None if self.trace is None else len(self.trace) + 1,
             "found_in": self.found_in,
+            "why_not_shortened": self.why_not_shortened,
             "per_action": self.per_action,
             "per_depth": self.per_depth,
             "never_taken": self.never_taken,
@@ -124,10 +128,10 @@ class Simulation(Result):
             lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")
             if self.violation_reason:
                 lines.append(f"  {self.violation_reason}")
-            lines.append(
-                f"  found by a random walk of {self.found_in} steps, and shortened by leaving out"
-                " what can be spared; there may be a shorter way"
-            )
+            how = "shortened by leaving out what can be spared; there may be a shorter way"
+            if self.why_not_shortened:
+                how = f"not shortened: {self.why_not_shortened}"
+            lines.append(f"  found by a random walk of {self.found_in} steps, and {how}")
         else:
             lines.append(f"? undecided: {shown} not violated so far; {self.undecided_reason}")
         rate = self.steps / self.seconds if self.seconds else 0
@@ -205,7 +209,10 @@ def simulate(
         with deferred_interrupts() as interrupted:
             run = _Run(taken, result, wanted, seconds, bar)
             violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
+            is_interrupted = interrupted()
     result.seconds = time.perf_counter() - began - result.compile_seconds
+    if not is_interrupted:
+        compare(taken.compiled, request, run.some_states)
     if violating is not None:
         _tell(result, request, taken, violating, shorten)
     return result
@@ -229,6 +236,7 @@ class _Run:
         self.at_depth = np.zeros(walks.steps + 1, np.int64)
         self.ends = np.zeros(len(ENDS), np.int64)
         self.cut_at: bytes | None = None
+        self.sample: list[bytes] = []
         self.over = False
 
     def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
@@ -256,6 +264,10 @@ class _Run:
         self._fill(why)
         return violating
 
+    def some_states(self, wanted: int) -> list[bytes]:
+        """So many of the states that the first walks met, or all that are kept."""
+        return [self.sample[at] for at in evenly(len(self.sample), wanted)]
+
     def _batch(self, number: int) -> Batch:
         first = number * self.walks.size
         return self.walks.batch(number, min(self.walks.size, self.wanted - first), self._is_over)
@@ -277,6 +289,7 @@ class _Run:
         self.at_depth += batch.at_depth
         self.ends += batch.ends
         self.cut_at = self.cut_at or batch.cut_at
+        self.sample = self.sample or batch.sample
         result.walks += batch.count
         names = [each.name for each in self.walks.model.spec.actions]
         result.per_action = {
@@ -305,19 +318,43 @@ def _tell(
     result: Simulation, request: SearchRequest, walks: Walks, violating: Violating, shorten: bool
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""
-    model = result.model
     start = walks.starts[violating.start]
-    rows = [start.row]
-    for drawn in violating.drawn:
-        taken = list(_up_to(successors(model, rows[-1]), drawn))
-        if len(taken) <= drawn:
+    result.undecided_reason = None
+    try:
+        rows = _replayed(result.model, start.row, violating.drawn)
+        result.violated, result.found_in = violating.name, len(rows) - 1
+        rows = _shortened(result, request, rows, shorten)
+        add_trace(result, rows, request, start_text(result.model, start))
+    except MemoryError:
+        result.violated = result.trace = None
+        result.undecided_reason = OUT_OF_MEMORY
+
+
+def _replayed(model: Model, start: bytes, drawn: list[int]) -> list[bytes]:
+    """The states of a walk that took these of its possible steps."""
+    rows = [start]
+    for at in drawn:
+        taken = list(_up_to(successors(model, rows[-1]), at))
+        if len(taken) <= at:
             raise defect(model, "the actions", rows[-1])
         rows.append(taken[-1].row)
-    result.violated, result.found_in = violating.name, len(rows) - 1
-    result.undecided_reason = None
-    if shorten:
-        rows = shrink(model, request, rows, violating.name)
-    add_trace(result, rows, request, start_text(model, start))
+    return rows
+
+
+def _shortened(
+    result: Simulation, request: SearchRequest, rows: list[bytes], shorten: bool
+) -> list[bytes]:
+    """The path without what can be spared; the path itself, and why, if that can't be found out."""
+    if not shorten:
+        result.why_not_shortened = "it was asked for as it is"
+        return rows
+    try:
+        return shrink(result.model, request, rows, result.violated)
+    except MemoryError:
+        result.why_not_shortened = "the system has no more memory for this process"
+    except KeyboardInterrupt:
+        result.why_not_shortened = "interrupted"
+    return rows
 
 
 def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.progress import states_to_come
 from protocol_lab.checker.request import GOAL, SearchRequest, add_trace, explain
 from protocol_lab.checker.result import Result
@@ -124,6 +125,8 @@ class SparkSearch:
             except KeyboardInterrupt:
                 result.undecided_reason = "interrupted"
             self._conclude()
+            if result.undecided_reason != "interrupted":
+                compare(self._tasks.compiled, self.request, self.folder.sample)
         result.activity = ""
         result.seconds = time.perf_counter() - self._began
         return result

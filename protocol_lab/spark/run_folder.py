@@ -20,11 +20,13 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from protocol_lab.checker.cross_check import evenly
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.level_files import (
     Block,
@@ -196,6 +198,11 @@ class RunFolder:
         """The states of a complete level, a few blobs at a time."""
         for piece in self.pieces(depth):
             yield from read_piece(piece, self.state_bytes)
+
+    def sample(self, wanted: int) -> list[bytes]:
+        """A state of each of so many complete levels, or of all if they are fewer."""
+        depths = [1 + at for at in evenly(len(self.records), wanted)]
+        return [block.rows[0].tobytes() for each in depths for block in islice(self.read(each), 1)]
 
     def find(self, depth: int, fingerprint: int) -> tuple[bytes, int]:
         """The stored state of this depth and fingerprint, and its parent's fingerprint."""

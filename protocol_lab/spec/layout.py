@@ -222,9 +222,10 @@ class Struct:
 
 @dataclass(frozen=True)
 class IntegerLayout:
-    """A number in `width` bytes; low and high are what may be stored.
+    """A number of a type of numpy's; low and high are what may be stored.
 
     `nodes`, for a node or a set of nodes, is the constant that counts them: it tells which nodes.
+    `room` is how many of them the layout has room for.
     """
 
     code: str
@@ -232,6 +233,7 @@ class IntegerLayout:
     constant: str = ""
     names: tuple[str, ...] = ()
     nodes: str = ""
+    room: int | None = None
 
     @property
     def dtype(self) -> np.dtype:
@@ -243,11 +245,20 @@ class IntegerLayout:
 
     @property
     def low(self) -> int:
-        return 0 if self.choices else int(np.iinfo(self.code).min)
+        return 0 if self.is_narrow else int(np.iinfo(self.code).min)
 
     @property
     def high(self) -> int:
-        return len(self.choices) - 1 if self.choices else int(np.iinfo(self.code).max)
+        if self.choices:
+            return len(self.choices) - 1
+        if self.room is not None:
+            return self.room if self.kind == "node" else (2 << self.room) - 1
+        return int(np.iinfo(self.code).max)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Are fewer numbers stored than its bytes have room for, those from 0 up to `high`?"""
+        return bool(self.choices) or self.room is not None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -319,7 +330,8 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
         case Boolean():
             return IntegerLayout("uint8", kind="bool")
         case Node(count):
-            return IntegerLayout("int8", kind="node", nodes=count)
+            room = evaluate_size(count, sizes)
+            return IntegerLayout("int8", kind="node", nodes=count, room=room)
         case Named(names):
             return IntegerLayout("int8", kind="named", names=names)
         case NodeSet(of):
@@ -327,7 +339,7 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             if highest_bit > 31:
                 raise LabError(f"A set holds up to 31 nodes; {of.count} is {highest_bit}.")
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
-            return IntegerLayout(code, kind="nodes", nodes=of.count)
+            return IntegerLayout(code, kind="nodes", nodes=of.count, room=highest_bit)
         case Array(item, size):
             return ArrayLayout(_resolve(item, sizes), max(1, evaluate_size(size, sizes)))
         case Per(node, item):

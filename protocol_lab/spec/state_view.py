@@ -323,12 +323,24 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
         if layout.choices:
             known = ", ".join(f"{each} ({k})" for k, each in enumerate(layout.choices))
             raise Fault(f"{path} would be {number}, which is none of {known}")
+        if layout.room is not None:
+            raise Fault(_no_node(layout, number, path))
         bound = f"set or lower {layout.constant}" if layout.constant else "declare it wider"
         raise CapacityExceeded(
             f"{path} would be {number}, and its {layout.code} holds {layout.low} to"
             f" {layout.high}: {bound}"
         )
     _CODECS[layout.code].pack_into(data, at, number)
+
+
+def _no_node(layout: IntegerLayout, number: int, path: str) -> str:
+    """Why a number is no node, or no set of nodes."""
+    if layout.kind == "node":
+        return f"{path} would be {number}, which is none of the nodes that {layout.nodes} counts"
+    if number < 0:
+        return f"{path} would be {number}, which is no set of nodes"
+    beyond = number.bit_length() - 1
+    return f"{path} would hold {beyond}, which is none of the nodes that {layout.nodes} counts"
 
 
 def encode(layout: Any, value: Any, path: str = "this") -> bytes:

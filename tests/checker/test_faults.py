@@ -248,6 +248,22 @@ def test_a_fault_is_undecided_alike_wherever_it_is(place):
     assert native.undecided_reason.endswith(f"test_faults.py line {line}")
 
 
+def test_what_a_state_meets_before_it_fails_does_not_count():
+    spec = counting("nowhere", None)
+
+    @spec.sometimes
+    def late(s: State, c: Nothing):
+        return HOLDS if s.n == LATE else "not late"
+
+    @spec.sometimes
+    def far(s: State, c: Nothing):
+        return HOLDS if slot_past_the_end(s) == 1000 else "not far"
+
+    native, plain = (explore(spec.bind(), engine=each, progress=False) for each in ENGINES)
+    assert outcome(native) == outcome(plain)
+    assert native.never_reached == ["late", "far"]
+
+
 @pytest.mark.parametrize("place", ["action", "init", "invariant", "step invariant"])
 def test_a_fault_is_told_alike_on_spark(place):
     model = counting(place, slot_past_the_end).bind()

@@ -1,8 +1,10 @@
 """Simulation: seeded walks that are walks of the protocol, short ways, honest estimates."""
 
 import json
+import tempfile
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -25,8 +27,10 @@ from protocol_lab import (
     size,
 )
 from protocol_lab.catalog import load
+from protocol_lab.checker import cross_check
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
+from protocol_lab.errors import KitDefect
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import evaluate, successors
@@ -246,6 +250,15 @@ def test_a_time_limit_and_an_interruption_end_it():
     assert 0 < stopped.walks < 10**6
 
 
+@pytest.mark.parametrize("walks", [1, 500])
+def test_a_sample_of_what_walks_meet_is_compared(monkeypatch, tmp_path, walks):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cross_check, "_passed", set())
+    monkeypatch.setattr(cross_check, "successors", lambda *state: islice(successors(*state), 1))
+    with pytest.raises(KitDefect, match=r"disagree on .* of toy\.lottery"):
+        simulate(lottery.bind(), invariants=[], walks=walks, progress=False)
+
+
 # --- Shortened ways ----------------------------------------------------------------------------
 
 
@@ -289,6 +302,31 @@ def test_a_way_with_a_sequence_as_a_parameter_is_shortened():
     spec = replace(shelves, invariants=[never_again])
     found = simulate(spec.bind(), walks=3, progress=False)
     assert [step.action for step in found.trace] == ["rearrange"]
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [(MemoryError, "the system has no more memory"), (KeyboardInterrupt, "interrupted")],
+)
+def test_a_violation_is_told_also_if_its_walk_can_not_be_shortened(monkeypatch, error, why):
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(simulating, "shrink", refuse)
+    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, progress=False)
+    assert found.verdict == "violated"
+    assert len(found.trace) == found.found_in
+    assert f"a random walk of {found.found_in} steps, and not shortened: {why}" in str(found)
+
+
+def test_a_violation_that_memory_does_not_suffice_to_repeat_is_undecided(monkeypatch):
+    def no_memory(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(simulating, "add_trace", no_memory)
+    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, progress=False)
+    assert (found.verdict, found.undecided_reason) == ("undecided", simulating.OUT_OF_MEMORY)
+    assert "undecided" in str(found)
 
 
 def test_a_walk_can_break_a_step_invariant():

@@ -3,14 +3,18 @@
 import itertools
 import json
 import shutil
+import tempfile
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from protocol_lab.checker import cross_check
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
-from protocol_lab.errors import LabError
+from protocol_lab.errors import KitDefect, LabError
+from protocol_lab.semantics.transitions import successors
 from protocol_lab.spark.executor.visited_runs import Seen, mapped
 from protocol_lab.spark.run_folder import _write_json
 from protocol_lab.spec.spec import Model
@@ -58,6 +62,28 @@ def other(tmp_path_factory) -> Path:
 
 def test_a_search_goes_on_as_if_nothing_had_happened(begun, expected):
     assert after(begun, lambda folder: None) == expected
+
+
+def test_a_sample_of_the_states_is_compared(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cross_check, "_passed", set())
+    monkeypatch.setattr(cross_check, "successors", lambda *state: islice(successors(*state), 1))
+    with pytest.raises(KitDefect, match=r"disagree on .* of toy\.letters"):
+        search(tmp_path / "run")
+
+
+def test_one_state_a_level_is_sampled_from_the_first_to_the_last(tmp_path):
+    asked = SearchRequest(*model().choose(None))
+    options = {"driver_below": 10**9, "partitions": 2}
+    done = spark_search(model(), asked, "no session", tmp_path / "run", **options)
+    depth = done.run().depth
+    levels = [
+        [row.tobytes() for block in done.folder.read(k + 1) for row in block.rows]
+        for k in range(depth)
+    ]
+    sample = done.folder.sample(99)
+    assert all(row in level for row, level in zip(sample, levels, strict=True))
+    assert done.folder.sample(1) == sample[:1]
 
 
 @pytest.mark.parametrize("number", range(40))

@@ -13,6 +13,7 @@ import pytest
 from protocol_lab import LabError
 from protocol_lab import explore as explore_module
 from protocol_lab.explore import explore
+from protocol_lab.language import loop_bound
 from protocol_lab.spec.layout import named_values
 from protocol_lab.spec.state_view import view
 from tests.spec_checks import ENGINES, agree
@@ -34,10 +35,15 @@ class Note(Struct):
     text: Int8
     mode: Mode
 
+class Letter(Struct):
+    to: Server
+
 class State(Struct):
     n: Int8
     found: Int8
     leader: Server
+    quorum: NodeSet(Server)
+    letters: Seq(Letter, 2)
     mode: Mode
     modes: Per(Server, Mode)
     votes: Per(Server, Int8)
@@ -45,6 +51,7 @@ class State(Struct):
     log: Seq(Note, 4)
     notes: Bag(Note, 4)
     numbers: Bag(Int8, 4)
+    called: Bag(Server, 4)
     places: Array(Int8, 3)
 
 spec = Spec("trap", State, Constants)
@@ -55,6 +62,8 @@ def start(s, c):
         append(s.log, Note(text=text + 1))
         add(s.notes, Note(text=5 - text))
         add(s.numbers, 7 - text)
+    for server in (2, 1, 2):
+        add(s.called, server)
     return TAKEN
 """
 
@@ -108,6 +117,7 @@ def found(model) -> int:
 NO_SLOT = {
     "s.found = s.votes[s.leader]": "state.votes has no slot for NONE; guard against it",
     "s.votes[s.leader] += 1": "state.votes has no slot for NONE; guard against it",
+    "s.votes[s.n << 40] += 1": "state.votes has no slot 1099511627776",
     "s.votes[s.leader] = 1": "state.votes has no slot for NONE; guard against it",
     "votes = s.votes\ns.found = votes[0]": "state.votes has no slot for NONE",
     "s.heard[1][s.leader] = True": "state.heard[1] has no slot for NONE",
@@ -131,6 +141,7 @@ def test_a_slot_that_is_not_in_use_is_neither_read_nor_written(declare, monkeypa
 
 
 MODES = "which is none of idle (0), busy (1), gone (2)"
+NODES = "which is none of the nodes that servers counts"
 NO_VALUE = {
     "s.mode = s.n + 2": f"state.mode would be 3, {MODES}",
     "s.mode = s.n - 2": f"state.mode would be -1, {MODES}",
@@ -138,6 +149,11 @@ NO_VALUE = {
     "s.log.items[0].mode = s.n + 2": f"state.log.items[0].mode would be 3, {MODES}",
     "append(s.log, Note(text=1, mode=s.n + 2))": f"mode would be 3, {MODES}",
     "s.heard[1][2] = s.n + 1": "state.heard[1][2] would be 2, which is none of False (0), True (1)",
+    "s.leader = s.n + 2": f"state.leader would be 3, {NODES}",
+    "s.leader = s.n - 2": f"state.leader would be -1, {NODES}",
+    "append(s.letters, Letter(to=c.servers + s.n))": f"to would be 3, {NODES}",
+    "s.quorum = with_node(s.quorum, s.n + 2)": f"state.quorum would hold 3, {NODES}",
+    "s.quorum = s.quorum - s.n": "state.quorum would be -1, which is no set of nodes",
 }
 
 
@@ -186,9 +202,47 @@ def test_a_message_that_is_a_parameter_is_not_changed(declare, monkeypatch, path
     assert "only actions change a state" in sentence or "in order" in sentence
 
 
-def test_a_loop_without_an_end_is_refused(declare, monkeypatch):
-    model = declare("while True:\n    s.found += 0")
-    assert "never leaves its loop" in told(model, "native", monkeypatch)
+ENDLESS = [
+    "while True:\n    s.found += 0",
+    "k = 3\nwhile k > 0:\n    k = 3 - k + k",
+    "for k in range(1 << 40):\n    s.found = 1",
+    "s.found = sum(1 for k in range(s.n << 40))",
+    "s.found = lasting(s.n)",
+]
+
+LASTING = """
+def lasting(n):
+    while n > 0:
+        n = 2 - n
+    return n
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", ENDLESS)
+def test_a_loop_without_an_end_is_told(declare, monkeypatch, body, engine):
+    monkeypatch.setattr(loop_bound, "MOST_TURNS", 1000)
+    model = declare(body, before=LASTING)
+    words = "a loop does not end within 1,000 turns, at act, line "
+    assert words in told(model, engine, monkeypatch)
+
+
+def test_a_long_loop_may_be_left_early(declare):
+    body = "for k in range(1 << 40):\n    if k == 7:\n        break\n    s.found = k + 1"
+    assert found(declare(body)) == 7
+
+
+def test_turns_are_counted_each_time_that_a_loop_is_entered(declare, monkeypatch):
+    monkeypatch.setattr(loop_bound, "MOST_TURNS", 10)
+    body = "for j in range(10):\n    k = 0\n    while k < 10:\n        k += 1\ns.found = k"
+    assert found(declare(body)) == 10
+
+
+def test_equal_nodes_of_a_bag_are_one_choice(declare):
+    model = declare("s.found = server", more=", server: Member('called')")
+    result = agree(model, progress=False)
+    founds = [view(model.layout, row.tobytes()).found for row in result.states]
+    assert (result.per_action["act"], founds) == (2, [0, 1, 2])
 
 
 def test_an_item_of_a_sequence_can_be_changed(declare):
@@ -285,6 +339,7 @@ SAME = {
     's.found = why(s) == "it is idle"': 1,
     'said = why(s)\ns.found = said in ("it is idle", "")': 1,
     "s.found = same_note(s)": 0,
+    "s.modes[2] += 1\nfound = s.modes[2]\ns.modes[found] |= 2\ns.found = s.modes[1]": 2,
     "s.found = 7 in s.numbers.items": 1,
     "s.found = 0 in s.numbers.items": 0,
     "s.found = Note(text=5) not in s.notes.items": 0,

@@ -16,6 +16,7 @@ from numba.extending import intrinsic, overload
 
 from protocol_lab.errors import Fault
 from protocol_lab.language import arithmetic, node_sets
+from protocol_lab.language.loop_bound import MOST_TURNS
 
 _INT64 = ir.IntType(64)
 
@@ -142,6 +143,18 @@ def _neg(typing_context, number):
     return types.int64(number), codegen
 
 
+@intrinsic
+def _turn(typing_context, turns):
+    """turns + 1, checked: see `loop_bound`."""
+
+    def codegen(context, builder, signature, args):
+        turns = context.cast(builder, args[0], signature.args[0], types.int64)
+        fault_if(context, builder, builder.icmp_signed(">=", turns, _INT64(MOST_TURNS)))
+        return builder.add(turns, _INT64(1), flags=("nsw", "nuw"))
+
+    return types.int64(turns), codegen
+
+
 @overload(arithmetic.checked_pow)
 def _pow(base, exponent):
     def power(base, exponent):
@@ -183,5 +196,6 @@ COMPILED_OPERATIONS = {
     "checked_mod": _operation(operator.mod, _build_remainder),
     "checked_lshift": _operation(operator.lshift, _build_shift_left),
     "checked_rshift": _operation(operator.rshift, _build_shift_right),
+    "checked_turn": _turn,
 }
-"""What the functions of `arithmetic` are in compiled code, by their names."""
+"""What the functions of `arithmetic` and `loop_bound` are in compiled code, by their names."""

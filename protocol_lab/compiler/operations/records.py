@@ -39,7 +39,7 @@ from protocol_lab.spec.state_view import ITEMS_IN_ORDER, why_not_assigned
 
 
 class KeptNumber(types.Integer):
-    """A number of fewer values than its bytes have room for, where it is kept: a Bool, a Named."""
+    """A number that takes fewer values than its bytes have room for: a Bool, a Named, a Node."""
 
     def __init__(self, layout: IntegerLayout):
         kept = from_dtype(layout.dtype)
@@ -143,7 +143,7 @@ def numba_type(layout: Any, frozen: bool = False) -> types.Type:
         counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
         per_node = bool(layout.per_node)
         return Slots(item, layout.count, per_node, layout.items_of, counter, frozen)
-    return KeptNumber(layout) if layout.choices else from_dtype(layout.dtype)
+    return KeptNumber(layout) if layout.is_narrow else from_dtype(layout.dtype)
 
 
 def make_state_at(record: types.Record):

@@ -10,7 +10,7 @@ from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 
 _STORE_BYTES = 32 << 20
-"""Candidates that a task collects before it hands them to their owners."""
+"""OutgoingCandidates that a task collects before it hands them to their owners."""
 
 _PARCEL_BYTES = 1 << 20
 """No parcel's rows are larger by much: Spark moves parcels whole."""
@@ -25,7 +25,7 @@ class Parcel(NamedTuple):
     actions: np.ndarray
 
 
-class Candidates:
+class OutgoingCandidates:
     """States that a task has generated, each kept once, with the smallest (parent's fingerprint,
     action number) that led there."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.executor.candidates import Candidates, Parcel
+from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
 from protocol_lab.spark.executor.deduplication import Unseen
 from protocol_lab.spark.executor.level_files import Block
 from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Finding, Report, sums
@@ -43,7 +43,7 @@ class Tasks:
         model = self.model = made.model
         self.asked = asked
         spec = model.spec
-        self._compiled = CompiledModel(
+        self.compiled = CompiledModel(
             model,
             [each for each in spec.invariants if each.name in asked.invariants],
             [each for each in spec.step_invariants if each.name in asked.step_invariants],
@@ -53,22 +53,22 @@ class Tasks:
         self._bit_of = [
             next(k for k, each in enumerate(declared) if each.name == name)
             for names, declared in (
-                (asked.invariants, self._compiled.properties),
+                (asked.invariants, self.compiled.properties),
                 (asked.step_invariants, spec.step_invariants),
             )
             for name in names
         ]
         self._state_numbers = range(len(asked.invariants))
         self._step_numbers = range(len(asked.invariants), len(self._bit_of))
-        self.compile_seconds = self._compiled.compile_seconds
+        self.compile_seconds = self.compiled.compile_seconds
         self._found = SuccessorBuffer(8 * _CHUNK, model.words, _CHUNK)
 
     def never_reached(self, reached: int) -> list[str]:
         """The sometimes properties that no state had, by name."""
         return [
             each.name
-            for k, each in enumerate(self._compiled.properties)
-            if self._compiled.sometimes & ~reached & 1 << k
+            for k, each in enumerate(self.compiled.properties)
+            if self.compiled.sometimes & ~reached & 1 << k
         ]
 
     def _make_more_room(self) -> None:
@@ -84,7 +84,7 @@ class Tasks:
         """
         report.per_action = [0] * len(self.model.spec.actions)
         report.violating = [0] * len(self._bit_of)
-        candidates = Candidates(self.model.words)
+        candidates = OutgoingCandidates(self.model.words)
         for block in blocks:
             begin = 0
             while begin < len(block) and not report.over:
@@ -93,17 +93,19 @@ class Tasks:
                     yield from self._parcels(candidates, owners, report)
         yield from self._parcels(candidates, owners, report)
 
-    def _parcels(self, candidates: Candidates, owners: int, report: Report) -> Iterator[Parcel]:
+    def _parcels(
+        self, candidates: OutgoingCandidates, owners: int, report: Report
+    ) -> Iterator[Parcel]:
         for parcel in candidates.parcels(owners):
             report.sent += len(parcel.rows)
             yield parcel
 
     def _expand_chunk(
-        self, block: Block, begin: int, candidates: "Candidates", report: Report
+        self, block: Block, begin: int, candidates: "OutgoingCandidates", report: Report
     ) -> int:
         end, found = min(begin + _CHUNK, len(block)), self._found
         try:
-            done, count = found.fill(self._compiled, block.rows, begin, end)
+            done, count = found.fill(self.compiled, block.rows, begin, end)
         except MemoryError:
             raise
         except Exception:  # whatever it is, the driver repeats the state and finds the words
@@ -136,7 +138,7 @@ class Tasks:
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Does each state satisfy the constraint? (uint8)"""
         inside = np.ones(len(rows), np.uint8)
-        compiled = self._compiled
+        compiled = self.compiled
         for check, bits in (
             (compiled.check, compiled.constraints),
             (compiled.check_constraint, 1),
@@ -162,7 +164,7 @@ class Tasks:
         could = check_some(
             len(rows),
             lambda count: check(
-                rows, count, wanted, self._compiled.constants, bits, failed, before, parent_of
+                rows, count, wanted, self.compiled.constants, bits, failed, before, parent_of
             ),
         )
         if could < len(rows):
@@ -174,24 +176,22 @@ class Tasks:
         bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
         if not bits or not wanted.any():
             return np.zeros(len(rows), np.int64)
-        return self._run(self._compiled.check, rows, wanted.astype(np.uint8), bits)
+        return self._run(self.compiled.check, rows, wanted.astype(np.uint8), bits)
 
     def _at_goal(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """Where these states, if wanted, are what the search looks for (bool)."""
-        if self._compiled.check_goal is None:
+        if self.compiled.check_goal is None:
             return np.zeros(len(rows), bool)
-        return wanted & (
-            self._run(self._compiled.check_goal, rows, wanted.astype(np.uint8), 1) == 0
-        )
+        return wanted & (self._run(self.compiled.check_goal, rows, wanted.astype(np.uint8), 1) == 0)
 
     def _failed_steps(
         self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
     ) -> np.ndarray:
-        if self._compiled.check_steps is None:
+        if self.compiled.check_steps is None:
             return np.zeros(len(rows), np.int64)
         bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
         return self._run(
-            self._compiled.check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
+            self.compiled.check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
         )
 
     def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
@@ -238,7 +238,7 @@ class Tasks:
             report.over = rows[fault.at].tobytes().hex()
             return
         self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
-        candidates = Candidates(self.model.words)
+        candidates = OutgoingCandidates(self.model.words)
         candidates.add(rows, len(rows), inside, parents, actions)
         yield from self._parcels(candidates, owners, report)
 
@@ -270,13 +270,13 @@ class Tasks:
         report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
         every = np.ones(len(new), bool)
         try:
-            failed = self._failed(new.rows, every, self._compiled.sometimes)
+            failed = self._failed(new.rows, every, self.compiled.sometimes)
             goal = self._at_goal(new.rows, every)
         except _CannotCheck as fault:
             report.over = new.rows[fault.at].tobytes().hex()
             return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
-        report.reached |= self._compiled.sometimes & ~lacking
+        report.reached |= self.compiled.sometimes & ~lacking
         self._count(failed, self._state_numbers, report)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 
@@ -294,7 +294,7 @@ class Tasks:
         begin = 0
         while begin < len(block):
             end, found = min(begin + _CHUNK, len(block)), self._found
-            done, count = found.fill(self._compiled, block.rows, begin, end)
+            done, count = found.fill(self.compiled, block.rows, begin, end)
             if done == begin:
                 self._make_more_room()
                 continue

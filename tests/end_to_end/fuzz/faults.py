@@ -5,7 +5,17 @@ A fault depends on a number of the state, so that most are met late or never.
 
 from random import Random
 
-from tests.end_to_end.fuzz.declarations import ByNode, Line, Name, Number, OneNode, Pile, Slots
+from tests.end_to_end.fuzz.declarations import (
+    ByNode,
+    Flag,
+    Line,
+    Mask,
+    Name,
+    Number,
+    OneNode,
+    Pile,
+    Slots,
+)
 from tests.end_to_end.fuzz.expressions import Expressions, NoWay, Scope
 
 
@@ -70,6 +80,7 @@ class Faults:
             lambda: self._too_large(scope),
             lambda: self._too_many(scope),
             lambda: self._too_many(scope),
+            lambda: self._meaningless(scope),
             lambda: f'if {self.number(scope)} == 77:\n    return "never"',
             lambda: f"v_{self.chance.randint(0, 99)} = {self.number(scope)}",
             lambda: f"assert {self._growing(scope)} < {self.chance.randint(1, 3)}",
@@ -91,6 +102,12 @@ class Faults:
                 f"{text} = {self._growing(scope)} * {width}",
             ]
         )
+
+    def _meaningless(self, scope: Scope) -> str:
+        """A number that, in some states, is no node, set of nodes, name or flag."""
+        kinds = (Name, Flag) if self.write.alike else (OneNode, Mask, Name, Flag)
+        text, _ = self.write.place(scope, *kinds, written=True)
+        return f"{text} = {self._growing(scope)} * {self.chance.choice([-1, 2, 5])}"
 
     def _too_many(self, scope: Scope) -> str:
         text, kind = self.write.place(scope, Line, Pile, written=True)

@@ -140,10 +140,17 @@ class Exact(int):
 class Whole:
     """The kind of a number: what it can hold, and how it is shown."""
 
-    def __init__(self, width: int, signed: bool = True, names: tuple = (), nodes: str = ""):
+    def __init__(
+        self,
+        width: int,
+        signed: bool = True,
+        names: tuple = (),
+        nodes: str = "",
+        high: int | None = None,
+    ):
         self.width, self.signed, self.names, self.nodes = width, signed, names, nodes
-        self.low = -(1 << 8 * width - 1) if signed else 0
-        self.high = (1 << 8 * width - signed) - 1
+        self.low = -(1 << 8 * width - 1) if signed and high is None else 0
+        self.high = (1 << 8 * width - signed) - 1 if high is None else high
         self.is_set = bool(nodes) and not signed
 
     def new(self) -> int:
@@ -180,8 +187,7 @@ class Truth(Whole):
     """The kind of a flag."""
 
     def __init__(self):
-        super().__init__(1, signed=False)
-        self.high = 1
+        super().__init__(1, signed=False, high=1)
 
     def read(self, value: int) -> bool:
         return bool(value)
@@ -342,11 +348,12 @@ def resolve(declared: Any, sizes: dict[str, int]) -> Any:
         case Boolean():
             return Truth()
         case Node(count):
-            return Whole(1, nodes=count)
+            return Whole(1, nodes=count, high=sizes[count])
         case Named(names):
-            return Whole(1, names=names)
+            return Whole(1, names=names, high=len(names) - 1)
         case NodeSet(Node(count)):
-            return Whole(next(w for w in (1, 2, 4) if sizes[count] < 8 * w), False, (), count)
+            most, width = sizes[count], next(w for w in (1, 2, 4) if sizes[count] < 8 * w)
+            return Whole(width, False, (), count, high=(2 << most) - 1)
         case Array(item, size):
             return Slots(resolve(item, sizes), max(1, _number(size, sizes)))
         case Per(Node(count), item):

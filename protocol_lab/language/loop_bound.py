@@ -1,0 +1,53 @@
+"""Bounds the loops in the functions of a spec, so that none runs for ever.
+
+Nothing can interrupt compiled code. A `while`, or a loop over a range, that does not end within
+MOST_TURNS is therefore a Fault, in plain Python as well as compiled: `compiler.operations.integers`
+has `checked_turn`. Other loops visit the items of a state, which are few.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from protocol_lab.errors import Fault
+
+MOST_TURNS = 1_000_000
+"""A loop may take so many turns each time that it is entered."""
+
+
+def checked_turn(turns: int) -> int:
+    """turns + 1; raises Fault if that is more than a loop may take."""
+    if turns >= MOST_TURNS:
+        raise Fault(f"a loop does not end within {MOST_TURNS:,} turns")
+    return turns + 1
+
+
+def checked_range(*bounds: int) -> Iterable[int]:
+    """range(*bounds); to take more of it than a loop may take turns raises Fault."""
+    numbers = range(*bounds)
+    return numbers if len(numbers) <= MOST_TURNS else _counted(numbers)
+
+
+def _counted(numbers: range) -> Iterator[int]:
+    turns = 0
+    for each in numbers:
+        turns = checked_turn(turns)
+        yield each
+
+
+def is_range(items: ast.expr) -> bool:
+    """Is what a loop goes over a range?"""
+    return (
+        isinstance(items, ast.Call)
+        and isinstance(items.func, ast.Name)
+        and (items.func.id == "range")
+    )
+
+
+def counting(loop: ast.While | ast.For, number: int) -> list[ast.stmt]:
+    """A loop that counts its turns, and what stands before it. number: of this loop's counter."""
+    turns = f"_turns_{number}"
+    start, count = ast.parse(f"{turns} = 0\n{turns} = checked_turn({turns})").body
+    for each in (*ast.walk(start), *ast.walk(count)):
+        ast.copy_location(each, loop)
+    loop.body.insert(0, count)
+    return [start, loop]
