@@ -30,6 +30,7 @@ CONSTANTS = {
     "min_cluster_size": 3,
     "max_cluster_size": 3,
     "hosts": 3,
+    "max_spawned_servers": 3,
     "max_epoch": 2,
     "value": 1,
     "max_values_per_epoch": 0,

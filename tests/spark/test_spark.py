@@ -51,6 +51,8 @@ from protocol_lab.spec.spec import Property
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
+from tests.end_to_end.fuzz.comparison import compare
+from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 from tests.spec_checks import bind, cases_of, sampled, spark_search
 from tests.toy_specs import letters, values_last
 
@@ -108,6 +110,15 @@ def test_counts_are_the_native_ones(session):
     assert result.activity == ""
     same(result, NativeSearch(model, request(model)).run())
     assert [level["where"] for level in result.levels[1:]] == ["spark"] * result.depth
+
+
+def test_a_random_spec_gives_the_same_answers(session, tmp_path):
+    """`python3 lab.py fuzz` compares many."""
+    which = (7, 5)  # of the seed and the number whose levels are large enough for Spark
+    text, name = generate(*which), spec_name(*which)
+    report = compare(text, name, family_name(*which), tmp_path, session)
+    assert report.differences == []
+    assert report.verdicts["on spark"] == 1
 
 
 @pytest.mark.slow
