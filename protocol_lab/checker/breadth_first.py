@@ -506,7 +506,9 @@ class NativeSearch:
             try:
                 unmet = self._judge(at, unmet)
             except (EvaluationError, SpecError) as error:
-                self.now.failed[at] = unmet  # what this state met before it failed does not count
+                # What this state met before it failed does not count; what it broke does.
+                self.now.failed[at] = unmet | self.now.failed[at] & self.compiled.invariants
+                self._first_event(at + 1, at)
                 return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
             event = self._first_event(at + 1, at)
             if event is not None:
