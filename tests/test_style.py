@@ -94,12 +94,6 @@ def _is_property(function: ast.FunctionDef) -> bool:
     return any(isinstance(each, ast.Name) for each in function.decorator_list)
 
 
-_FOR_ACTIONS = (
-    *("canonical_form", "containers", "fingerprint"),
-    *("loops", "node_sets", "records"),
-)
-
-
 def _is_for_actions(path: Path) -> bool:
     """What compiled code calls takes whatever types the compiler gives it."""
     return path.stem in (

@@ -1,10 +1,9 @@
-"""Repeats violations, and a sample of the states that hold, in plain Python.
+"""Compares compiled code with plain Python on a sample of the states that a search has found.
 
-A violation is always repeated uncompiled before it is shown (`request.add_trace`). Of the states
-that hold a sample is: some dozens, spread evenly over the search, whether it is exhaustive, random
-or on Spark. Their steps, in order, with
-actions and multiplicities, what the properties say of them, and what constraints and step
-invariants say of their steps must be the same. If they are not, this is a defect of the kit.
+The sample is some dozens of states, spread evenly over the search, whether it is exhaustive, random
+or on Spark. Their steps, in order, with actions and multiplicities, what the properties say of
+them, and what constraints and step invariants say of their steps must be the same. If they are not,
+this is a defect of the kit. (A violation is always repeated in plain Python: `request.add_trace`.)
 """
 
 from collections.abc import Callable

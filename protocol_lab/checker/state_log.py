@@ -37,7 +37,7 @@ _LINKS = 1 << 16
 """Links of a segment."""
 
 _PLACE_BITS = 22
-_MOST_SUCCESSORS = 1 << _PLACE_BITS
+_PLACES = 1 << _PLACE_BITS
 """A link is a state's place in its chunk, and in these bits which of its successors is meant."""
 
 
@@ -177,7 +177,7 @@ class StateLog:
         """(where a state was found from, which successor it is), or (-1, which initial state)."""
         source = self._sources[bisect_right(self._firsts, position) - 1]
         link = int(self._links[position // _LINKS][position % _LINKS])
-        place = link % _MOST_SUCCESSORS
+        place = link % _PLACES
         if source < 0:
             return -1, place - 1 - source
         return source + (link >> _PLACE_BITS), place

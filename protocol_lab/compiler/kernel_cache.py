@@ -49,8 +49,8 @@ def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callab
     """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
 
     signatures: what to compile (or load) at once; without any, whatever it is called with. stamp:
-    what the code depends on beside the function itself, by default the code in its file. So a
-    function's callees stand in the same file, or never change.
+    what the code depends on beside the function itself, by default the code in its file and in the
+    files of the compiled functions that it may call.
     """
 
     def decorate(function: Callable) -> Any:
@@ -71,7 +71,7 @@ class KernelCache(NullCache):
     def __init__(self, function: Callable, stamp: str | None, options: str):
         self._name = function.__qualname__
         if stamp is None:
-            stamp = _hash_of_file(inspect.getfile(function))
+            stamp = _hash_of_files(function)
         code = hashlib.sha256(function.__code__.co_code).hexdigest()
         self._depends_on = (stamp, code, options, numba.__version__, sys.version)
 
@@ -189,6 +189,22 @@ def sweep(folder: Path) -> None:
 @cache
 def _sweep_once(folder: Path) -> None:
     sweep(folder)
+
+
+def _hash_of_files(function: Callable) -> str:
+    """A hash of the function's file, of the files of compiled functions that are imported there,
+    and of those of theirs; and of the whole numbers among its global names."""
+    files, ahead = {inspect.getfile(function)}, [function]
+    numbers = []
+    while ahead:
+        known = ahead.pop().__globals__
+        numbers += sorted((name, value) for name, value in known.items() if type(value) is int)
+        for each in known.values():
+            plain = getattr(each, "py_func", getattr(each, "_defn", None))
+            if inspect.isfunction(plain) and inspect.getfile(plain) not in files:
+                files.add(inspect.getfile(plain))
+                ahead.append(plain)
+    return repr((sorted(map(_hash_of_file, files)), numbers))
 
 
 @cache

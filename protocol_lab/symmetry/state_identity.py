@@ -112,7 +112,7 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
     that became of it) of rows that were met before, since every second row was.
     """
     fields = ", ".join(f"constants[{k}]" for k in range(len(model.constants)))
-    lines = [f"# calls canonical.py {_VERSION}"]
+    lines = [f"# calls canonical_form.py {_VERSION}"]
     lines += naming_code(model.layout, slots_of(model)) if symmetry else []
     lines += [
         "def identify(rows, count, wanted, constants, alike, labels, edges, numbers, memo, prints"

@@ -14,8 +14,8 @@ A spec's package lists its challenges in `challenges.py`:
         ),
     ]
 
-Par is the length of a shortest trace. Nobody writes it down: the explorer finds it when it is asked
-for, once in a process. The score is computed from the walk alone: 10 points at par, one less for
+Par is the length of a shortest trace, which the explorer finds when it is asked for, once in a
+process; a test pins it. The score is computed from the walk alone: 10 points at par, one less for
 each further step and for each hint, and never less than 1. Going back costs nothing, since only the
 steps on the way to the goal count, and the best of several branches: trying things out is what a
 challenge is for.

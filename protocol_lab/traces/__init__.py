@@ -4,7 +4,7 @@ walk          a walk through a model: steps, undo, redo, branches
 scenarios     scenario files: steps, captions, and claims about them
 events        what happened in a step, as messages and notes for a sequence diagram
 links         a walk as a short string for a link
-text_exports  a walk as Python, JSON, Mermaid, sequencediagram.org text or a TLC trace
+text_exports  a walk as Python, JSON, Mermaid or sequencediagram.org text
 junit_report  the outcome of a search as JUnit XML
 readers       reads whatever a learner pastes: a link, JSON, a scenario, TLC's output
 tlc_output    parses what TLC prints about an error

@@ -1,9 +1,11 @@
 """The kernel cache: whatever happens to its files costs a compilation, and nothing else."""
 
+import importlib
 import os
 import pickle
 import resource
 import stat
+import sys
 import time
 from pathlib import Path
 
@@ -262,3 +264,25 @@ def test_other_comments_in_a_file_of_the_compiler_are_the_same_code(tmp_path):
         (tmp_path / f"{k}.py").write_text(text, encoding="utf-8")
         codes.append(code_of_file(tmp_path / f"{k}.py"))
     assert codes[0] == codes[1] != codes[2]
+
+
+@pytest.mark.parametrize("edit", [("SMALL = 1", "SMALL = 2"), ("n + 1", "n + 2")])
+def test_an_edit_in_a_file_that_a_kernel_calls_is_noticed(here, edit):
+    called = here / "called.py"
+    called.write_text(
+        "from numba import njit\nSMALL = 1\n@njit\ndef more(n):\n    return n + 1\n",
+        encoding="utf-8",
+    )
+    (here / "caller.py").write_text(
+        "from called import SMALL, more\ndef twice(n):\n    return more(more(n)) + SMALL\n",
+        encoding="utf-8",
+    )
+    sys.path.insert(0, str(here))
+    hashes = set()
+    for old, new in [edit, edit]:
+        kernel_cache._hash_of_file.cache_clear()
+        hashes.add(kernel_cache._hash_of_files(importlib.import_module("caller").twice))
+        called.write_text(called.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        for name in ("caller", "called"):
+            del sys.modules[name]
+    assert len(hashes) == 2

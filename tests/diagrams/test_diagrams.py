@@ -390,7 +390,8 @@ def test_the_way_that_was_walked_is_drawn_and_every_other_state_says_how_to_get_
     walk.go_to(4)
     groups = graph_nodes(around(walk.model, walk.row, 1, path=walk.path, at=4))
     depths = {each.get("data-depth") for each in groups}
-    assert {"1", "2", "3", "4", "5"} <= depths
+    assert {"1", "2", "3", "5"} <= depths
+    assert [each.get("class") for each in groups].count("node lab-here") == 1
     others = [json.loads(each.get("data-steps")) for each in groups if each.get("data-steps")]
     assert others
     for steps in others:

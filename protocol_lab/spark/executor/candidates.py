@@ -10,7 +10,7 @@ from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 
 _STORE_BYTES = 32 << 20
-"""OutgoingCandidates that a task collects before it hands them to their owners."""
+"""Bytes of candidates that a task collects before it hands them to their owners."""
 
 _PARCEL_BYTES = 1 << 20
 """No parcel's rows are larger by much: Spark moves parcels whole."""
