@@ -1,8 +1,8 @@
 """Builds the site: `python3 lab.py site [FOLDER]`.
 
-The pages are made by Sphinx with MyST-NB and the Sphinx Book Theme: of the tools tried, the one
-that gives kept notebook outputs, search without a server, both themes and print in one build, and
-that may be given pages of raw HTML. Recordings are made by other processes meanwhile.
+The pages are made by Sphinx with MyST-NB and the Sphinx Book Theme, which give kept notebook
+outputs, search without a server, both themes and print in one build, and take pages of raw HTML.
+Recordings are made by other processes meanwhile.
 """
 
 import json
