@@ -2,7 +2,7 @@
 
 __main__            the whole set: engines, growth, TLC and another checker beside them
 growth              for each protocol, configurations that become larger
-measurement         searches in a process of their own, and how figures are told
+measurement         searches in a process of their own, and how figures are printed
 tlc                 TLC on the original of a spec, with the same constants
 other_checker       another model checker in Python, on a model written for it
 plots               how states, seconds and bytes grow, as SVG
