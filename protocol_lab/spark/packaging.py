@@ -67,15 +67,14 @@ def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
 
         if chosen:
             os.environ["PROTOCOL_LAB_CACHE"] = chosen
-        names = {name: name.rpartition("-")[0] for name in archives}
-        found = {name: [each for each in sys.path if each.endswith(name[:-4])] for name in names}
-        for name, places in found.items():
-            if places:
-                continue
-            archive = next(
-                path for each in sys.path if os.path.isfile(path := os.path.join(each, name))
-            )
-            place = os.path.join(os.path.dirname(archive), "protocol-lab-code", name[:-4])
+        wanted = [name.removesuffix(".zip") for name in archives]
+        if {os.path.basename(each) for each in sys.path if os.path.isdir(each)}.issuperset(wanted):
+            return
+        places = []
+        for name in wanted:
+            candidates = (os.path.join(each, f"{name}.zip") for each in sys.path)
+            archive = next(each for each in candidates if os.path.isfile(each))
+            place = os.path.join(os.path.dirname(archive), "protocol-lab-code", name)
             if not os.path.isdir(place):
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 part = tempfile.mkdtemp(dir=os.path.dirname(place))
@@ -85,13 +84,20 @@ def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
                     os.rename(part, place)
                 except OSError:  # another worker was faster
                     shutil.rmtree(part)
-            sys.path.insert(0, place)
-        if not all(found.values()):
-            # This worker may have had an older version of one, which the others still refer to.
-            for module in list(sys.modules):
-                if module.partition(".")[0] in names.values():
-                    del sys.modules[module]
-            importlib.invalidate_caches()
+            places.append(place)
+        # One version of a package is on the path. And all packages are imported anew, those of an
+        # earlier search, too: what they imported would be another module than what this one has.
+        before = {
+            each: os.path.basename(each).rpartition("-")[0]
+            for each in sys.path
+            if os.path.basename(os.path.dirname(each)) == "protocol-lab-code"
+        }
+        now = {name.rpartition("-")[0] for name in wanted}
+        sys.path[:] = [*places, *(each for each in sys.path if before.get(each) not in now)]
+        for module in list(sys.modules):
+            if module.partition(".")[0] in now.union(before.values()):
+                del sys.modules[module]
+        importlib.invalidate_caches()
 
     return unpack
 

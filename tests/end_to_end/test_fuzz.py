@@ -67,7 +67,7 @@ def test_a_report_that_nobody_can_read_ends_the_run(tmp_path, monkeypatch):
         list(run.reports([0]))
 
 
-def test_a_difference_between_implementations_is_seen(tmp_path, monkeypatch):
+def test_a_difference_between_implementations_is_seen(here, monkeypatch):
     """A step that the second implementation takes differently is told by what is counted."""
     original = plain_kit.PlainModel.steps
 
@@ -76,5 +76,5 @@ def test_a_difference_between_implementations_is_seen(tmp_path, monkeypatch):
 
     text = generate(SEED, 0)
     monkeypatch.setattr(plain_kit.PlainModel, "steps", one_step_less)
-    report = compare(text, spec_name(SEED, 0), family_name(SEED, 0), tmp_path)
+    report = compare(text, spec_name(SEED, 0), family_name(SEED, 0), here)
     assert any("generated of native and plain" in each for each in report.differences)

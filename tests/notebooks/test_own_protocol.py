@@ -79,7 +79,7 @@ def engines_agree(model, native: bool):
 
 @pytest.mark.parametrize("native", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_story_of_the_notebook(cells, native):
-    stages = ("own-explore-1", "own-explore-2", "own-explore-3", "own-explore-4", "own-explore-5")
+    stages = ("own-explore-1", "own-result-2", "own-explore-3", "own-explore-4", "own-explore-5")
     sizes = [{"servers": 2}, {"servers": 2}, {"servers": 3}, {"servers": 3, "writes": 2}, {}]
     outcomes = {}
     for stage, constants in zip(stages, sizes, strict=True):
@@ -89,7 +89,7 @@ def test_the_story_of_the_notebook(cells, native):
         for step in found.trace or ():
             assert step.text in KEPT[stage]
     assert [len(found.trace or ()) for found in outcomes.values()] == [4, 0, 5, 0, 6]
-    assert outcomes["own-explore-2"].never_reached == ["answered_after_take_over"]
+    assert outcomes["own-result-2"].never_reached == ["answered_after_take_over"]
     assert outcomes["own-explore-4"].never_reached == []
 
 
