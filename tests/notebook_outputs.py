@@ -8,9 +8,9 @@ from machine to machine.
 
 import os
 import re
-from base64 import b64decode
 from difflib import unified_diff
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 from nbclient import NotebookClient
@@ -31,7 +31,7 @@ _CHANGING = [
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "<id>"),
 ]
-_EMBEDDED = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
+_EMBEDDED = re.compile(r"src='data:image/svg\+xml,([^']+)'")
 
 
 def notebooks() -> list[Path]:
@@ -102,7 +102,7 @@ def shows_widget(cell: NotebookNode) -> bool:
 def shows_state_graph(notebook: NotebookNode) -> bool:
     """Has one of its pictures been drawn by Graphviz?"""
     pictures = (
-        b64decode(found[1]).decode()
+        unquote(found[1])
         for cell in code_cells(notebook)
         for output in cell.outputs
         for found in _EMBEDDED.finditer(output.get("data", {}).get("text/html", ""))
@@ -168,7 +168,7 @@ def _comparable(kind: str, value: object) -> str:
     text = value if isinstance(value, str) else "".join(map(str, value))
     if kind == "image/svg+xml":
         return _picture(text)
-    return _EMBEDDED.sub(lambda found: f"\n{_picture(b64decode(found[1]).decode())}\n", text)
+    return _EMBEDDED.sub(lambda found: f"\n{_picture(unquote(found[1]))}\n", text)
 
 
 def _picture(svg: str) -> str:
