@@ -342,14 +342,8 @@ def make_environment():
     say(f"  making the environment with Python {platform.python_version()}")
     failures = []
     for command in environment_makers():
-        maker = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(HERE)
-        )
-        try:
+        with in_a_session(command) as maker:
             output = maker.communicate()[0].decode(errors="replace")
-        except BaseException:
-            maker.kill()
-            raise
         if maker.returncode == 0 and environment_version():
             return
         failures.append(output)
@@ -400,19 +394,37 @@ def install(requirements):
         settings["PIP_NO_INDEX"] = "1"
     for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
         settings.pop(name, None)
-    with install_log().open("wb") as log:
-        pip = subprocess.Popen(
-            command, cwd=str(HERE), env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        try:
-            for line in pip.stdout:
-                log.write(line)
-                show_stage(line.decode(errors="replace"))
-        except BaseException:
-            pip.kill()  # nothing goes on behind the back of a person who pressed Ctrl-C
-            raise
-    if pip.wait():
+    with install_log().open("wb") as log, in_a_session(command, env=settings) as pip:
+        for line in pip.stdout:
+            log.write(line)
+            show_stage(line.decode(errors="replace"))
+        code = pip.wait()
+    if code:
         raise Stop(sentence_for(install_log().read_text(encoding="utf-8", errors="replace")))
+
+
+@contextlib.contextmanager
+def in_a_session(command, **settings):
+    """A program whose output is read here. If that ends early, by Ctrl-C or SIGTERM, so do all that
+    the program has started: venv and pip have others write into .venv."""
+    program = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=str(HERE),
+        start_new_session=True,
+        **settings,
+    )
+    try:
+        yield program
+    except BaseException:
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):  # all have ended
+                os.killpg(program.pid, signal.SIGKILL)
+        else:  # Windows
+            program.kill()
+        program.wait()
+        raise
 
 
 def install_log():

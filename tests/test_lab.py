@@ -607,6 +607,29 @@ def test_a_child_that_does_not_end_is_killed(child, ready_kit):
 
 
 @posix
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, lab.Terminated])
+def test_who_interrupts_an_installation_ends_what_pip_has_started(kit, interruption):
+    code = """if 1:
+        import subprocess, sys
+        own = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        print(own.pid, flush=True)
+        own.wait()
+    """
+    started = []
+
+    def interrupted():
+        with lab.in_a_session([sys.executable, "-c", code]) as pip:
+            started.extend(psutil.Process(pid) for pid in (pip.pid, int(pip.stdout.readline())))
+            raise interruption
+
+    with pytest.raises(interruption):
+        interrupted()
+    _, left = psutil.wait_procs(started, timeout=PATIENCE)
+    assert all(each.status() == psutil.STATUS_ZOMBIE for each in left)
+    assert len(started) == 2
+
+
+@posix
 def test_ctrl_c_is_held_back_until_the_kit_listens(child):
     lab_py = child(
         """
