@@ -307,7 +307,7 @@ def test_a_loop_is_drawn():
             "a(to=1)\n!loops_to x",
             "line 3: 'x' is not the number of a state; write one, as in !loops_to 3.",
         ),
-        ("a(to=1)\n!violates gets_to_p", "is about whole runs: say first where this one goes on"),
+        ("a(to=1)\n!violates gets_to_p", "is about whole runs: first say with !loops_to"),
         ("a(to=1)\n!loops_to 2\n!violates gets_to_p", "the loop is not fair: some a is possible"),
         ("a(to=1)\nb(to=2)\n!loops_to 3\n!violates gets_to_p", "the run satisfies gets_to_p."),
     ],
