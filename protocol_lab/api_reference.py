@@ -17,11 +17,12 @@ DOCUMENTED = (
     "protocol_lab.drawing",
     "protocol_lab.notebook",
 )
-"""What a spec, a notebook or a test of one's own uses; the modules of a room go with it."""
+"""The documented modules: what specs, notebooks and tests of one's own use. A room's modules go
+with it."""
 
 
 def write_reference(folder: str | Path) -> Path:
-    """Write the reference as HTML into a folder; its first page. Raises LabError."""
+    """Write the reference as HTML into a folder; returns its first page. Raises LabError."""
     try:
         import pdoc
     except ImportError:

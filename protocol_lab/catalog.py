@@ -1,8 +1,8 @@
 """Finds specs by name: "kafka.kip_320" is the `spec` of the module kafka_spec.kip_320.
 
-Every top-level package called *_spec belongs to the catalog; nothing is listed by hand. A module
-that can't be loaded leaves the others as they are: `broken_modules` says what is wrong with it.
-A spec outside the catalog is loaded by the path of its file, or by the name of its module.
+Every top-level package called *_spec belongs to the catalog; there is no list to maintain. A module
+that can't be loaded does not affect the others: `broken_modules` says what is wrong with it. A spec
+outside the catalog is loaded by the path of its file, or by its module's name.
 """
 
 import importlib
@@ -49,10 +49,10 @@ def _looked_through() -> tuple[list[str], list[SpecError]]:
 
 
 def load(name: str | Path) -> Spec:
-    """The spec of this name, of the file at this path, or of the module of this name.
+    """The spec with this name, in the file at this path, or in the module with this name.
 
-    It is read again if a file of its package, or beside it, was edited since. Raises LabError with
-    the known names if there is none, and SpecError if its module fails.
+    It is loaded again if a file of its package, or beside it, was edited since. Raises LabError
+    with the known names if there is none, and SpecError if its module fails.
     """
     if isinstance(name, Path) or is_path(name):
         return load_file(name)
@@ -68,8 +68,9 @@ def load_from_catalog(name: str) -> Spec:
 
 
 def known_as(spec: Spec) -> str:
-    """The name by which `load` finds a spec again: for one that was loaded by its path that path,
-    from the current folder if it is below. A spec of a cell has only its own name."""
+    """The name by which `load` finds a spec again. For one that was loaded by its path that is the
+    path, relative to the current folder if it is below it. A spec of a notebook's cell has only its
+    own name."""
     if spec.file is None or _file_in_catalog(spec.name) == spec.file:
         return spec.name
     here = Path.cwd()
@@ -78,16 +79,16 @@ def known_as(spec: Spec) -> str:
 
 
 def named_beside(name: str, folder: Path) -> str:
-    """The name by which `load` finds what a text in this folder calls so.
+    """The name by which `load` finds a spec that is named in a file of this folder.
 
-    A path is looked for from the folder, from the one around it, and from the current folder; the
-    name of a module is that of a file in the first two.
+    A path is resolved in this folder, in its parent, and in the current folder; a module's name
+    stands for a file in the first two.
     """
     if _belongs_to_catalog(name):
         return name
     file = name if is_path(name) else f"{name}.py"
     for place in (folder, folder.parent):
-        if os.path.isfile(place / file):  # what can't be a file's name is none
+        if os.path.isfile(place / file):  # no file can have this name
             return str(place / file)
     return name
 
@@ -105,7 +106,9 @@ def _in_catalog(name: str) -> Spec | None:
 def _belongs_to_catalog(name: str) -> bool:
     if re.fullmatch(r"\w+\.\w+", name) is None:
         return False
-    found = PathFinder.find_spec(_package_of(name))  # `_packages` would look through all folders
+    found = PathFinder.find_spec(
+        _package_of(name)
+    )  # quicker than `_packages`, which looks through all folders
     return found is not None and found.submodule_search_locations is not None
 
 
@@ -156,14 +159,14 @@ def _path_of(full: str) -> str:
 
 
 def scenario_files(name: str) -> list[Path]:
-    """The scenario files that come with a spec's package, or that stand in the folder `scenarios`
-    beside its file; in alphabetical order."""
+    """The scenario files of a spec's package, or in the folder `scenarios` beside its file, in
+    alphabetical order."""
     folder = load(name).file.parent if is_path(name) else package_folder(name)
     return sorted((folder / "scenarios").glob("*.txt"))
 
 
 def package_folder(name: str) -> Path:
-    """The folder of a spec's package, where its scenarios and texts are."""
+    """The folder of a spec's package, which has its scenarios and texts."""
     package: ModuleType = importlib.import_module(_package_of(name))
     return Path(next(iter(package.__path__)))
 
@@ -172,7 +175,7 @@ def package_title(name: str) -> str:
     """How a package's protocol is spelled: its TITLE, or its name with a capital."""
     try:
         package = importlib.import_module(f"{name}_spec")
-    except Exception:  # there is none, or it is broken, which `load` says
+    except Exception:  # the package is missing or broken, which `load` reports
         return name.capitalize()
     return getattr(package, "TITLE", name.capitalize())
 

@@ -4,14 +4,14 @@
     check SPEC [--set NAME=VALUE] ...       explore, and say holds, violated or undecided
     check SPEC --config NAME                the same with a configuration that `specs` lists
     check SPEC --coverage                   name the actions that were never taken, and why not
-    check SPEC --property NAME              judge a temporal property, or a refinement
+    check SPEC --property NAME              check a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
     check SPEC --junit FILE --graph FILE    write the outcome, and the state graph, for other tools
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
     new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
     docs [FOLDER]                           write the API reference, from the docstrings
-    prepare                                 compile and verify everything beforehand
+    prepare                                 compile and verify everything in advance
     site [FOLDER]                           the notebooks as pages that need no installation
     bundle FOLDER [--platform NAME] ...     the pages and the kit, for a room without a network
 
@@ -57,7 +57,7 @@ SEARCH_OPTIONS = [each for each in options_of(SearchRequest).values() if each.wo
 _HERE = Path(__file__).parent
 
 _MESSAGE = 400
-"""Characters of what argparse says, which repeats the words that it was given."""
+"""The longest message of argparse that is shown, since it repeats the words that it was given."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -67,7 +67,7 @@ def main(words: list[str] | None = None) -> int:
     try:
         options = _parser().parse_args(words)
         if sys.stdout is None:
-            raise _NoOutput("Standard output is closed, so there is no answer: open it.")
+            raise _NoOutput("Standard output is closed, so the answer can't be printed: open it.")
         return _run(options, words)
     except LabError as error:
         end_with(str(error), words)
@@ -78,7 +78,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _print_whatever_the_terminal_can() -> None:
-    """Write a sign that standard output's encoding lacks (✗ in Latin-1) as its code, \\u2717.
+    """Make characters that standard output's encoding lacks (✗ in Latin-1) print as codes, \\u2717.
 
     Standard error does so from the start.
     """
@@ -87,7 +87,7 @@ def _print_whatever_the_terminal_can() -> None:
 
 
 def _run(options: argparse.Namespace, words: list[str]) -> int:
-    """Carry out the command; whatever nobody expected becomes one sentence, and never a verdict."""
+    """Run the command; an unexpected error becomes one sentence, never a verdict."""
     try:
         code = options.command(options)
         sys.stdout.flush()
@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
     except OSError as error:
         if not _is_about_output(error):
             return crash(error, words)
-        if isinstance(error, BrokenPipeError):  # who reads has seen enough, as `| head` has
+        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe, as `| head` does
             return FAILED
         raise _NoOutput(f"Standard output can't be written ({error.strerror}).") from None
     except (Exception, SystemExit) as error:
@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
 
 
 class _NoOutput(LabError):
-    """The answer could not be written."""
+    """The answer could not be written to standard output."""
 
 
 def _exit_code(error: LabError) -> int:
@@ -113,7 +113,8 @@ def _exit_code(error: LabError) -> int:
 
 
 def _is_about_output(error: OSError) -> bool:
-    """Was it raised by a print of a command? What else can't be written is told where it is."""
+    """Was it raised by a command's print? Errors of other files are reported where they are
+    written."""
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     own = [each for each in files if Path(each).is_relative_to(_HERE)]
     return error.filename is None and own[-1] in (__file__, str(_HERE / "prepare.py"))
@@ -121,15 +122,15 @@ def _is_about_output(error: OSError) -> bool:
 
 @contextmanager
 def _running(options: argparse.Namespace) -> Iterator[None]:
-    """While a spec's own code runs. An interrupt is the search's to answer, and what the code
-    prints goes to standard error if standard output is to be JSON."""
+    """A context for running a spec's own code: an interrupt is raised for the search to handle, and
+    with --json what the code prints goes to standard error."""
     apart = redirect_stdout(sys.stderr) if options.json else nullcontext()
     with interrupts_raised(), apart:
         yield
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports bad words as one sentence, like every other bad input."""
+    """Reports wrong arguments as one sentence, like all other bad input."""
 
     def error(self, message: str) -> None:
         raise LabError(f"{shortened(message, _MESSAGE)}; see `{self.prog} --help`.")
@@ -154,14 +155,18 @@ def _parser() -> argparse.ArgumentParser:
     for each in SEARCH_OPTIONS:
         _add_search_option(check, each)
     check.add_argument(
-        "--coverage", action="store_true", help="which actions were never taken, and why not"
+        "--coverage",
+        action="store_true",
+        help="list the actions that were never taken, and why not",
     )
-    check.add_argument("--property", metavar="NAME", help="judge a property or refinement instead")
+    check.add_argument(
+        "--property", metavar="NAME", help="check a temporal property or a refinement instead"
+    )
     check.add_argument(
         "--fairness",
         default=None,
         metavar="KIND",
-        help="with --property: declared (the spec's, the default), none, or next (of some step)",
+        help="with --property: declared (the spec's own; the default), none, or next (of any step)",
     )
     _add_states_option(check)
     check.add_argument("--junit", metavar="FILE", help="write the outcome as JUnit XML, for CI")
@@ -213,24 +218,31 @@ def _parser() -> argparse.ArgumentParser:
         type=_whole,
         default=300,
         metavar="N",
-        help="a model with at most N states is in the pages whole; default: 300",
+        help="include a model whole if it has at most N states; default: 300",
     )
     site.add_argument(
         "--around",
         type=_whole,
         default=40,
         metavar="N",
-        help="of a larger one, about N states beside its paths; default: 40",
+        help="of a larger model include about N states beside its paths; default: 40",
     )
     site.set_defaults(command=_site)
 
-    bundle = commands.add_parser("bundle", help="all that is needed without a network")
+    bundle = commands.add_parser("bundle", help="write everything that is needed without a network")
     bundle.add_argument("folder", help="where to write it")
     bundle.add_argument(
-        "--platform", action="append", default=[], help="linux, linux-arm, mac or windows; repeat"
+        "--platform",
+        action="append",
+        default=[],
+        help="linux, linux-arm, mac or windows; may be repeated",
     )
     bundle.add_argument(
-        "--python", action="append", default=[], metavar="3.N", help="a version of Python; repeat"
+        "--python",
+        action="append",
+        default=[],
+        metavar="3.N",
+        help="a version of Python; may be repeated",
     )
     bundle.add_argument("--without-spark", action="store_true", help="leave out Spark and Java")
     bundle.set_defaults(command=_bundle)
@@ -238,7 +250,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _whole(text: str) -> int:
-    """A number of an option; argparse says `invalid int value` for what is none."""
+    """An option's whole number; anything else gives argparse's own `invalid int value`."""
     found = whole_number_of(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"invalid int value: {shortened(repr(text))}")
@@ -307,7 +319,7 @@ def _check(options: argparse.Namespace) -> int:
     if options.property is not None:
         return _check_property(options)
     if options.fairness is not None:
-        raise LabError("--fairness needs --property NAME; invariants hold with or without it.")
+        raise LabError("--fairness needs --property NAME; invariants do not depend on fairness.")
     asked = _search_options(options)
     if options.coverage and options.engine == NATIVE:
         asked["keep_states"] = True
@@ -320,7 +332,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _search_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of a search as keywords; those not given have the value for that."""
+    """The options of a search as keywords; an option that was not given has its unset value."""
     return {each.name: getattr(options, each.name) for each in SEARCH_OPTIONS}
 
 
@@ -411,14 +423,14 @@ def _write(path: str, text: str) -> None:
 
 
 def _expect_writable(path: str) -> None:
-    """Raise LabError now for a file that can't be written once the search is over."""
+    """Raise LabError now if a file can't be written, rather than after the search."""
     try:
         with suppress(FileNotFoundError):
-            os.lstat(path)  # is it a name that a file can have?
+            os.lstat(path)  # raises if no file can have this name
         if Path(path).is_dir():
             raise _not_writable(path, "it is a folder")
         if not os.access(Path(path).parent, os.W_OK) and not os.access(path, os.W_OK):
-            raise _not_writable(path, "its folder is not there, or can't be written")
+            raise _not_writable(path, "its folder does not exist, or can't be written")
     except (OSError, ValueError) as error:
         raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
 

@@ -6,14 +6,16 @@ from difflib import get_close_matches
 from protocol_lab.visible_text import visible
 
 _MANY = 12
-"""So many names can be read through; of more the most alike are told."""
+"""Up to this many names are all listed; of more only the closest matches are."""
 
 _ECHOED, _LONGEST = 200, 3_000
-"""Characters of an input that a message repeats, and of a whole message."""
+"""The longest that an input may be when a message repeats it, and a whole message, in
+characters."""
 
 
 def shortened(text: object, most: int = _ECHOED) -> str:
-    """The text of what was given; `...` in the middle stands for what exceeds `most` characters."""
+    """The value as text of at most about `most` characters; `...` stands for what is cut from its
+    middle."""
     text = _as_text(text, str)
     if len(text) <= most:
         return text
@@ -22,7 +24,7 @@ def shortened(text: object, most: int = _ECHOED) -> str:
 
 
 def quoted(given: object) -> str:
-    """What was given as a message repeats it: in quotes if it is a text, and not too long."""
+    """The value as a message repeats it: shortened, and in quotes if it is a text."""
     return repr(shortened(given)) if isinstance(given, str) else shortened(_as_text(given, repr))
 
 
@@ -30,7 +32,7 @@ def _as_text(given: object, convert: Callable[[object], str]) -> str:
     try:
         return convert(given)
     except (ValueError, RecursionError):  # Python prints no integer of more than 4,300 digits
-        return f"a {type(given).__name__} too long to be shown"
+        return f"a {type(given).__name__} too long to show"
 
 
 class LabError(Exception):
@@ -45,24 +47,24 @@ class LabError(Exception):
 
 
 class SpecError(LabError):
-    """A function of a spec, or a condition, failed: a mistake in it, and never a verdict.
+    """A function of a spec, or a condition, failed: a mistake in the spec, never a verdict.
 
     The message names the function, the file and the line. The command line exits with 4.
     """
 
 
 class KitDefect(LabError):
-    """Compiled and plain code disagree: a mistake in the kit itself, and never a verdict.
+    """Compiled and plain code disagree: a mistake in the kit itself, never a verdict.
 
-    The message names the file that holds what to send. The command line exits with 4.
+    The message names the file with the report to send. The command line exits with 4.
     """
 
 
 class EvaluationError(LabError):
-    """A step or a property can't be computed: neither a refusal nor a state, nor a verdict.
+    """A step or a property can't be computed; that is neither a refusal nor a verdict.
 
     A search that meets it ends as undecided; the stepper shows it as the action's reason. Compiled
-    code raises it without words; the uncompiled twin then repeats the step and finds them.
+    code raises it without a message; the step is then repeated in plain Python, which has one.
     """
 
 
@@ -79,12 +81,12 @@ class CapacityExceeded(EvaluationError):
 
 
 class Fault(EvaluationError):
-    """What a function of a spec asks for has no value: a slot that an array does not have, a
-    division by zero, a number of more than 64 bits, the smallest of nothing."""
+    """An expression in a spec's function has no value: an index outside its array, a division by
+    zero, a number of more than 64 bits, the minimum of nothing."""
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> LabError:
-    """There is nothing of this kind with this name: the names that there are, or those alike."""
+    """The error for an unknown name: it lists the names that there are, or those most alike."""
     known = list(known)
     name_text = shortened(name)
     alike = [each for each in known if name_text in each]

@@ -17,7 +17,7 @@ from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.symmetry.symmetry_check import check_alike
 from protocol_lab.system.interrupts import deferred_interrupts
 
-HIDDEN = "of states that the view does not tell apart one was expanded, and the others may go on"
+HIDDEN = "states with equal views were merged, so some successors may be unexplored"
 """Why a search that was completed under a view remains undecided."""
 
 
@@ -33,11 +33,11 @@ def explore(
     """Search breadth first for a violated invariant, up to the end or a stated bound.
 
     engine: native, python or spark. invariants: names, [] for none, None for the spec's default
-    ones. progress: show a line on how far it is. With symmetry or a view, generated states and
-    verdict are those of the states found. Where a sequence or bag is full whose size is a constant
-    declared with `storage`, the search begins again with more room; but not on Spark. Interrupting
-    returns what is known, as undecided. Raises LabError for bad input, also for an option that the
-    engine does not support.
+    ones. progress: show a progress line. With symmetry or a view, counts are those of the states
+    that were searched. Where a sequence or bag is full whose size is a constant declared with
+    `storage`, the search begins again with more room (not on Spark). Interrupting returns what is
+    known, as undecided. Raises LabError for bad input, also for an option that the engine does not
+    support.
     """
     expect_model(model)
     if engine not in ENGINES:
@@ -83,7 +83,7 @@ def _searched(
     request = SearchRequest(chosen, chosen_steps, **values)
     if request.fingerprint_bits > 64 and (request.symmetry or request.view):
         raise LabError("With symmetry or a view fingerprints have 64 bits: leave one of them out.")
-    with deferred_interrupts():  # raised in the middle of an import it might be swallowed
+    with deferred_interrupts():  # an interrupt raised in the middle of an import might be swallowed
         search_class = _search_class(engine)
     dry_run(model, chosen + chosen_steps)
     if request.symmetry:
@@ -91,7 +91,7 @@ def _searched(
         check_alike(model, chosen + chosen_steps, conditions)
     request.progress, request.compiling = bar.update, bar.compiling
     try:
-        with deferred_interrupts():  # which may import Spark
+        with deferred_interrupts():  # the constructor may import Spark
             search = search_class(model, request)
     except KeyboardInterrupt:
         return _nothing_known(model, engine, request, "interrupted while compiling")
@@ -103,7 +103,7 @@ def _searched(
 
 
 def _what_was_widened(model: Model, wider: Model, result: Result) -> str:
-    """One line: which storage is now how large, and how far the search had come without it."""
+    """One line that says which storage was enlarged to what, and after how many states."""
     changed = [
         f"{name}={after}"
         for name, after in wider.constants._asdict().items()
@@ -116,18 +116,19 @@ def _what_was_widened(model: Model, wider: Model, result: Result) -> str:
 
 
 def _at_the_most(model: Model, result: Result) -> str:
-    """Why a search ended that has the most room that is declared; it can't be raised any more."""
+    """The reason of a search that ended although storage has its declared maximum: there is nothing
+    to raise."""
     limits = limits_of(type(model.constants))
     reason = str(result.undecided_reason)
     for name in names_in(result.exceeded):
         if name in limits and limits[name].storage:
-            most = f"{limits[name].high} is the most that {name} may be"
+            most = f"{limits[name].high} is the maximum of {name}"
             reason = reason.replace(f"raise {result.exceeded}", most)
     return reason
 
 
 def _nothing_known(model: Model, engine: str, request: SearchRequest, reason: str) -> Result:
-    """The result of a search that ended before it began."""
+    """The result of a search that ended before it could begin."""
     result = Result(model, engine, request.names)
     result.undecided_reason = reason
     result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}

@@ -12,15 +12,16 @@ from protocol_lab.errors import LabError, quoted, shortened
 
 TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
 _INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "my_protocol")
-"""Where the example is in a checkout of the kit, and where `pip install` puts it."""
+"""The folders of the example in a checkout of the kit, and where `pip install` puts it."""
 
 _PLACEHOLDER = TEMPLATE.name
 
 
 def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
-    """Write the files of a new protocol into a folder, by default one of its name; their paths.
+    """Write the files of a new protocol into a folder, by default one of its name, and return their
+    paths.
 
-    Raises LabError for a name that no module can have, and where a file is there already.
+    Raises LabError for a name that no module can have, and if one of the files exists already.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or not name.islower():
         raise LabError(
@@ -35,9 +36,7 @@ def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
     try:
         for path in texts:
             if path.exists():
-                raise LabError(
-                    f"{shortened(path)} is there already: choose another name or folder."
-                )
+                raise LabError(f"{shortened(path)} exists already: choose another name or folder.")
         place.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():
             path.write_text(text.replace(_PLACEHOLDER, name), encoding="utf-8")
@@ -53,4 +52,4 @@ def _template_files() -> list[Path]:
     for place in (TEMPLATE, _INSTALLED):
         if found := sorted(path for path in place.glob("*") if path.is_file()):
             return found
-    raise LabError("The files to start from are missing here: install the kit anew.")
+    raise LabError("The example files are missing from this installation: install the kit again.")

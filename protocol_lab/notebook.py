@@ -58,7 +58,7 @@ def step(of: str | Model, configuration: str | None = None, /, **constants: Any)
 
 
 def scenario(name: str) -> Scenario:
-    """The scenario of this name (its file's, without the ending), or at this path.
+    """The scenario with this name (its file name without the ending), or at this path.
 
     Raises LabError with the known names if there is none.
     """
@@ -72,7 +72,8 @@ def scenario(name: str) -> Scenario:
 
 
 def replay(name: str, slide: int | None = None) -> Stepper:
-    """A stepper at the start of a scenario, or just before a slide, with its steps ahead.
+    """A stepper at the start of a scenario, or just before a slide, with the scenario's steps to
+    redo.
 
     Raises LabError for an unknown scenario or slide.
     """
@@ -90,14 +91,15 @@ def challenge(name: str) -> Stepper:
 
 
 def solution(name: str) -> HTML:
-    """A shortest way to a challenge's goal, folded: its steps after the given ones, and states.
+    """A shortest path to a challenge's goal, folded: the steps after the given ones, and the
+    states.
 
     Raises LabError for an unknown name.
     """
     chosen = challenge_named(name)
     walk = shortest(chosen)
     if walk is None:
-        return HTML(f"<p>No way to the goal of {escape(chosen.title)} was found.</p>")
+        return HTML(f"<p>No path to the goal of {escape(chosen.title)} was found.</p>")
     moments = walk.path[len(chosen.begin().path) - 1 :]
     steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(moments[1:], 1))
     alternative = "; ".join(caption(walk.model, moment) for moment in moments)
@@ -109,9 +111,9 @@ def solution(name: str) -> HTML:
 
 
 def show(walk: Walk) -> HTML:
-    """Where a walk stands, as the stepper shows it, without anything to press.
+    """The current state of a walk as the stepper shows it, without controls.
 
-    Raises LabError for anything but a walk.
+    Raises LabError if it is not a walk.
     """
     if not isinstance(walk, Walk):
         raise LabError("Give a walk: show(Walk.begin(model)), or step(model) for the stepper.")
@@ -119,10 +121,10 @@ def show(walk: Walk) -> HTML:
 
 
 def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = None) -> HTML:
-    """The states of a walk, or of a scenario by name, with captions, one after the other.
+    """Pictures of all states of a walk, or of a scenario by name, with captions.
 
-    `slides`: only what the scenario shows for the slides from the first to the last of these two.
-    Raises LabError for an unknown scenario or slide.
+    slides: the first and the last slide to show; by default all states. Raises LabError for an
+    unknown scenario or slide.
     """
     walk = play(scenario(of)) if isinstance(of, str) else of
     moments = walk.path if slides is None else _moments_of(walk, slides)
@@ -131,7 +133,8 @@ def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = Non
 
 
 def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
-    """The decisive states of a walk, or of a scenario by name, and below them all of it, folded.
+    """Pictures of chosen states of a walk, or of a scenario by name, and below them all states,
+    folded.
 
     Depths count states, the first being 1; -1 is the last. Raises LabError for an unknown scenario,
     or for a depth that the walk does not have.
@@ -158,7 +161,7 @@ def graph(model: Model, **options: Any) -> HTML:
 
 
 def lasso(of: Result | Walk, **options: Any) -> HTML:
-    """The run that breaks a temporal property as a drawing, to be scrolled if it is a long one.
+    """A drawing of the run that breaks a temporal property; a long one can be scrolled.
 
     The options are `lasso_graph`'s. Raises LabError for a result that has no such run.
     """
@@ -168,7 +171,7 @@ def lasso(of: Result | Walk, **options: Any) -> HTML:
 
 
 def source(*things: Any) -> Markdown:
-    """Functions and classes as they stand in their files. Raises LabError for anything else."""
+    """The source code of functions and classes. Raises LabError for anything else."""
     try:
         texts = [inspect.getsource(each).rstrip() for each in things]
     except TypeError:

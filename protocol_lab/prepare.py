@@ -1,4 +1,4 @@
-"""`lab.py prepare`: compiles and checks everything beforehand, so that the kit works offline."""
+"""`lab.py prepare`: compiles and checks everything in advance, so that the kit works offline."""
 
 import time
 
@@ -16,8 +16,8 @@ from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 
 
 def prepare() -> int:
-    """Compile every layout that the kit itself uses, play every scenario, solve every challenge,
-    look for Java and dot.
+    """Compile every spec for the layouts that the kit uses, play every scenario, solve every
+    challenge, and look for Java and dot.
 
     Prints a line for each; returns 0 if all is well, 3 if something is missing.
     """
@@ -36,7 +36,9 @@ def prepare() -> int:
     for problem in problems:
         print(problem)
     print(
-        "Everything is ready, also without a network." if not problems else "Not everything works."
+        "Everything is ready and works without a network."
+        if not problems
+        else "Not everything works."
     )
     return 3 if problems else 0
 

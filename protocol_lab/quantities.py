@@ -1,6 +1,7 @@
 """Checks numbers that people give, as text or as Python values: counts, seconds, GiB.
 
-What is no number, not finite or out of bounds is one sentence that names the option and its bounds.
+Anything that is not a number, not finite, or out of bounds is refused with one sentence that names
+the option and its bounds.
 """
 
 import math
@@ -12,7 +13,7 @@ from protocol_lab.errors import LabError, quoted, shortened
 
 _WHOLE = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS = 40
-"""Far more than any number here has; Python itself gives up at 4,300."""
+"""Longer texts are not read as numbers: far more digits than any number here needs."""
 
 
 def whole_number_of(text: str) -> int | None:
@@ -42,10 +43,8 @@ def amount(name: str, value: Any, low: float, high: float, unit: str) -> float:
         found = float(value) if not isinstance(value, str) or value.isascii() else math.nan
     except (TypeError, ValueError, OverflowError):
         found = math.nan
-    if not low <= found <= high:  # which no NaN is
-        raise LabError(
-            f"{name}={_shown(value)} is no such number; use {low:,g} to {high:,g} {unit}."
-        )
+    if not low <= found <= high:  # false for NaN
+        raise LabError(f"{name}={_shown(value)} is not possible; use {low:,g} to {high:,g} {unit}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Loads the spec of a module that stands in any folder, under any file name.
+"""Loads the spec in a Python file, in any folder and under any file name.
 
 A file in a package (a folder with an `__init__.py`) is imported as a part of that package, so that
 its relative imports work. Any other file is imported as Python runs a script: its own folder is put
@@ -21,17 +21,17 @@ from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.spec import Spec
 
 _read: dict[tuple[Path, str], dict[Path, float]] = {}
-"""For every package, and every folder of single modules, the files that were read and the times of
-their last edits."""
+"""The files that were loaded and the times of their last edits, for each package or folder of
+single modules."""
 
 
 def is_path(name: str) -> bool:
-    """Is this the path of a file, and no name of a spec or of a module?"""
+    """Is this the path of a file, rather than the name of a spec or module?"""
     return name.endswith(".py") or "/" in name or "\\" in name
 
 
 def load_file(path: str | Path) -> Spec:
-    """The spec of the module in this file, read again if it was edited since.
+    """The spec in this file, which is loaded again if it was edited since.
 
     Raises LabError if there is no such file or no spec in it, and SpecError if the module fails.
     """
@@ -65,8 +65,8 @@ def load_module(name: str) -> Spec | None:
 
 @contextmanager
 def read_again(root: Path, name: str) -> Iterator[None]:
-    """Meanwhile a module is imported, from a folder under a dotted name: anew, with all that
-    belongs to it, if a file of these was edited since they were read, or is gone."""
+    """A context for importing a module, from a folder under a dotted name. If a file that belongs
+    to it was edited since it was loaded, or is gone, all of them are imported anew."""
     which = root, name.partition(".")[0] if "." in name else ""
     known = _read.get(which, {})
     if any(not file.is_file() or file.stat().st_mtime != time for file, time in known.items()):
@@ -81,9 +81,9 @@ def read_again(root: Path, name: str) -> Iterator[None]:
 
 
 def failure(error: BaseException, file: str, top: str) -> SpecError:
-    """What is wrong with a module that can't be loaded: one sentence with the file and the line.
+    """The error for a module that can't be loaded: one sentence with the file and the line.
 
-    top: the folder of its package, or the file itself, where the line is looked for.
+    top: the folder of its package, or the file itself; the line is one below it.
     """
     said = " ".join(str(getattr(error, "msg", error)).split()).rstrip(".")
     kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
@@ -111,12 +111,16 @@ def _existing(path: str | Path) -> Path:
         file = given if given.suffix == ".py" or is_folder else Path(f"{given}.py")
         if file.is_file():
             return file.resolve()
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or no home folder
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ):  # no file can have this name, or there is no home folder
         is_folder = is_file = False
     if is_folder:
-        raise LabError(f"{shown} is a folder: name the file in it that has the spec.")
+        raise LabError(f"{shown} is a folder: give the file in it that has the spec.")
     if is_file:
-        raise LabError(f"{shown} is no Python file: a spec stands in a file that ends in .py.")
+        raise LabError(f"{shown} is not a Python file: a spec is in a file that ends in .py.")
     raise LabError(f"There is no file {quoted(shown)}; check its path.")
 
 
@@ -142,13 +146,13 @@ def _imported(name: str, file: Path, shown: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise failure(error, shown, top) from error
     raise LabError(
-        f"{shown} is a part of the package {top}, and Python has another package of that name:"
-        " rename the folder."
+        f"{shown} is part of the package {top}, but Python has another package of that name: rename"
+        " the folder."
     )
 
 
 def _is_found(name: str, file: Path) -> bool:
-    """Does Python find just this file under this name?"""
+    """Does Python find this very file under this name?"""
     if not all(each.isidentifier() and not keyword.iskeyword(each) for each in name.split(".")):
         return False
     try:
@@ -159,7 +163,7 @@ def _is_found(name: str, file: Path) -> bool:
 
 
 def _own_name(file: Path) -> str:
-    """A name for the module of a file whose own name is no module's, or another module's."""
+    """A module name for a file whose own name can't be one, or is another module's."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', file.stem)}_{short_hash(str(file))[:8]}"
 
 
@@ -187,14 +191,14 @@ def _only_spec_of(module: ModuleType, shown: str) -> Spec:
         return getattr(module, *found.values())
     if found:
         names = ", ".join(found.values())
-        raise LabError(f"{shown} has several specs ({names}): call the one to be loaded `spec`.")
+        raise LabError(f"{shown} has several specs ({names}): name the one to load `spec`.")
     raise LabError(f"{shown} has no spec: write spec = Spec(...) in it.")
 
 
 def _loaded(root: Path, name: str) -> dict[str, Path]:
-    """The loaded modules, with their files, that are read again together with this one.
+    """The loaded modules, with their files, that are loaded again together with this one.
 
-    These are all of its package, or the single modules in the folder.
+    These are all modules of its package, or the single modules in its folder.
     """
     package, dot, _ = name.partition(".")
     found = {}

@@ -1,7 +1,7 @@
 """Text in which every character can be shown: control characters are replaced by their pictures.
 
-XML, and so SVG, admits no control characters besides tab and line breaks; a terminal obeys them,
-and a GIF can't draw them. A caption that somebody pasted may have any.
+XML, and so SVG, admits no control characters except tab and line breaks; a terminal obeys them, and
+a GIF can't draw them. A pasted caption may contain any of them.
 """
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"}
@@ -12,7 +12,7 @@ _TABLE = {**_PICTURES, 0x7F: "\u2421", **dict.fromkeys(_NOTHING_TO_SHOW, "\ufffd
 def visible(text: str) -> str:
     """The text with the picture of each control character in its place, such as ␀ for NUL.
 
-    What has no picture (lone surrogates, the controls of Latin-1) becomes the replacement
+    Characters without a picture (lone surrogates, the controls of Latin-1) become the replacement
     character. Tabs and line breaks stay.
     """
     return text.translate(_TABLE)

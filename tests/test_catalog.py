@@ -45,7 +45,7 @@ BROKEN = {
     ),
     "fails": ("\n\nsize = 1 // 0\n", "ZeroDivisionError: integer division or modulo by zero"),
     "leaves": ("raise SystemExit(0)\n", "SystemExit: 0 (trial_spec/leaves.py, line 1)"),
-    "twins": (TWINS, "has two functions of the name 'count', in twins.py at lines 18 and 24: give"),
+    "twins": (TWINS, "has two functions named 'count', in twins.py at lines 18 and 24: give"),
     "renamed": (
         GOOD.replace("NAME", "trial"),
         "calls its spec 'trial': write Spec('trial.renamed'",

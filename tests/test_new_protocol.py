@@ -68,9 +68,7 @@ def test_a_name_that_no_module_can_have_is_refused(here, name):
 
 def test_nothing_is_overwritten(here):
     (here / "README.md").write_text("mine", encoding="utf-8")
-    with pytest.raises(
-        LabError, match=r"README.md is there already: choose another name or folder"
-    ):
+    with pytest.raises(LabError, match=r"README.md exists already: choose another name or folder"):
         new_protocol("two_steps", here)
     assert [each.name for each in here.iterdir()] == ["README.md"]
     with pytest.raises(LabError, match="can't be written"):

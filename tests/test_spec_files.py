@@ -144,20 +144,20 @@ def test_the_only_spec_of_a_file_may_have_any_name(here):
     [
         ("no/such.py", "", "There is no file 'no/such.py'; check its path."),
         ("no/such", "", "There is no file 'no/such'; check its path."),
-        ("./", "", "./ is a folder: name the file in it that has the spec."),
-        ("./notes.txt", "hello", "./notes.txt is no Python file"),
+        ("./", "", "./ is a folder: give the file in it that has the spec."),
+        ("./notes.txt", "hello", "./notes.txt is not a Python file"),
         ("none.py", "x = 1\n", "none.py has no spec: write spec = Spec(...) in it."),
         ("no_such_module_here", "", "There is no spec 'no_such_module_here'"),
         (
             "two.py",
             "from protocol_lab import Spec\none = Spec('one', int)\nother = Spec('other', int)\n",
-            "two.py has several specs (one, other): call the one to be loaded `spec`.",
+            "two.py has several specs (one, other): name the one to load `spec`.",
         ),
         ("syntax.py", "def f(:\n", "SyntaxError: invalid syntax (syntax.py, line 1)."),
         ("fails.py", "\n1 / 0\n", "fails.py can't be loaded: ZeroDivisionError: division by zero"),
         ("leaves.py", "raise SystemExit(0)\n", "SystemExit: 0 (leaves.py, line 1)."),
         ("a-b.py", "\nimport no_such\n", "No module named 'no_such' (a-b.py, line 2)."),
-        ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "has to take the state"),
+        ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "must take the state"),
     ],
 )
 def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text, sentence):
@@ -225,7 +225,7 @@ def test_a_walk_leads_back_to_its_file(here):
 
 def test_a_text_from_somebody_else_runs_no_file(here):
     written(here, text="raise AssertionError('it was run')\n")
-    with pytest.raises(LabError, match="a text can't have files run: load it"):
+    with pytest.raises(LabError, match="a pasted text may not run files: load it"):
         read_link(link_of("# spec: counter.py\n"))
     with pytest.raises(LabError, match="There is no spec 'counter'"):
         read_link(link_of("# spec: counter\n"))

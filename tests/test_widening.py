@@ -89,7 +89,7 @@ def test_the_trace_is_that_of_the_model_with_room():
 def test_only_the_declared_maximum_ends_a_search(engine):
     result = explore(spec.bind(sent=20), engine=engine)
     assert result.verdict == "undecided"
-    assert "no room for more than 8: 8 is the most that slots may be" in result.undecided_reason
+    assert "no room for more than 8: 8 is the maximum of slots" in result.undecided_reason
     assert len(result.widened) >= 2
     bounded = explore(spec.bind(sent=20), engine=engine, max_states=3)
     assert (bounded.distinct, bounded.widened) == (3, [])

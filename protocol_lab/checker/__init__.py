@@ -1,16 +1,16 @@
 """Explicit-state model checking in one process, breadth first.
 
-options         how an option of a search is declared, and read by all that take it
+options         declarations of a search's options, and how others read them
 request         what a search is asked: properties, bounds, callbacks
 result          what a search answers: a verdict of three values, counts, a counterexample
 compiled_model  the compiled actions and properties of a model, and their bits
 visited_set     the fingerprints of all states found, in partitions that threads fill at once
-state_log       the states found: rows of the frontier, and how to make the others again
+state_log       the states found: rows of the frontier, and links to make the others again
 chunks          chunks of a level, and the threads that work on them
 breadth_first   the native engine: expands, enters, checks and counts chunk by chunk
 reference       the reference engine: the same search in plain Python, the oracle of the others
 cross_check     compares compiled code with plain Python on a sample of states
-defect_report   the report of a disagreement between the two
+defect_report   the report of a disagreement between compiled code and plain Python
 find            the shortest path to a state that a learner describes
 coverage        which actions were never taken, and which guards refused them
 progress        the progress line of a search, in a terminal or a notebook

@@ -1,9 +1,9 @@
-"""Breadth-first search in this process, over the compiled loops of `kernels`.
+"""The native engine: breadth-first search in this process, with the compiled loops of `kernels`.
 
-Every level of the search is cut into chunks of states, and some chunks are done at once, on all
-cores (`chunks`): expanded, entered into the visited set (`visited_set`), checked, and kept
-(`state_log`). Then they are counted one after the other, in the order in which one state at a time
-would be handled: so the counts at a stop are those of the plain algorithm in `reference`.
+Every level is cut into chunks of states, several of which are processed at once, on all cores
+(`chunks`): expanded, entered into the visited set (`visited_set`), checked, and kept (`state_log`).
+Then they are counted one after the other, in the order in which a search would handle one state at
+a time. So the counts at a stop are those of the plain algorithm in `reference`.
 """
 
 import time
@@ -44,10 +44,11 @@ from protocol_lab.system.memory import Budget, allowed_bytes
 
 @dataclass
 class _Event:
-    """Why the search stops: after candidate `at` of the chunk (or before it, for a deadlock).
+    """The reason why the search stops: after candidate `at` of the chunk (or before it, for a
+    deadlock).
 
-    parent: the position of the state it was found from, or -1. error: what it stops with, where a
-    property can't be computed.
+    parent: the position of the state that it was found from, or -1. error: the error to stop with,
+    if a property can't be computed.
     """
 
     name: str
@@ -58,7 +59,7 @@ class _Event:
 
 
 class NativeSearch:
-    """One search; `run` returns its result. The states that it has found are in `log`."""
+    """One search; `run` returns its result. The states found are in `log`."""
 
     def __init__(self, model: Model, request: SearchRequest):
         self.model, self.request = model, request
@@ -117,7 +118,7 @@ class NativeSearch:
         return result
 
     def _sample(self, wanted: int) -> list[bytes]:
-        """So many of the states found, or all."""
+        """A sample of the states found, spread evenly."""
         return [self.log.row(at) for at in evenly(self.result.distinct, wanted)]
 
     def _finish(self) -> None:
@@ -147,7 +148,7 @@ class NativeSearch:
         return event
 
     def _tell(self, began: float, frontier: int) -> None:
-        """Say how far the search is. Raises _Undecided if it is not to go on."""
+        """Report the progress. Raises _Undecided if the search was stopped."""
         if self.request.progress:
             self.request.progress(self.result, frontier, time.perf_counter() - began)
         if self.request.stopped and self.request.stopped():
@@ -156,7 +157,7 @@ class NativeSearch:
             raise _Undecided("interrupted")
 
     def _start(self, began: float) -> _Event | None:
-        """Enter the states to begin with; the uncompiled functions give the initial ones."""
+        """Enter the initial states, which the uncompiled functions make, or the given ones."""
         rows = self.request.first_rows(self.model)
         self.result.per_depth.append(0)
         event, made = None, 0
@@ -180,7 +181,8 @@ class NativeSearch:
         return event
 
     def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
-        """Do the next chunks of the level; the end of those, and what ends the search."""
+        """Process the next chunks of the level; returns where they end, and what ends the
+        search."""
         batch = self._expanded(begin, level_end)
         if not batch:
             return begin, self._last_state(begin)
@@ -192,9 +194,9 @@ class NativeSearch:
         return begin, event
 
     def _expanded(self, begin: int, level_end: int) -> list[Chunk]:
-        """The next chunks, expanded; none if a step of the first state can't be computed.
+        """The next chunks, expanded; none if a step from the first state can't be computed.
 
-        All but the last are whole.
+        All but the last are whole chunks.
         """
         if not self._ahead or self._ahead[0][0].begin != begin:
             self._drop_ahead()
@@ -213,7 +215,7 @@ class NativeSearch:
         return batch
 
     def _expand_ahead(self, begin: int, level_end: int) -> None:
-        """Begin to expand the next chunks of the level, as many as are done at once."""
+        """Begin to expand the next chunks of the level, as many as are processed at once."""
         chunks: list[Chunk] = []
         while begin < level_end and len(chunks) < self.workers.batch:
             chunk = self._new_chunk()
@@ -238,7 +240,7 @@ class NativeSearch:
         return Chunk(self._room, self.model.words)
 
     def _expand(self, chunk: Chunk) -> None:
-        """Find the successors of a chunk's states, and by what they are known."""
+        """Find the successors of a chunk's states, and their fingerprints."""
         done, chunk.count = expand_some(
             chunk.begin - chunk.base, chunk.end - chunk.base,
             lambda begin, end: chunk.fill(self.compiled, chunk.rows, begin, end),
@@ -249,7 +251,7 @@ class NativeSearch:
         self._identify(chunk)
 
     def _identify(self, chunk: Chunk) -> None:
-        """Judge the constraints, and compute the fingerprints of the candidates."""
+        """Evaluate the constraints, and compute the fingerprints of the candidates."""
         count = chunk.count
         if self._is_constrained:
             chunk.inside[:count] = 1
@@ -269,7 +271,7 @@ class NativeSearch:
         return self._count_all(batch, self._start_checks(batch), source)
 
     def _start_checks(self, batch: list[Chunk]) -> list[Future[None]]:
-        """Enter the chunks into the visited set, and begin to check and to keep what is new."""
+        """Enter the chunks into the visited set, and begin to check and keep the new states."""
         self._enter(batch)
         tasks, at = [], self.log.stored
         for chunk in batch:
@@ -278,7 +280,7 @@ class NativeSearch:
         return self.workers.start(tasks)
 
     def _enter(self, batch: list[Chunk]) -> None:
-        """Enter the candidates into the visited set, each thread those of its own partitions."""
+        """Enter the candidates into the visited set, each thread into partitions of its own."""
         threads = self.workers.threads if len(batch) > 1 else 1
         edges = [PARTITIONS * k // threads for k in range(threads + 1)]
         entered = self.workers.run(
@@ -292,7 +294,7 @@ class NativeSearch:
             self._cut(batch)
 
     def _cut(self, batch: list[Chunk]) -> None:
-        """Where there is no more memory, say which candidates there was room for."""
+        """If memory has run out, note which candidates there was room for."""
         room = self.log.room
         for chunk in batch:
             places = np.flatnonzero(chunk.verdicts[: chunk.entered] == NEW)
@@ -302,8 +304,8 @@ class NativeSearch:
             room -= chunk.new
 
     def _enter_own(self, batch: list[Chunk], first: int, last: int) -> list[tuple[int, int]]:
-        """Enter what belongs into some partitions: how much of each chunk was handled, and how many
-        of its candidates are new."""
+        """Enter the candidates of some partitions; returns for each chunk how many were handled,
+        and how many of them are new."""
         handled, going = [], True
         for each in batch:
             entered = 0, 0
@@ -314,10 +316,10 @@ class NativeSearch:
         return handled
 
     def _check_and_keep(self, chunk: Chunk, at: int, sometimes: int) -> None:
-        """Evaluate the properties on the states that count, and steps on all transitions; keep the
-        new states, the first at a position.
+        """Evaluate invariants on the new states and step invariants on all transitions; keep the
+        new states, beginning at a position of the log.
 
-        sometimes: the sometimes properties that are not met so far, as bits.
+        sometimes: the sometimes properties that were not reached so far, as bits.
         """
         count, compiled = chunk.entered, self.compiled
         if chunk.new:
@@ -342,8 +344,8 @@ class NativeSearch:
         chunk.new, chunk.unmet, chunk.per_action = self._tally(chunk, count)
 
     def _tally(self, chunk: Chunk, count: int) -> tuple[int, int, np.ndarray]:
-        """What there is among the candidates [0, count): see `chunks.tally`; and how many steps
-        each action took."""
+        """A summary of the candidates [0, count): that of `chunks.tally`, and how many steps each
+        action took."""
         per_action = np.zeros(len(self.actions) + 1, np.int64)
         new, unmet, chunk.broken = tally(
             chunk.verdicts, chunk.action_of, chunk.weight_of, chunk.failed, chunk.failed_steps,
@@ -401,7 +403,7 @@ class NativeSearch:
         return event
 
     def _deadlock(self, chunk: Chunk) -> int | None:
-        """The position of the first state of a chunk without a step, if these are asked for."""
+        """The position of the first state of a chunk without a step, if deadlocks are checked."""
         if not self.request.deadlock or chunk.begin < 0:
             return None
         dead = np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0)
@@ -429,7 +431,8 @@ class NativeSearch:
         return self.log.row(position), self.log.parent(position)
 
     def _last_state(self, position: int) -> _Event:
-        """Repeat a state uncompiled, up to its step that can't be computed: that has the words."""
+        """Repeat a state uncompiled, up to its step that can't be computed, for the error's
+        message."""
         row = self.log.row(position)
         found, error = _until_error(successors(self.model, row))
         chunk = self._new_chunk()
@@ -452,7 +455,8 @@ class NativeSearch:
         return is_inside(self.model, row, self.request.constraint)
 
     def _apply_constraints(self, chunk: Chunk, count: int) -> int:
-        """Tell which of the candidates [0, count) are inside; how many could be judged."""
+        """Mark which of the candidates [0, count) are inside the constraints; returns how many
+        could be judged."""
         compiled = self.compiled
         for check, enabled in (
             (compiled.check, compiled.constraints),
@@ -473,7 +477,7 @@ class NativeSearch:
         enabled: int,
         found: np.ndarray,
     ) -> int:
-        """Check the candidates [0, count); how many of them could be checked."""
+        """Check the candidates [0, count); returns how many of them could be checked."""
         return check_some(
             count,
             lambda count: check(
@@ -483,7 +487,8 @@ class NativeSearch:
         )  # fmt: skip
 
     def _event(self, chunk: Chunk, count: int) -> _Event | None:
-        """The first violation among the candidates [0, count), or what can't be evaluated."""
+        """The first violation among the candidates [0, count), or the first that can't be
+        evaluated."""
         if not chunk.broken and chunk.checked >= count:
             return None
         could = min(chunk.checked, count)
@@ -493,9 +498,9 @@ class NativeSearch:
         return event
 
     def _judged(self, begin: int, count: int) -> _Event | None:
-        """Judge the candidates [begin, count) uncompiled, as the first can't be judged compiled.
+        """Judge the candidates [begin, count) uncompiled, since compiled code fails on the first.
 
-        That one ends the search, unless it was a sometimes property that had been met by then.
+        That one ends the search, unless only a sometimes property failed that was reached before.
         """
         is_new = self.now.verdicts[:count] == NEW
         met = ~int(np.bitwise_and.reduce(self.now.failed[:begin][is_new[:begin]], initial=-1))
@@ -506,7 +511,8 @@ class NativeSearch:
             try:
                 unmet = self._judge(at, unmet)
             except (EvaluationError, SpecError) as error:
-                # What this state met before it failed does not count; what it broke does.
+                # Sometimes properties that this state reached before it failed do not count;
+                # invariants that it broke do.
                 self.now.failed[at] = unmet | self.now.failed[at] & self.compiled.invariants
                 self._first_event(at + 1, at)
                 return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
@@ -520,7 +526,7 @@ class NativeSearch:
     def _judge(self, at: int, unmet: int) -> int:
         """Judge one candidate, in the order of the plain algorithm, up to its first violation.
 
-        unmet: the sometimes properties to look at, as bits; returns those still unmet.
+        unmet: the sometimes properties to evaluate, as bits; returns those still unmet.
         """
         model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
@@ -580,7 +586,8 @@ class NativeSearch:
         raise KeyError(name)
 
     def _count_violations(self, begin: int, count: int) -> None:
-        """Add the new states that break an invariant, and the transitions that break a step's."""
+        """Count the new states that break an invariant, and the transitions that break a step
+        invariant."""
         is_new = self.now.verdicts[begin:count] == NEW
         for each in self.request.invariants:
             broken = self._broken(each.name, count)[begin:]
@@ -609,7 +616,7 @@ class _Undecided(Exception):
 
 
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
-    """The items up to the first that can't be computed, and what is wrong with that one."""
+    """The items up to the first that can't be computed, and the error of that one."""
     found = []
     try:
         for each in items:
@@ -620,7 +627,7 @@ def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
 
 
 def _stop(error: Exception | None) -> None:
-    """End the search where something can't be computed; go on if there is no error."""
+    """End the search with this error; do nothing if it is None."""
     if isinstance(error, EvaluationError):
         raise _Undecided(str(error), size_exceeded(error)) from None
     if error is not None:

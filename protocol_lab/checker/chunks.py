@@ -1,10 +1,10 @@
-"""Chunks of a level, and the threads that work on several chunks at once.
+"""Chunks of a level, and the threads that process several chunks at once.
 
-Whatever a chunk needs but its place in the order can be done on any core: expanding its states,
-judging constraints, hashing; then, each thread in partitions of its own, entering fingerprints;
-then evaluating the properties of new states and keeping their rows. The search counts the chunks
-one after the other, and so counts the same on any number of cores. The compiled loops let go of the
-GIL, so that threads run side by side.
+Everything about a chunk except its place in the order can be computed on any core: expanding its
+states, evaluating constraints, hashing; then entering fingerprints, each thread into partitions of
+its own; then evaluating the properties of new states and keeping their rows. The search counts the
+chunks one after the other, so its counts do not depend on the number of cores. The compiled loops
+release the GIL, so that threads run in parallel.
 """
 
 import os
@@ -21,10 +21,11 @@ from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.compiler.kernel_cache import kernel
 
 MOST_SUCCESSORS = 64
-"""Room is made for so many successors a state on average; beyond that chunks become shorter."""
+"""A chunk has room for this many successors per state on average; where there are more, chunks
+become shorter."""
 
 _BY_THREAD = 4
-"""Chunks that are done at once by each thread, so that none waits long for another."""
+"""Chunks per thread that are processed at once, so that no thread waits long for another."""
 
 _Answer = TypeVar("_Answer")
 
@@ -35,15 +36,15 @@ def cores() -> int:
 
 
 class Chunk(SuccessorBuffer):
-    """The candidates of one chunk of states, and what is found out about each.
+    """The candidates of one chunk of states, and what is known about each.
 
-    rows: where its states are, and `base` the position of the first row there. begin, end: its
-    states as positions; done: the end of those that were expanded; count: how many candidates they
-    have. judged: how many of these could be judged by constraints and view, up to the first that
-    can't (is_faulty_view: by the view); entered: how many found room in the visited set; new: how
-    many of those were new; checked: of how many the properties could be evaluated. per_action: how
-    often each action was taken in all; unmet: the properties that none of the new ones has, as
-    bits; broken: those that some candidate breaks.
+    rows: the array with its states, and `base` the position of its first row. begin, end: the
+    positions of its states; done: the end of those that were expanded; count: how many candidates
+    they have. judged: the number of candidates before the first whose constraints or view can't be
+    computed (is_faulty_view: it was the view); entered: how many found room in the visited set;
+    new: how many of those were new; checked: for how many the properties could be evaluated.
+    per_action: how often each action was taken; unmet: the sometimes properties that no new state
+    has, as bits; broken: the invariants that some candidate breaks.
     """
 
     def __init__(self, room: int, words: int):
@@ -59,7 +60,7 @@ class Chunk(SuccessorBuffer):
         self.is_faulty_view = False
 
     def enlarge(self, room: int) -> None:
-        """Make room for so many candidates; nothing is kept of those that were there."""
+        """Make room for this many candidates, dropping the present ones."""
         rows, base, begin, end = self.rows, self.base, self.begin, self.end
         self.__init__(room, self.out.shape[1])
         self.rows, self.base, self.begin, self.end = rows, base, begin, end
@@ -81,7 +82,8 @@ _SIGNED = types.int64[::1]
 def tally(
     verdicts, action_of, weight_of, failed, failed_steps, reached, invariants, count, per_action
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Count the candidates [0, count) of a chunk: adds to per_action how often each was taken.
+    """Summarise the candidates [0, count) of a chunk; adds to per_action how often each action was
+    taken.
 
     Returns (how many are new; the properties that no new one has, as bits; whether one breaks an
     invariant or reaches the goal, as bits of which at least one is set).
@@ -97,17 +99,17 @@ def tally(
 
 
 class _Done(Generic[_Answer]):
-    """What a task returned that was done at once; asked as a Future is."""
+    """The result of a task that was run at once, with the interface of a Future."""
 
     def __init__(self, answer: _Answer):
         self.result = lambda: answer
 
     def exception(self) -> None:
-        """None: an exception was raised at once."""
+        """None: an exception would have been raised at once."""
 
 
 class Workers:
-    """The threads of one search, started when there is enough to do for more than one."""
+    """The threads of one search, started once there is work for more than one."""
 
     def __init__(self) -> None:
         self.threads = cores()
@@ -115,11 +117,12 @@ class Workers:
 
     @property
     def batch(self) -> int:
-        """How many chunks are worth doing at once."""
+        """How many chunks to process at once."""
         return _BY_THREAD * self.threads if self.threads > 1 else 1
 
     def start(self, tasks: list[Callable[[], _Answer]]) -> list["Future[_Answer] | _Done[_Answer]"]:
-        """Begin with these tasks; a single one is done here and now, and raises what it raises."""
+        """Start these tasks; a single one is run at once in this thread, and its exception
+        raised."""
         if len(tasks) == 1 or self.threads == 1:
             return [_Done(task()) for task in tasks]
         if self._pool is None:
@@ -127,13 +130,13 @@ class Workers:
         return [self._pool.submit(task) for task in tasks]
 
     def run(self, tasks: list[Callable[[], _Answer]]) -> list[_Answer]:
-        """What the tasks return, once all are done. Raises what one of them raised."""
+        """The results of the tasks, once all are done. Raises the exception of one that failed."""
         started = self.start(tasks)
         for each in started:
             each.exception()
         return [each.result() for each in started]
 
     def close(self) -> None:
-        """Wait for what is still being done, and end the threads."""
+        """Wait for the running tasks, and end the threads."""
         if self._pool is not None:
             self._pool.shutdown()

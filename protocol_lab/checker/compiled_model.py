@@ -1,7 +1,7 @@
 """The compiled actions and properties of a model, and the bits that stand for its properties.
 
-Every search over compiled code uses these: the native engine, the graph of distances, simulation
-and the tasks of Spark.
+Every search over compiled code uses it: the native engine, the successor graph of distances,
+simulation, and the tasks on Spark.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from protocol_lab.spec.spec import Model, Property
 class CompiledModel:
     """The functions of a model for one choice of what to check; see `Kernels` for their arguments.
 
-    expand: all actions. check: the `properties` of a state, which are the chosen invariants, the
-    sometimes properties and the constraints; check_steps: the step invariants of the spec, or None
-    if none is chosen. check_constraint and check_goal: a search's own conditions, in bit 0, or
-    None. invariants, sometimes, constraints, step_invariants: as bits of what the check gives.
-    watch: see `building.Watch`. Raises LabError if something can't be compiled.
+    expand: takes all actions. check: evaluates the `properties` of a state, which are the chosen
+    invariants, the sometimes properties and the constraints; check_steps: the spec's step
+    invariants, or None if none is chosen. check_constraint and check_goal: the search's own
+    conditions, in bit 0, or None. invariants, sometimes, constraints, step_invariants: their bits
+    in the results. watch: see `building.Watch`. Raises LabError if something can't be compiled.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class CompiledModel:
 
     @property
     def compile_seconds(self) -> float:
-        """How long compiling, or loading, has taken so far."""
+        """Seconds spent on compiling, or loading, so far."""
         return self.kernels.compile_seconds
 
 
 def bits_of(properties: list[Property], chosen: list[Property]) -> int:
-    """The chosen ones of the properties as a bitmask, the first being bit 0."""
+    """The chosen properties as a bitmask, in which the first of all properties is bit 0."""
     return sum(1 << k for k, each in enumerate(properties) if each in chosen)

@@ -1,9 +1,9 @@
-"""Coverage of a search: the actions that were taken, and the guards that stopped the others.
+"""Coverage of a search: the actions that were taken, and the guards that refused the others.
 
-An invariant that holds because half of the protocol never happened says little. How often an action
-was taken is counted by the search, natively and for all states. Which guard refused how often is
-asked of the uncompiled functions, which have the words: in every state if there are few, else in
-states spread evenly over the search. The text says which.
+An invariant that holds because half of the protocol was never executed says little. The search
+itself counts how often each action was taken, in all states. How often each guard refused is found
+by the uncompiled functions, which give reasons: in every state if there are few, else in states
+spread evenly over the search. The text says which.
 """
 
 from collections import Counter
@@ -18,16 +18,16 @@ from protocol_lab.semantics.transitions import attempts
 from protocol_lab.spec.spec import TAKEN, Action, Model
 
 TRIED = 2_000
-"""In how many states refusals are counted, unless told otherwise."""
+"""In how many states refusals are counted by default."""
 
 
 @dataclass
 class ActionCoverage:
-    """One action: `taken`, how often in the whole exploration, as TLC counts generated states.
+    """One action. `taken`: how often in the whole exploration, as TLC counts generated states.
 
-    In the states that were tried again: `attempts`, choices of its parameters; `refused`, how often
-    each reason was given, in the order of the guards as far as it can be told; `without_choice`,
-    the states in which there was nothing to choose for its parameters.
+    In the states that were tried again: `attempts`, the choices of its parameters; `refused`, how
+    often each reason was given, in the order of the guards as far as it is known; `without_choice`,
+    the states in which its parameters had no values.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ActionCoverage:
 class Coverage:
     """All actions of a spec, in its order; refusals were counted in `tried` of `states` states.
 
-    exhaustive: were these all states that can be reached?
+    exhaustive: had the search seen all reachable states?
     """
 
     actions: list[ActionCoverage]
@@ -51,7 +51,7 @@ class Coverage:
 
     @property
     def never_taken(self) -> list[ActionCoverage]:
-        """The actions that were not taken once."""
+        """The actions that were never taken."""
         return [each for each in self.actions if not each.taken]
 
     def to_json(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _how_often(each: ActionCoverage) -> str:
 
 
 def coverage(result: Result, tried: int = TRIED) -> Coverage:
-    """The coverage of an exploration that kept its states, by the native engine.
+    """The coverage of an exploration by the native engine that kept its states.
 
     tried: in how many states to count refusals, spread evenly. Raises LabError for a result
     without states.
@@ -118,7 +118,7 @@ def _refusals(model: Model, rows: list[bytes], action: Action, taken: int) -> Ac
     texts = [each for each in action.function.__code__.co_consts if isinstance(each, str)]
 
     def place(reason: str) -> tuple[int, int]:
-        """The guards of the action itself in their order, then what others say."""
+        """A sort key: the guards of the action itself in their order, then other reasons."""
         return (texts.index(reason) if reason in texts else len(texts), -reasons[reason])
 
     ordered = {reason: reasons[reason] for reason in sorted(reasons, key=place)}

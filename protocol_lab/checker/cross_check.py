@@ -1,9 +1,9 @@
 """Compares compiled code with plain Python on a sample of the states that a search has found.
 
 The sample is some dozens of states, spread evenly over the search, whether it is exhaustive, random
-or on Spark. Their steps, in order, with actions and multiplicities, what the properties say of
-them, and what constraints and step invariants say of their steps must be the same. If they are not,
-this is a defect of the kit. (A violation is always repeated in plain Python: `request.add_trace`.)
+or on Spark. Both must agree on the steps from each state (order, actions, multiplicities), on its
+properties, and on the constraints and step invariants of its steps. A disagreement is a defect of
+the kit. (A violation is always repeated in plain Python, too, see `add_trace`.)
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, successors
 
 SAMPLED = 24
-"""So many states of a search are looked at again."""
+"""How many states of a search are compared."""
 
 STEPS = 8
-"""Of so many steps of each, more or less, the properties are compared."""
+"""About how many steps of each state have their properties compared."""
 
 _passed: set[tuple] = set()
 
@@ -34,8 +34,8 @@ def compare(
 ) -> None:
     """Compare the compiled and the plain functions in a sample of the states of a search.
 
-    sample: gives about so many of these states, spread evenly. Done once for the same
-    functions and constants, as far as there is memory for it. Raises KitDefect.
+    sample: a function that gives about so many of the states, spread evenly. It is done once for
+    the same functions and constants, if there is memory for it. Raises KitDefect.
     """
     model = compiled.model
     judged = [*compiled.properties, *request.step_invariants, *model.spec.actions]
@@ -56,12 +56,12 @@ def compare(
 
 
 def evenly(count: int, wanted: int) -> list[int]:
-    """Of the positions 0..count-1 so many, or all if they are fewer, spread evenly."""
+    """So many of the positions 0..count-1, spread evenly; all of them if there are fewer."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
 
 
 class _State:
-    """One state, which stands alone in `rows`, as the compiled loops take it."""
+    """One state, alone in the array `rows` that the compiled loops take."""
 
     def __init__(self, compiled: CompiledModel, request: SearchRequest, row: bytes):
         self.compiled, self.request, self.model = compiled, request, compiled.model
@@ -69,7 +69,7 @@ class _State:
         self.rows = np.frombuffer(bytearray(row), np.uint64).reshape(1, -1)
 
     def compare(self) -> None:
-        """Raises KitDefect if compiled and plain code say different things."""
+        """Raises KitDefect if compiled and plain code disagree."""
         check = self.compiled.check
         for k, each in enumerate(self.compiled.properties):
             self._compare(
@@ -83,7 +83,7 @@ class _State:
                 for each in successors(self.model, self.row)
             ]
         except (EvaluationError, SpecError):
-            return  # here the search has ended
+            return  # the search has ended here
         found, count = self._expanded()
         names = [each.name for each in self.model.spec.actions]
         compiled = [
@@ -137,7 +137,7 @@ class _State:
         try:
             expected = bool(plain())
         except (EvaluationError, SpecError):
-            return  # compiled code raises it, too: then the search has ended here
+            return  # compiled code raises it, too, so the search has ended here
         try:
             found = bool(compiled())
         except MemoryError:
@@ -148,7 +148,7 @@ class _State:
             raise defect(self.model, what, self.row)
 
     def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> np.ndarray:
-        """Which of the properties fail, as bits; the row before is this state."""
+        """The properties that fail, as bits; for step invariants the step begins at this state."""
         failed, only = np.zeros(1, np.int64), np.zeros(1, np.int64)
         wanted, constants = np.ones(1, np.uint8), self.compiled.constants
         check(rows, 1, wanted, constants, bits, failed, self.rows, only)

@@ -1,7 +1,7 @@
 """Reports a defect of the kit itself: compiled code and plain Python disagree.
 
-Such a disagreement is never shown as a verdict. What a maintainer needs to see it again is written
-into a file: the spec's source, the constants, the state and the versions.
+Such a disagreement is never shown as a verdict. A file is written with what a maintainer needs to
+reproduce it: the spec's source, the constants, the state and the versions.
 """
 
 import json
@@ -57,7 +57,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _sources(model: Model) -> dict[str, str]:
-    """The text of every function of the spec, and of those that they call."""
+    """The source of every function of the spec, and of those that they call."""
     spec = model.spec
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
     declared += [*spec.sometimes_properties, *spec.constraints]

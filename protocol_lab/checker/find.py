@@ -21,11 +21,11 @@ FOUND, UNREACHABLE, UNDECIDED = "found", "unreachable", "undecided"
 
 @dataclass(frozen=True)
 class Found:
-    """What came of a search for a state.
+    """The outcome of a search for a state.
 
-    verdict: FOUND, with `steps` of a shortest path and its states in `rows`, the first of which is
-    where it began; UNREACHABLE: everything that can be reached was seen; UNDECIDED, for the
-    `reason` given. `depth` counts the states on the longest path looked at.
+    verdict: FOUND, with the `steps` of a shortest path and its states in `rows`, from the one where
+    the search began; UNREACHABLE: all reachable states were seen; UNDECIDED, for the `reason`
+    given. `depth` counts the states on the longest path that was searched.
     """
 
     condition: str
@@ -63,11 +63,11 @@ def find_state(
 ) -> Found:
     """The shortest path from `row` to a state where the condition is true.
 
-    row: None for the initial states. condition: an expression over s and c, or such a function; it
-    is compiled alone. progress(states, depth) is called, and `stopped` polled, every few
-    milliseconds, but not while compiling. States outside the spec's constraint are looked at, but
-    no further step is tried from them; the state to begin with is always left. Raises LabError for
-    a condition that is no expression, uses unknown names, can't be compiled or fails.
+    row: None for the initial states. condition: an expression over s and c, or such a function;
+    only it has to be compiled. progress(states, depth) is called, and `stopped` polled, every few
+    milliseconds, but not while compiling. States outside the spec's constraint are checked but not
+    expanded; the first state always is. Raises LabError for a condition that is not an expression,
+    uses unknown names, can't be compiled or fails.
     """
     max_states = whole_number("max_states", max_states, 1, UNBOUNDED)
     if seconds is not None:

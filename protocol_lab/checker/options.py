@@ -1,4 +1,4 @@
-"""Declarations of the options of a search: name, help, kind, and who supports each.
+"""Declarations of the options of a search: name, help, type, and who supports each.
 
 People can set those fields of `request.SearchRequest` whose metadata is an `option`. `explore`, the
 check of temporal properties, the engines and the command line read these declarations, so that an
@@ -18,7 +18,7 @@ NATIVE, PYTHON, SPARK = ENGINES = ("native", "python", "spark")
 TEMPORAL = "temporal"
 """Stands, among those that support an option, for the check of a temporal property."""
 
-ALONE = "{option} does not go with --property: judge the property by itself."
+ALONE = "{option} can't be combined with --property: check the property by itself."
 
 _NOT_HERE = "{option} is an option of {supporters}: leave it out with the engine {engine}."
 _KEY = "option"
@@ -26,7 +26,7 @@ _KEY = "option"
 
 @dataclass(frozen=True)
 class Option:
-    """What is declared of one option.
+    """The declaration of one option.
 
     name: the keyword that a person writes. field: the one of the request that takes the value.
     help: a clause for the command line and for help(). word: the command line's, if it has one.
@@ -48,11 +48,11 @@ class Option:
 
     @property
     def unset(self) -> Any:
-        """The value that means: not given."""
+        """The value that means that the option was not given."""
         return False if self.kind is bool else None
 
     def refusal(self, asked: str, written: str | None = None) -> str | None:
-        """Why an engine, or TEMPORAL, does not take this option; None if it does."""
+        """The sentence why an engine, or TEMPORAL, does not take this option; None if it does."""
         if asked in self.supported_by:
             return None
         said = self.otherwise.get(asked, ALONE if asked == TEMPORAL else _NOT_HERE)
@@ -71,7 +71,7 @@ def option(
     otherwise: Mapping[str, str] | None = None,
     read: Callable[[Any, Any], Any] = lambda model, value: value,
 ) -> dict[str, tuple]:
-    """The metadata of a request's field that people can set: what `Option` says of it.
+    """The metadata of a request's field that people can set (see `Option`).
 
     name: the field's, if none is given.
     """
@@ -119,7 +119,7 @@ def values_of(
 
 
 def takes_options(request_class: type, *askable: str) -> Callable[[Callable], Callable]:
-    """Give a function with `**options` the signature and the help of what it takes.
+    """Give a function with `**options` the signature and the help of the options that it takes.
 
     askable: options are those that one of these, engines or TEMPORAL, supports.
     """

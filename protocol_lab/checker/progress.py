@@ -14,18 +14,18 @@ from tqdm import tqdm
 from protocol_lab.checker.result import Result
 
 _DELAY = 1.0
-"""Seconds after which the line appears: nobody has to be told of less."""
+"""Seconds after which the line appears; shorter searches show none."""
 
 
 class ProgressBar:
     """States, states/s, depth and frontier; appears after a second, and is removed at the end.
 
-    Before the search begins it says what is being compiled. Silent where nobody watches: when not
-    `shown`, or standard error is no terminal or notebook.
+    Before the search begins it says what is being compiled. It is silent if not `shown`, or if
+    standard error is neither a terminal nor a notebook.
     """
 
     def __init__(self, name: str, shown: bool = True, total: int | None = None):
-        in_notebook = hasattr(get_ipython(), "kernel")  # and not in IPython's own terminal
+        in_notebook = hasattr(get_ipython(), "kernel")  # rather than IPython's terminal
         watched = in_notebook or (sys.stderr is not None and sys.stderr.isatty())
         self._name, self._compiling, self._began = name, False, time.perf_counter()
         self._bar = (_CellLine if in_notebook else tqdm)(
@@ -47,7 +47,7 @@ class ProgressBar:
         self._bar.close()
 
     def compiling(self, name: str, number: int, count: int) -> None:
-        """Show which of how many functions is compiled, or loaded, before the search begins."""
+        """Show which function of how many is being compiled, or loaded."""
         if self._bar.disable or time.perf_counter() - self._began < _DELAY:
             return
         self._compiling = True
@@ -56,7 +56,7 @@ class ProgressBar:
         )
 
     def update(self, result: Result, frontier: int, seconds: float) -> None:
-        """Show the counts of a search that is under way."""
+        """Show the counts of a running search."""
         if self._bar.disable:
             return
         self._end_compiling()
@@ -73,13 +73,13 @@ class ProgressBar:
     def _end_compiling(self) -> None:
         if self._compiling:
             self._compiling = False
-            self._bar.reset()  # its clock, so that the rate is the search's own
+            self._bar.reset()  # the search's clock, so that the rate excludes compiling
 
 
 class _CellLine(tqdm):
-    """Shows its line as an output of the cell, which is empty in the end.
+    """Shows its line as an output of the notebook's cell, and empties it at the end.
 
-    What is written to standard error would leave a red line behind.
+    Standard error would leave a red line behind.
     """
 
     def __init__(self, **options: Any):
@@ -87,7 +87,7 @@ class _CellLine(tqdm):
 
     @staticmethod
     def status_printer(file: Any) -> Callable[[str], None]:
-        """What tqdm calls to show a line in place of the one before."""
+        """The function that tqdm calls to replace the line."""
         shown = None
 
         def show(line: str) -> None:
@@ -105,10 +105,10 @@ _LEVELS_FITTED, _STILL_GROWING = 6, 1.2
 
 
 def states_to_come(per_depth: list[int]) -> int | None:
-    """About how many states the levels still to come have; None as long as they grow fast.
+    """An estimate of the states in the levels to come; None while levels grow fast.
 
-    The sizes of levels rise and fall much like a bell, whose logarithm is a parabola: the one
-    that fits the last levels is followed down to nothing.
+    The sizes of levels rise and fall much like a bell curve, whose logarithm is a parabola: the
+    parabola that fits the last levels is followed until the levels are empty.
     """
     sizes = [size for size in per_depth if size][-_LEVELS_FITTED:]
     if len(sizes) < _LEVELS_FITTED or sizes[-1] > _STILL_GROWING * sizes[-2]:

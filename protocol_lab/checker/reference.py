@@ -1,6 +1,6 @@
 """The reference engine: the plain breadth-first algorithm over uncompiled functions.
 
-It is the oracle in tests, and runs where Numba can't. A few thousand states a second.
+It is the oracle in tests, and runs where Numba can't. It explores a few thousand states a second.
 """
 
 import time
@@ -80,7 +80,8 @@ class PythonSearch:
         return None
 
     def _is_too_large(self) -> bool:
-        """Does the search exceed its memory? Weighed now and then, since that takes a while."""
+        """Does the search exceed its memory? That is measured only now and then, since it takes a
+        while."""
         count = len(self.parent)
         if count < self._weigh_at:
             return False
@@ -91,7 +92,7 @@ class PythonSearch:
         return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
 
     def _tell(self, began: float) -> None:
-        """Say how far the search is. Raises _Stopped if it is not to go on."""
+        """Report the progress. Raises _Stopped if the search was stopped."""
         if self.request.progress and self.result.distinct % 256 == 0:
             now = time.perf_counter() - began
             self.request.progress(self.result, len(self.frontier), now)
@@ -134,7 +135,7 @@ class PythonSearch:
         return True
 
     def _identity(self, row: bytes) -> bytes:
-        """What a state is known by: of all states that count as the same, the same bytes."""
+        """The bytes by which a state is identified; states that count as the same have the same."""
         if self.request.view:
             row = erased(self.model, row)
         return smallest_name(self.model, row) if self.request.symmetry else row
@@ -154,8 +155,8 @@ class PythonSearch:
 
 
 class _Stopped(Exception):
-    """The search is no longer wanted, or has no more memory; the text says which."""
+    """The search was stopped, or has no more memory; the text says which."""
 
 
 class _Violation(Exception):
-    """The first violation, where the search is not asked to go on."""
+    """The first violation, if the search is to end there."""

@@ -19,18 +19,18 @@ from protocol_lab.system.memory import allowed_bytes
 UNBOUNDED = 2**62
 
 GOAL = "goal"
-"""What is "violated" where a search has reached its goal."""
+"""The name of what is "violated" when a search has reached its goal."""
 
 
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or give --memory less"
     " than there is"
 )
-"""Why a search ends that was refused memory before it reached its own bound."""
+"""The reason of a search that the system refused memory before it reached its own bound."""
 
 
 def memory_reason(allowed_bytes: int) -> str:
-    """Why a search ends that would exceed the memory it may use."""
+    """The reason of a search that would exceed the memory it may use."""
     gib = allowed_bytes / 2**30
     return (
         f"the search needs more than the {gib:.{1 if gib >= 0.1 else 3}f} GiB of memory it may"
@@ -39,12 +39,11 @@ def memory_reason(allowed_bytes: int) -> str:
 
 
 _ALL_BYTES = (
-    "Spark knows states by all their bytes: search on the native engine, or without symmetry and"
-    " view."
+    "On Spark symmetry and view are not supported: use the native engine, or leave them out."
 )
 _ALL_STATES = (
-    "A temporal property needs all states apart, because fairness is told by who takes a step:"
-    " leave symmetry and view out."
+    "Temporal properties can't be checked under symmetry or a view, because merged states lose the"
+    " nodes that fairness refers to: leave both out."
 )
 
 
@@ -55,8 +54,8 @@ def _whole_states(model: Model, value: Any) -> int:
 def _declared_symmetry(model: Model, value: bool) -> bool:
     if not model.spec.symmetries:
         raise LabError(
-            f"{model.spec.name} declares no nodes that may change places: leave symmetry out, or"
-            " write spec.symmetric(...) if there are such."
+            f"{model.spec.name} declares no interchangeable nodes: leave symmetry out, or declare"
+            " them with spec.symmetric(...)."
         )
     return True
 
@@ -78,15 +77,15 @@ def _fingerprint_bits(model: Model, value: Any) -> int:
 
 @dataclass
 class SearchRequest:
-    """One search: what to check, where to stop, whom to tell, and how.
+    """One search: what to check, where to stop, and whom to call back.
 
-    Fields with an `option` are what people can set. compiling(name, number, how many) is called
-    before each function that is compiled or loaded, and progress(result, frontier, seconds) often.
-    constraint: a function (s, c), true inside. starts: the states to begin with, which are expanded
-    wherever they are; None for the initial ones. goal: a function (s, c); where it is true the
-    search ends, with GOAL for what was violated and the path there as its trace. symmetry, view:
-    states that differ by a renaming of the spec's symmetric nodes, or by what its view erases, are
-    one state. Then states, but not steps, are counted once for all that are the same.
+    People can set the fields with an `option`. compiling(name, number, count) is called before each
+    function that is compiled or loaded, and progress(result, frontier, seconds) often. constraint:
+    a function (s, c), true inside. starts: the states to begin with, which are expanded even
+    outside the constraint; None for the initial ones. goal: a function (s, c); where it is true the
+    search ends, with GOAL as the violated property and the path there as its trace. symmetry, view:
+    states that differ only by a renaming of the spec's symmetric nodes, or by what its view erases,
+    are merged. Then merged states are counted once, but all steps are counted.
     """
 
     invariants: list[Property]
@@ -105,7 +104,7 @@ class SearchRequest:
     deadlock: bool = field(
         default=False,
         metadata=option(
-            help="a state with no step is a violation",
+            help="report a state without a step as a violation",
             word="--deadlock",
             kind=bool,
             supported_by=ENGINES,
@@ -123,7 +122,8 @@ class SearchRequest:
     symmetry: bool = field(
         default=False,
         metadata=option(
-            help="count states once that differ by a renaming of symmetric nodes",
+            help="symmetry reduction: count states once that differ by a renaming of symmetric"
+            " nodes",
             word="--symmetry",
             kind=bool,
             supported_by=(NATIVE, PYTHON),
@@ -134,7 +134,8 @@ class SearchRequest:
     view: bool = field(
         default=False,
         metadata=option(
-            help="tell states apart by the spec's view; it may hide some, so nothing holds",
+            help="merge states whose views (see @spec.view) are equal; the verdict is then never"
+            " 'holds'",
             word="--view",
             kind=bool,
             supported_by=(NATIVE, PYTHON),
@@ -145,7 +146,7 @@ class SearchRequest:
     max_states: int = field(
         default=UNBOUNDED,
         metadata=option(
-            help="stop at so many distinct states",
+            help="stop at this many distinct states",
             word="--max-states",
             kind=int,
             metavar="N",
@@ -162,8 +163,8 @@ class SearchRequest:
             metavar="GIB",
             supported_by=(NATIVE, PYTHON, TEMPORAL),
             otherwise={
-                SPARK: "{option} is the native engine's: on Spark states are kept on disk, and how"
-                " much memory there is was told to the session when it started. Leave it out."
+                SPARK: "{option} can't be used with Spark, which keeps states on disk, and whose"
+                " memory is set when its session starts: leave it out."
             },
             read=lambda model, value: allowed_bytes(value),
         ),
@@ -171,7 +172,7 @@ class SearchRequest:
     fingerprint_bits: int = field(
         default=64,
         metadata=option(
-            help="tell states apart by fingerprints of 64 bits, or of 128",
+            help="identify states by fingerprints of 64 bits (the default) or 128",
             word="--fingerprint-bits",
             kind=int,
             metavar="BITS",
@@ -182,8 +183,8 @@ class SearchRequest:
     keep_states: bool = field(
         default=False,
         metadata=option(
-            help="keep all states for looking at them afterwards, also where they take more than"
-            " 512 MiB",
+            help="keep all states for looking at them afterwards, even if they take more than 512"
+            " MiB",
             word="--keep-states",
             kind=bool,
             supported_by=(NATIVE,),
@@ -192,7 +193,7 @@ class SearchRequest:
     stopped: Callable[[], bool] | None = field(
         default=None,
         metadata=option(
-            help="a function, called often; the search ends, undecided, once it returns true",
+            help="a function, called often; the search ends as undecided once it returns true",
             kind=Callable,
         ),
     )
@@ -207,8 +208,8 @@ class SearchRequest:
     folder: str | Path | None = field(
         default=None,
         metadata=option(
-            help="where the levels are kept, visible to all machines; an earlier run of the same"
-            " search found there is continued. By default a temporary folder",
+            help="where the levels are kept, visible to all machines; if it has an earlier run of"
+            " the same search, that is continued. By default a temporary folder",
             kind=str | Path,
             supported_by=(SPARK,),
         ),
@@ -217,7 +218,7 @@ class SearchRequest:
         default=50_000,
         metadata=option(
             help="the driver expands levels of fewer states itself; by default 50,000, which take"
-            " about as long as a Spark job takes whatever it does",
+            " about as long as a Spark job takes at least",
             kind=int,
             supported_by=(SPARK,),
         ),
@@ -225,8 +226,8 @@ class SearchRequest:
     partitions: int | None = field(
         default=None,
         metadata=option(
-            help="the number of owners to begin with, a power of two, which doubles as the search"
-            " grows; by default one a core",
+            help="the number of partitions (owners) at the start, a power of two, which doubles as"
+            " the search grows; by default one a core",
             kind=int,
             supported_by=(SPARK,),
         ),
@@ -257,11 +258,10 @@ class SearchRequest:
 def add_trace(
     result: Result, rows: list[bytes], request: SearchRequest, initial: str | None = None
 ) -> None:
-    """Put the path into the result: its states, its steps as text, and why it ends there.
+    """Put a counterexample into the result: its states, its steps as text, and why it ends there.
 
-    initial: the line init(...) of the first state, if it is known; else it is looked for among all
-    initial states. All of it is repeated uncompiled. Raises KitDefect where that gives something
-    else.
+    initial: the line init(...) of the first state, if it is known; else it is found among all
+    initial states. Everything is repeated uncompiled. Raises KitDefect if that disagrees.
     """
     model, row = result.model, rows[-1]
     try:
@@ -278,12 +278,12 @@ def add_trace(
 
 
 def size_exceeded(error: EvaluationError) -> str:
-    """The declared size that a step has exceeded, if it is that which can't be computed."""
+    """The declared size that a step has exceeded; "" if it was another error."""
     return error.size if isinstance(error, CapacityExceeded) else ""
 
 
 def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
-    """What the violated invariant says about the last state of a path."""
+    """The violated invariant's reason in the last state of a path."""
     for each in model.spec.invariants:
         if each.name == name:
             return evaluate(model, rows[-1], each.function)
@@ -301,7 +301,8 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -
 
 
 def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError:
-    """What can't be computed of a state: of its steps, its properties, or those of its steps.
+    """The error, with its message, of a state whose steps or properties, or theirs, can't be
+    computed.
 
     Raises SpecError for a function that fails, and KitDefect if uncompiled all can be computed.
     """
@@ -317,7 +318,7 @@ def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError
 
 
 def _judge(model: Model, row: bytes, request: SearchRequest) -> None:
-    """Evaluate everything that is asked about a state."""
+    """Evaluate everything that the request asks about a state."""
     for each in [*model.spec.constraints, *model.spec.sometimes_properties, *request.invariants]:
         evaluate(model, row, each.function)
     for condition in (request.constraint, request.goal):

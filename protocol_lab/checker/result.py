@@ -13,7 +13,7 @@ from protocol_lab.spec.spec import Model
 
 
 class Verdict:
-    """What a search, a simulation or a temporal check says."""
+    """The verdict of a search, a simulation or a check of a temporal property."""
 
     HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 
@@ -23,18 +23,16 @@ class Result:
     """The outcome of one exploration.
 
     `distinct` counts stored states, `generated` initial states and successors as TLC does, and
-    `depth` the states on the longest of the shortest paths. `trace` leads from an initial state
-    to the violation; `trace_rows` are its states. Where the run goes on for ever from there, the
-    last state is that of number `loop_from` (from 1) again. `violating` counts the distinct states
-    that break each invariant (for a step invariant: the transitions), if the search went on after
-    the first.
-    With `symmetry` states that differ by a renaming are counted once, with `view` those that the
-    spec's view does not tell apart.
-    `exceeded` is the declared size of what was full, where that ended the search; `widened` says
-    which storage was made larger on the way, after which the search began again.
-    `memory_bytes` is the most memory that the search took, `log` what it has kept of its states.
-    `activity` says, while a search on Spark runs, what it is at. `search`, after one on Spark, has
-    the states and edges as DataFrames: `search.states()`.
+    `depth` the states on the longest of the shortest paths. `trace` leads from an initial state to
+    the violation; `trace_rows` are its states. In an endless run the last state is equal to that of
+    number `loop_from` (from 1). `violating` counts the distinct states that break each invariant
+    (for a step invariant: the transitions), if the search went on after the first. With `symmetry`
+    states that differ by a renaming are counted once, with `view` those whose views are equal.
+    `exceeded` is the declared size of the container that was full, if that ended the search;
+    `widened` says which storage was enlarged before the search began again. `memory_bytes` is the
+    most memory that the search took, `log` the states that it kept. `activity` says what a running
+    search on Spark is doing. After a search on Spark, `search` has the states and edges as
+    DataFrames, as in `search.states()`.
     """
 
     model: Model
@@ -69,19 +67,20 @@ class Result:
     def states(self) -> np.ndarray | None:
         """The rows of all states, in the order of the search (uint64, one row a state).
 
-        None if they were not kept: the other engines don't, and the native one only as long as
-        they are small together; `explore(keep_states=True)` keeps them anyhow.
+        None if they were not kept: only the native engine keeps them, and by default only as long
+        as they are small together; `explore(keep_states=True)` keeps them in any case.
         """
         return None if self.log is None else self.log.rows()
 
     @cached_property
     def parents(self) -> np.ndarray | None:
-        """For each of `states` the place of the one that it was found from, -1 for initial ones."""
+        """For each of `states` the position of the one that it was found from, -1 for initial
+        ones."""
         return None if self.states is None else self.log.parents()
 
     @property
     def bytes_per_state(self) -> float | None:
-        """The memory that the search took for each distinct state, where it is counted."""
+        """The memory that the search took for each distinct state, if it was measured."""
         return self.memory_bytes / self.distinct if self.memory_bytes and self.distinct else None
 
     @property
@@ -94,12 +93,13 @@ class Result:
 
     @property
     def depth(self) -> int:
-        """1 also where every initial state is outside the constraint, as TLC has it."""
+        """As TLC counts it: 1 even if every initial state is outside the constraint."""
         return len(self.per_depth) or min(1, self.generated)
 
     @property
     def never_taken(self) -> list[str]:
-        """The actions that no transition of the search has taken; "never" only if exhaustive."""
+        """The actions that the search has not taken; only after an exhaustive one does that mean
+        never."""
         taken = self.per_action
         return [each.name for each in self.model.spec.actions if not taken.get(each.name)]
 
@@ -111,14 +111,14 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """holds only after everything reachable was seen; violated; else undecided."""
+        """ "holds" only if all reachable states were seen; "violated"; else "undecided"."""
         if self.violated:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.exhaustive else Verdict.UNDECIDED
 
     @property
     def claim_line(self) -> str | None:
-        """The line of a scenario file that says what its steps lead to, if there is one."""
+        """The line of a scenario file that claims what its steps lead to, if there is one."""
         return f"!violates {self.violated}" if self.violated not in (None, "deadlock") else None
 
     @property
@@ -204,14 +204,15 @@ def summary(result: Result) -> str:
 
 
 _MANY = 1_000_000
-"""From so many states on the memory that each takes is worth a line."""
+"""From this many states on the summary says how much memory each takes."""
 
 _LIKELY = 1e-3
-"""From here on the chance that a hash collision hid a state is worth a line."""
+"""From this chance on, that a hash collision hid a state, the summary says what to do."""
 
 
 def _memory_lines(result: Result) -> list[str]:
-    """What a large search took for each state, and what there is no more room or certainty for."""
+    """Lines about a large search: the memory per state, that states were not kept, hash
+    collisions."""
     lines = []
     if result.bytes_per_state and result.distinct >= _MANY:
         lines.append(f"  {result.bytes_per_state:.0f} bytes of memory for each distinct state")
@@ -229,13 +230,13 @@ def _memory_lines(result: Result) -> list[str]:
 
 
 _NAMED = 8
-"""So many names are listed in a line of the summary; the JSON fields have all."""
+"""At most this many names are listed in a line of the summary; the JSON fields have all."""
 
 
 def reach_lines(result: Result) -> list[str]:
-    """Which sometimes properties were reached or not, and which actions were never taken.
+    """Lines with the sometimes properties that were reached or not, and the actions never taken.
 
-    No lines for a search that saw no state. Where it did not see all, "never" is not said.
+    A search that saw no state has no lines. One that did not see all does not say "never".
     """
     if not result.distinct:
         return []
@@ -253,6 +254,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _renaming(result: Result) -> str:
-    """What is added to a count of states that stand for others as well."""
+    """The phrase after a count of states under symmetry or a view."""
     kinds = [each.kind.replace("_", " ") for each in result.model.spec.symmetries]
     return f" up to renaming {' and '.join(kinds)}" if result.symmetry else ""

@@ -1,12 +1,12 @@
-"""The states that a search has found, in the order in which it found them.
+"""The log of all states that a search has found, in the order of their discovery.
 
 A row is needed until its state was expanded. All rows are kept as long as they take no more than
-`KEPT_BYTES`, so that what a learner looks at is there; a larger search keeps those of the frontier
-only, unless it is told otherwise. Of every state four bytes are kept: which successor of which
-state of its chunk it is. From those a path is found backwards, and its rows are made again by
-taking its steps in plain Python.
+`KEPT_BYTES`, so that a learner can look at every state; a larger search keeps only those of the
+frontier, unless `keep_states` is given. For every state a link of four bytes is kept: which
+successor of which state of a chunk it is. Links lead back along a path, whose rows are made again
+by taking its steps in plain Python.
 
-Rows and links are kept in segments: nothing is copied when there are more.
+Rows and links are stored in segments, so that nothing is copied when the log grows.
 """
 
 from array import array
@@ -24,10 +24,10 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.system.memory import Budget
 
 KEPT_BYTES = 512 << 20
-"""The rows of a search are all kept while they take no more than this."""
+"""All rows of a search are kept while they take no more than this."""
 
 CHUNK = 1024
-"""States expanded at a time: their successors fit into the processor's cache."""
+"""States in a chunk: few enough for their successors to fit into the processor's cache."""
 
 _SEGMENT = 4 * CHUNK
 """Rows of a segment. A chunk begins at a multiple of CHUNK or later, and ends at the next at most:
@@ -56,7 +56,7 @@ class StateLog:
         self.make_room(1, at_least=True)
 
     def make_room(self, count: int, at_least: bool = False) -> bool:
-        """Make room for so many states more; tells whether there is."""
+        """Make room for this many more states; returns whether there is."""
         needed = self.stored + count
         while len(self._rows) * _SEGMENT < needed:
             segment = self._free.pop() if self._free else self._segment(at_least)
@@ -71,7 +71,7 @@ class StateLog:
 
     @property
     def room(self) -> int:
-        """For how many states more there is room."""
+        """For how many more states there is room."""
         return min(len(self._rows) * _SEGMENT, len(self._links) * _LINKS) - self.stored
 
     def _segment(self, at_least: bool) -> np.ndarray | None:
@@ -89,9 +89,10 @@ class StateLog:
         self, at: int, rows: np.ndarray, parent_of: np.ndarray, begin: int, verdicts: np.ndarray,
         count: int,
     ) -> None:  # fmt: skip
-        """Keep the new ones of a chunk's candidates, the first of them at a position.
+        """Keep the new states among a chunk's candidates, the first of them at this position.
 
-        begin: what parent_of says of the first state of the chunk. Others write elsewhere.
+        begin: the value in parent_of for the first state of the chunk. Other threads write at other
+        positions meanwhile.
         """
         done = 0
         while done < count:
@@ -103,9 +104,9 @@ class StateLog:
             at += written
 
     def add(self, count: int, source: int) -> None:
-        """So many states more, the new ones of a chunk that began at this position.
+        """Add the new states of a chunk that began at position `source` (see `write`).
 
-        Of initial states: -1 less the number of those made before.
+        For initial states: -1 minus the number of those made before.
         """
         if count:
             self._firsts.append(self.stored)
@@ -113,7 +114,7 @@ class StateLog:
             self.stored += count
 
     def release(self, position: int) -> None:
-        """The states before this position were expanded: their rows are needed no longer."""
+        """Drop the rows before this position, whose states were expanded, unless all are kept."""
         if self.keeps_all:
             bound = KEPT_BYTES
             self.keeps_all = self.request.keep_states or 8 * self.model.words * self.stored <= bound
@@ -123,7 +124,7 @@ class StateLog:
             self._released += 1
 
     def close(self) -> None:
-        """The search has ended: what is not kept for its result is dropped."""
+        """End the search: drop what its result does not need."""
         self._free = []
         if not self.keeps_all:
             self._rows, self._links = [], []
@@ -156,7 +157,7 @@ class StateLog:
         return self._origin(position)[0]
 
     def path(self, position: int) -> list[bytes]:
-        """The rows from a first state to this one; those that were not kept are made again."""
+        """The rows from an initial state to this one; those that were not kept are made again."""
         chain = []
         while position >= 0:
             parent, place = self._origin(position)
@@ -174,7 +175,8 @@ class StateLog:
         return rows
 
     def _origin(self, position: int) -> tuple[int, int]:
-        """(where a state was found from, which successor it is), or (-1, which initial state)."""
+        """(position of the state it was found from, which successor it is), or (-1, which initial
+        state)."""
         source = self._sources[bisect_right(self._firsts, position) - 1]
         link = int(self._links[position // _LINKS][position % _LINKS])
         place = link % _PLACES

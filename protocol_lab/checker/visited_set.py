@@ -1,12 +1,12 @@
-"""The visited set: a hash table of fingerprints in partitions, each of which grows by itself.
+"""The visited set: a hash table of fingerprints, in partitions that grow independently.
 
-The highest bits of a fingerprint name its partition, so that several threads can enter fingerprints
-at once, each into partitions of its own. A partition is an open-addressing table with linear
-probing. A fingerprint's place in it rises with the fingerprint's lower half: so growing is one pass
-over the old table that writes the new one almost in order, and tables need not be powers of two.
-Only one partition at a time is held twice, so that the set fills the memory it may use.
+The highest bits of a fingerprint choose its partition, so that several threads can enter
+fingerprints at once, each into partitions of its own. A partition is an open-addressing table with
+linear probing. A fingerprint's slot increases with the fingerprint's lower half: so growing is one
+pass over the old table that writes the new one almost in order, and table sizes need not be powers
+of two. Only one partition at a time exists twice, so that the set can fill the memory it may use.
 
-The table's loops stand in this file because the kernel cache sees edits in their own file only.
+The table's loops are in this file because the kernel cache sees edits in their own file only.
 """
 
 import numpy as np
@@ -26,19 +26,19 @@ _FEWEST = 512
 """Slots of an empty partition."""
 
 _GROWTH = (2, 1), (4, 3), (9, 8)
-"""By how much a partition grows: to twice its size as long as it is small, and by little where
+"""The factors by which a partition grows: to twice its size while it is small, and by little where
 memory is short."""
 
 _SMALL = 1 << 17
-"""Slots up to which a partition is small: it grows when half of them are used, a larger one when
-three quarters are; where there is no memory for that, seven eighths are used."""
+"""A partition is small up to this many slots. A small one grows when half of them are used, a
+larger one when three quarters are; where there is no memory to grow, seven eighths are used."""
 
 KNOWN, NEW, OUTSIDE = 0, 1, 2
-"""What became of a generated state: seen before, new, or outside the constraint."""
+"""The verdict on a generated state: seen before, new, or outside the constraint."""
 
 _ADDRESS, _SLOTS, _USED, _MOST = range(4)
-"""What is noted of each partition: where it is, how many slots it has, how many are used, and how
-many may be before it grows."""
+"""The numbers noted for each partition: its address, its slots, how many are used, and how many may
+be used before it grows."""
 
 _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
 
@@ -46,7 +46,7 @@ _WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64
 class VisitedSet:
     """The fingerprints of the states found so far.
 
-    width: the 64-bit words of a fingerprint, 1 or 2. budget: what the tables are paid from.
+    width: the 64-bit words of a fingerprint, 1 or 2. budget: the memory that the tables may take.
     """
 
     def __init__(self, width: int, budget: Budget):
@@ -60,12 +60,12 @@ class VisitedSet:
     def enter(
         self, first: int, last: int, prints: np.ndarray, count: int, verdicts: np.ndarray
     ) -> tuple[int, int]:
-        """Enter those of prints[:count] whose partition is in [first, last), in their order.
+        """Enter those of prints[:count] whose partition is in [first, last), in order.
 
-        prints: uint64, (candidates, width). verdicts[k], which is KNOWN or OUTSIDE, becomes NEW
-        where the fingerprint was not in the set; one that is OUTSIDE is not looked at. Returns how
-        many candidates were handled, fewer than `count` if the memory is used up, and how many of
-        them became NEW.
+        prints: uint64, (candidates, width). verdicts[k] is KNOWN or OUTSIDE before; KNOWN becomes
+        NEW if the fingerprint was not in the set, and OUTSIDE ones are skipped. Returns how many
+        candidates were handled, fewer than `count` if the memory is used up, and how many of them
+        became NEW.
         """
         begin = new = 0
         while True:  # until no partition has to grow
@@ -103,8 +103,7 @@ class VisitedSet:
 
 @intrinsic
 def _prefetch(typing_context, address, position):
-    """Ask the processor to bring an item of the int64 array that starts at an address into its
-    cache while other work goes on."""
+    """Prefetch an item of the int64 array that starts at an address into the processor's cache."""
 
     def codegen(context, builder, signature, args):
         start = builder.inttoptr(args[0], ir.IntType(64).as_pointer())

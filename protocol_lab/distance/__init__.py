@@ -1,4 +1,4 @@
-"""How many steps a state is away from a violation.
+"""Distances: how many steps a state is away from the nearest violation.
 
 successor_graph    states and transitions kept in memory, to be searched repeatedly
 backward           distances of all states from a violation: one backward search

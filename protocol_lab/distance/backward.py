@@ -1,4 +1,4 @@
-"""Distances to a violation from every state of a finished search: one search backwards."""
+"""Distances to a violation from every state of a finished search, by one backward search."""
 
 from collections.abc import Callable
 
@@ -9,18 +9,18 @@ from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.distance.successor_graph import BROKEN, BROKEN_STEP, Graph, as_words, find
 
 ENDLESS, MISSING = -1, -2
-"""Instead of a distance: no violation can be reached; the state is not in the map."""
+"""Values in place of a distance: no violation can be reached; the state is not in the map."""
 
 _CHUNK = 1 << 16
-"""States handled between two looks whether to stop."""
+"""States handled between two checks whether to stop."""
 
 
 class DistanceMap:
     """The distance of every state of a graph whose states were all expanded.
 
-    0 for a state that breaks an invariant, else the fewest steps to a violation, ENDLESS if there
-    is no way to one. Keeps 4 bytes a state and the table of fingerprints. `watch` is called every
-    few milliseconds while it is made, and may raise.
+    0 for a state that breaks an invariant, else the fewest steps to a violation, ENDLESS if none
+    can be reached. It keeps 4 bytes a state and the table of fingerprints. `watch` is called every
+    few milliseconds while the map is made, and may raise.
     """
 
     def __init__(self, graph: Graph, watch: Callable[[], None]):
@@ -51,7 +51,9 @@ def _search(graph: Graph, watch: Callable[[], None]) -> np.ndarray:
             filled = step_back(part, begins, sources, steps, depth, queue, filled)
             watch()
         begin = end
-        if depth < 2:  # where the search begins: at broken states, and before broken steps
+        if (
+            depth < 2
+        ):  # the search begins at states that break an invariant, and before steps that do
             starts = np.flatnonzero(
                 (flags & (BROKEN, BROKEN_STEP)[depth] != 0) & (steps == ENDLESS)
             )
@@ -63,7 +65,7 @@ def _search(graph: Graph, watch: Callable[[], None]) -> np.ndarray:
 
 
 def _reversed(graph: Graph, watch: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
-    """The graph's steps by where they lead: sources[begins[k] : begins[k + 1]] come before k."""
+    """The graph's steps by target: sources[begins[k] : begins[k + 1]] are the states before k."""
     begins = np.zeros(graph.stored + 1, np.int64)
     for at in range(0, graph.used, 8 * _CHUNK):
         count_targets(graph.targets[at : min(at + 8 * _CHUNK, graph.used)], begins)
@@ -96,7 +98,8 @@ def fill_sources(first, last, begins, degrees, targets, ends, sources) -> None:
 
 @kernel()
 def step_back(part, begins, sources, steps, distance, queue, filled) -> int:
-    """Enter the states before those of `part`, which have no distance yet, into the queue."""
+    """Append the states before those of `part` to the queue, unless they have a distance
+    already."""
     for k in range(part.shape[0]):
         for at in range(begins[part[k]], begins[part[k] + 1]):
             source = sources[at]

@@ -1,10 +1,10 @@
-"""Distances to a violation after each of several first steps: one search forwards for all.
+"""Distances to a violation after each of several first steps, by one forward search for all.
 
-Every first step has a label, a bit. A state carries the labels by which it was reached so far; at
-each level only labels that reach it for the first time travel on, over steps that the graph mostly
-knows already. So each label sees a breadth-first search of its own, and its distance is exact,
-while the actions run once a state (multi-source breadth-first search; Then et al., "The More the
-Merrier", VLDB 2014).
+Every first step has a label, a bit. A state has the labels by which it was reached so far; at each
+level only labels that reach it for the first time are propagated, along steps that the graph mostly
+has already. So each label does a breadth-first search of its own, and its distance is exact, while
+the actions are run once for each state (multi-source breadth-first search; Then et al., "The More
+the Merrier", VLDB 2014).
 """
 
 from collections.abc import Callable
@@ -16,20 +16,20 @@ from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.distance.successor_graph import BROKEN, BROKEN_STEP, CHUNK, CUT, Graph, GraphFull
 
 _SPREAD = 1 << 14
-"""States whose labels travel on between two looks whether to stop."""
+"""States whose labels are propagated between two checks whether to stop."""
 
 
 class Interrupted(Exception):
-    """Raised by a search's `watch` when time is up: what is known so far counts."""
+    """Raised by a search's `watch` when the time is up: the search returns what it knows."""
 
 
 @dataclass
 class FirstSteps:
-    """What one search found: for each start the steps to a violation, or else how far it looked.
+    """The result of one search: for each start the steps to a violation, or else how far it looked.
 
-    found[k]: the fewest steps from start k to a violation, -1 if none was found. clear[k]: no
-    violation within so many steps. ended[k]: everything that can be reached from it was seen.
-    full: the graph had no room for more.
+    found[k]: the fewest steps from start k to a violation, -1 if none was found. clear[k]: there is
+    no violation within this many steps. ended[k]: everything reachable from it was seen. full: the
+    graph had no room for more.
     """
 
     found: list[int]
@@ -42,8 +42,8 @@ class FirstSteps:
 def search_first_steps(graph: Graph, starts: np.ndarray, watch: Callable[[], None]) -> FirstSteps:
     """Search level by level from these positions, distinct ones whose states break nothing.
 
-    `watch` is called every few milliseconds; it raises Interrupted to end the search with what is
-    known by then, or whatever else its caller wants to see.
+    `watch` is called every few milliseconds. It raises Interrupted to end the search with what is
+    known by then; other exceptions are passed on.
     """
     search = _Search(graph, starts)
     try:
@@ -106,7 +106,8 @@ class _Search:
             watch()
 
     def close_level(self, complete: bool) -> None:
-        """Decide what this level tells; if it was not completed, decide everything."""
+        """Decide the labels that this level settles; if it was not completed, decide all of
+        them."""
         arrived = np.zeros(self.words, np.uint64)
         if complete:
             arrived = np.bitwise_or.reduce(self.next[self.ahead], axis=0, initial=np.uint64(0))
@@ -147,7 +148,7 @@ class _Search:
 def spread(
     part, begins, degrees, targets, flags, active, seen, arriving, ahead_of, hit, cut, ahead, filled
 ) -> tuple[int, int]:
-    """Send the active labels that arrived at the states of `part` over their steps.
+    """Propagate the active labels that arrived at the states of `part` along their steps.
 
     They are erased in `arriving` and, where they are new, entered into `seen` and `ahead_of`; a
     state that gets its first one at the next level is appended to ahead[filled:]. hit collects the

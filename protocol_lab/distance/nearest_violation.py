@@ -1,12 +1,12 @@
 """The distance from a state to the nearest violation, and from each of its successors.
 
-Two ways, and the answer says which. Where the whole configuration can be explored, it is, once, and
-then searched backwards from all violations: from then on a distance is looked up. Otherwise a
-search forward, labelled by first step, looks as far as its bounds of time and states let it.
+There are two methods, and the answer says which was used. If the whole configuration can be
+explored, it is, once, and then searched backwards from all violations; after that a distance is
+looked up. Otherwise a forward search, with labels for the first steps, looks as far as its bounds
+of time and states let it.
 
-Distances are exact or honest bounds, with the meaning of states that `explore` has: one outside the
-spec's constraint is checked, but no further step is tried from it. Only the state that the learner
-stands on is always left, wherever it is.
+Distances are exact, or lower bounds that say so. As with `explore`, a state outside the spec's
+constraint is checked but not expanded; only the learner's current state always is.
 """
 
 import threading
@@ -39,8 +39,8 @@ _TO_LOAD_LOOPS = 1_000  # states
 class Distance:
     """The fewest steps to a violation.
 
-    `kind`: EXACT, in `steps` steps, the violating one included; MORE than `steps`; NEVER: all that
-    can be reached was seen; UNKNOWN: the state is outside the spec's constraint, where nothing is
+    `kind`: EXACT: `steps` steps, including the violating one; MORE than `steps`; NEVER: everything
+    reachable was seen; UNKNOWN: the state is outside the spec's constraint, where nothing is
     searched.
     """
 
@@ -63,9 +63,9 @@ class Distance:
 class Near:
     """The answer for one state.
 
-    here: from the state. after: once each step that can be taken was taken, in the order in which
-    `attempts` gives them; 0 for a step that violates. how: ALL_STATES or FROM_HERE. states: how
-    many were searched. seconds: how long it took, without compiling.
+    here: from the state. after: after each possible step, in the order of `attempts`; 0 for a step
+    that violates. how: ALL_STATES or FROM_HERE. states: how many were searched. seconds: how long
+    it took, without compiling.
     """
 
     here: Distance
@@ -76,7 +76,7 @@ class Near:
 
     @property
     def note(self) -> str:
-        """How the answer was found, and how far it was looked, in one sentence."""
+        """How the answer was found, and how far the search looked, in one sentence."""
         if self.how == ALL_STATES:
             return f"All {self.states:,} states were explored, and searched backwards."
         return f"{self.states:,} states from here were searched, in {self.seconds:.1f} s."
@@ -84,10 +84,10 @@ class Near:
 
 @dataclass(frozen=True)
 class _Ahead:
-    """A state and the steps that can be taken there, and what is known of them at once.
+    """A state, its possible steps, and what is known of them without a search.
 
-    positions are those in a graph, -1 outside the constraint. one_does_not_fit: a step leads to a
-    state that can't be stored, of which nothing is known.
+    positions: the states after the steps in a graph, -1 outside the constraint. one_does_not_fit: a
+    step leads to a state that can't be stored, so nothing is known of it.
     """
 
     is_broken: bool
@@ -98,7 +98,7 @@ class _Ahead:
     one_does_not_fit: bool
 
     def answer(self, after_row: Callable[[int], Distance], how: str, states: int) -> Near:
-        """The answer, where after_row(k) tells the distance after the k-th step."""
+        """The answer, given the distance after the k-th step as after_row(k)."""
         after = []
         for k in range(len(self.rows)):
             if self.broken[k]:
@@ -124,11 +124,12 @@ class _Ahead:
 
 
 class _Stopped(Exception):
-    """The learner has moved on."""
+    """Raised when the learner has moved on."""
 
 
 class Nearness:
-    """Answers how near the chosen invariants are to being violated; may be asked from any thread.
+    """Answers how many steps away a violation of the chosen invariants is; can be asked from any
+    thread.
 
     invariants: names of state or step invariants; None for the spec's default ones. seconds,
     max_states, memory_bytes: the bounds of one forward search; the exploration of all states has
@@ -161,16 +162,16 @@ class Nearness:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that are kept for further questions."""
+        """The bytes that are kept for later questions."""
         kept = (self.map, self._whole, self._graph)
         return sum(each.nbytes for each in kept if each is not None)
 
     def prepare(self, stopped: Callable[[], bool] | None = None) -> bool:
-        """Explore all states and search backwards, so that from now on asking is looking up.
+        """Explore all states and search backwards, so that later questions are only look-ups.
 
-        Goes on where an earlier call was stopped. Returns whether all is done; if it is not and
-        was not stopped, `too_large` says why. May run beside `ask`, in another thread. Raises
-        LabError if the spec can't be compiled or an action is faulty.
+        It continues where an earlier call was stopped. Returns whether it is complete; if it is not
+        and was not stopped, `too_large` says why. It can run in another thread beside `ask`. Raises
+        LabError if the spec can't be compiled or an action has a mistake.
         """
         watch = _watch(stopped)
         with self._preparing, suppress(_Stopped):
@@ -180,10 +181,10 @@ class Nearness:
     def ask(self, row: bytes, stopped: Callable[[], bool] | None = None) -> Near | None:
         """The distances from this state; None if stopped.
 
-        Takes about `seconds` at most, and compiles when first asked. Half of the time goes
-        into `prepare`, question by question until that is done or given up. `stopped` is polled
-        every few milliseconds, but not while compiling. Raises LabError if the spec can't be
-        compiled or an action is faulty.
+        Takes about `seconds` at most, and compiles when first asked. Half of the time of each
+        question goes into `prepare`, until that is complete or given up. `stopped` is polled every
+        few milliseconds, but not while compiling. Raises LabError if the spec can't be compiled or
+        an action has a mistake.
         """
         try:
             with self._asking:
@@ -215,8 +216,8 @@ class Nearness:
                 self._compiled = compiled
 
     def _load_loops(self, compiled: CompiledModel) -> None:
-        """Search a little: Numba compiles or loads a loop when it is first called, which would
-        take the time of the first answer."""
+        """Search a little, so that Numba compiles or loads the loops before the time of the first
+        answer is measured."""
         graph = Graph(compiled, _TO_LOAD_LOOPS, self.memory_bytes)
         with suppress(GraphFull):
             first = [each.row for each in islice(initial(self.model), _TO_LOAD_LOOPS)]
@@ -228,7 +229,7 @@ class Nearness:
 
     def _prepare_a_little(self, stopped: Callable[[], bool] | None, until: float) -> None:
         if not self._preparing.acquire(blocking=False):
-            return  # another thread is at it
+            return  # another thread is preparing
         try:
             self._prepare(_watch(stopped, until), _watch(stopped))
         except Interrupted:
@@ -237,7 +238,8 @@ class Nearness:
             self._preparing.release()
 
     def _prepare(self, watch: Callable[[], None], watch_backwards: Callable[[], None]) -> None:
-        """Explore on; the search backwards, which can't be resumed, has a watch of its own."""
+        """Continue exploring; the backward search, which can't be resumed, has a watch of its
+        own."""
         if self.map is not None or self.too_large is not None:
             return
         self._compile()
@@ -271,7 +273,7 @@ class Nearness:
             raise explain(self.model, whole.rows[cut[0]].tobytes(), request)
 
     def _look_up(self, row: bytes) -> Near | None:
-        """The answer from the map, if it has everything that is needed."""
+        """The answer from the map, if that has all the states."""
         if self.map is None:
             return None
         ahead = self._ahead(row, self._new_graph())
@@ -287,7 +289,7 @@ class Nearness:
     # --- A search from here -------------------------------------------------------------------
 
     def _search(self, row: bytes, watch: Callable[[], None]) -> Near:
-        """Search in what earlier searches have left; where that is too full, in an empty graph."""
+        """Search in the graph of earlier searches; if that is too full, in an empty one."""
         if self._graph is not None:
             near = self._search_in(self._graph, row, watch)
             if near is not None:
@@ -298,7 +300,7 @@ class Nearness:
     def _search_in(
         self, graph: Graph, row: bytes, watch: Callable[[], None], to_the_bound: bool = False
     ) -> Near | None:
-        """The answer; None if the graph was full first, unless that bound is to be answered."""
+        """The answer; None if the graph became full first, unless a bound is wanted then."""
         try:
             ahead = self._ahead(row, graph)
         except GraphFull:
@@ -318,7 +320,7 @@ class Nearness:
         )
 
     def _ahead(self, row: bytes, graph: Graph) -> _Ahead:
-        """What can happen in a state, entered into a graph."""
+        """The possible steps of a state, with their targets entered into a graph."""
         own, is_broken = graph.enter([row])
         tried = list(attempts(self.model, row))
         rows = [each.row for each in tried if each.taken]
@@ -331,7 +333,8 @@ class Nearness:
 
 
 def _watch(stopped: Callable[[], bool] | None, until: float | None = None) -> Callable[[], None]:
-    """What a search calls again and again: raises _Stopped or, past `until`, Interrupted."""
+    """The function that a search calls again and again: it raises _Stopped or, past `until`,
+    Interrupted."""
 
     def watch() -> None:
         if stopped is not None and stopped():

@@ -1,11 +1,11 @@
 """The graph of states and steps, kept in memory so that it can be searched repeatedly.
 
-`explore` throws a transition away once it is counted. A `Graph` keeps it, as the position of the
-state that it leads to: a second search over the same states, backwards or from somewhere else, then
-follows numbers and runs no action. It grows where it is asked to, a chunk of states at a time.
+`explore` forgets a transition once it is counted. A `Graph` keeps it, as the position of its
+target: a second search over the same states, backwards or from another state, then follows numbers
+and runs no action. It grows on demand, a chunk of states at a time.
 
-As everywhere, states outside a constraint are checked but not kept. That one of them breaks an
-invariant is noted at the state before it, like a transition that breaks a step invariant.
+As everywhere, states outside a constraint are checked but not kept. If one of them breaks an
+invariant, that is noted at the state before it, as for a transition that breaks a step invariant.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.semantics.transitions import attempts
 
 CHUNK = 512
-"""States expanded at a time: a few milliseconds, after which a search looks whether to stop."""
+"""States expanded at a time, in a few milliseconds; then a search checks whether to stop."""
 
 BROKEN, BROKEN_STEP, CUT = 1, 2, 4
-"""What `Graph.flags` says of a state: it breaks a chosen invariant; a step from it does, or leads
-outside the constraint to a state that does; a step from it, or a property of where one leads or of
-the state itself, can't be computed."""
+"""The flags of a state in `Graph.flags`: it breaks a chosen invariant; a step from it does, or
+leads outside the constraint to a state that does; a step from it, a property of the state, or one
+of a target can't be computed."""
 
 _OUTSIDE = -1
 
@@ -34,9 +34,9 @@ class GraphFull(Exception):
 class Graph:
     """The states met so far, by position: `rows`, `flags`, and the `targets` of their steps.
 
-    degrees[k] is -1 for a state that was not expanded yet; else its successors stand in
-    targets[begins[k] : begins[k] + degrees[k]], each once, itself and those outside the
-    constraint left out. `max_states` and `memory_bytes` bound it: one chunk more at most.
+    degrees[k] is -1 for a state that was not expanded yet; else its successors are
+    targets[begins[k] : begins[k] + degrees[k]], each once, without itself and those outside the
+    constraint. `max_states` and `memory_bytes` bound it, to within one chunk.
     """
 
     def __init__(self, compiled: CompiledModel, max_states: int, memory_bytes: int):
@@ -64,9 +64,9 @@ class Graph:
         )
 
     def enter(self, rows: list[bytes], before: bytes | None = None) -> tuple[np.ndarray, ...]:
-        """Keep these states; `before` is the state whose steps led to them, if one did.
+        """Keep these states; `before` is the state whose steps led to them, or None.
 
-        Returns (position of each, -1 outside the constraint; does it, or its step, break an
+        Returns (the position of each, -1 outside the constraint; whether it, or its step, breaks an
         invariant).
         """
         count = len(rows)
@@ -88,7 +88,7 @@ class Graph:
             done = self._expand_some(sources, positions, done)
 
     def _expand_some(self, sources: np.ndarray, positions: np.ndarray, begin: int) -> int:
-        """Expand sources[begin:], or as many as fit into the candidates; returns where it ended."""
+        """Expand sources[begin:], or as many as fit into the buffer; returns where it ended."""
         done, count = expand_some(
             begin, len(sources),
             lambda begin, end: self.found.fill(self.compiled, sources, begin, end),
@@ -131,8 +131,8 @@ class Graph:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int]]:
         """Check and keep candidates [0, count); with `every`, check again those known already.
 
-        Returns (breaks an invariant, its step breaks one, position) of each candidate, and those
-        of which that can't be computed.
+        Returns (breaks an invariant, its step breaks one, position) of each candidate, and the
+        candidates that can't be judged.
         """
         compiled = self.compiled
         rows, failed, wanted = self.found.out[:count], self.failed[:count], self.wanted[:count]
@@ -166,7 +166,7 @@ class Graph:
         return breaks, failed != 0, targets, faulty
 
     def _check(self, check, bits: int, count: int, before: np.ndarray | None) -> list[int]:
-        before = self.found.out if before is None else before  # only steps look at it
+        before = self.found.out if before is None else before  # used for steps only
         return check_all(
             count,
             self.wanted,
@@ -245,8 +245,8 @@ def insert(prints, rows, inside, table, where, store, stored, targets) -> int:
 def connect(found, parent_of, positions, begin, end, targets, used, begins, degrees) -> int:
     """Write the steps of positions[begin:end], found[k] being a successor of parent_of[k].
 
-    A state's successors stand together in `found`, in the order of the states. Returns the number
-    of targets used.
+    `found` has the successors of each state together, in the order of the states. Returns the
+    number of targets used.
     """
     k = 0
     for source in range(begin, end):
@@ -279,7 +279,7 @@ def refilled(table, where) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel()
 def find(prints, table, where) -> np.ndarray:
-    """The positions of these fingerprints in a hash table; -1 for one that is not there."""
+    """The positions of these fingerprints in a hash table; -1 for an unknown one."""
     found = np.empty(prints.shape[0], np.int32)
     for k in range(prints.shape[0]):
         slot = slot_of(table, prints[k])

@@ -1,4 +1,4 @@
-"""Why: the values that made a guard refuse or an invariant fail.
+"""Explanations: the values that made a guard refuse or an invariant fail.
 
 interpreter      runs a function statement by statement, recording what it evaluated
 decisive_values  the comparisons that decided a result

@@ -19,8 +19,8 @@ RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
 class CodeLine:
     """A line of the function, numbered as in its file or cell.
 
-    `state` is "ran", "skipped", or "returned" where the call ended; "" for what is no statement
-    inside the function: decorators, signature, docstring, comments, blank lines and `else`.
+    `state` is "ran", "skipped", or "returned" where the call ended; "" for lines that are not
+    statements of the function: decorators, signature, docstring, comments, blank lines and `else`.
     """
 
     number: int
@@ -30,9 +30,9 @@ class CodeLine:
 
 @dataclass(frozen=True)
 class Guard:
-    """A test of an `if` that was reached, how it came out, and the values that decided it.
+    """The test of an `if` that was reached, its outcome, and the values that decided it.
 
-    A test inside a loop stands once, as it came out the last time.
+    A test inside a loop is listed once, with its last outcome.
     """
 
     number: int
@@ -43,9 +43,9 @@ class Guard:
 
 @dataclass(frozen=True)
 class CodePath:
-    """All lines, the guards in the order in which they were read, and what was returned.
+    """All lines, the guards in the order of their evaluation, and what was returned.
 
-    `notice` is "" or the sentence that says why there are no lines, or no marks on them.
+    `notice` is "", or a sentence that says why there are no lines, or no marks on them.
     """
 
     lines: tuple[CodeLine, ...] = ()
@@ -55,7 +55,7 @@ class CodePath:
 
 
 def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> CodePath:
-    """The path of this action, with these parameters, from this state; the state is left alone."""
+    """The path through this action's code, with these parameters, from this state (not changed)."""
     function = action.function
     try:
         lines, first = source_lines(function)
@@ -80,7 +80,7 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
     except LabError as error:
         return CodePath(unmarked, notice=str(error))
     except CannotFollow:
-        return CodePath(unmarked, notice=f"The path through {action.name} can't be followed.")
+        return CodePath(unmarked, notice=f"The path through {action.name} can't be shown.")
     states = _states(frame.source, run)
     marked = tuple(
         CodeLine(each.number, each.text, states.get(each.number, PLAIN) if each.text else PLAIN)
@@ -97,7 +97,7 @@ def _followed(run: Run) -> str:
 
 
 def _states(source: Source, run: Run) -> dict[int, str]:
-    """The state of every line that belongs to a statement, by its number."""
+    """The state ("ran", ...) of every line that belongs to a statement, by line number."""
     ran = set(run.ran)
     states: dict[int, str] = {}
     for statement in source.parents:
@@ -105,14 +105,14 @@ def _states(source: Source, run: Run) -> dict[int, str]:
         if statement is run.ran[-1]:
             state = RETURNED
         for number in range(statement.lineno, _last_line(statement) + 1):
-            # Of an `if` and its return on one line, what happened is shown.
+            # Where an `if` and its return share a line, the return is shown if it happened.
             if states.get(number, SKIPPED) == SKIPPED or state == RETURNED:
                 states[number] = state
     return states
 
 
 def _last_line(statement: ast.stmt) -> int:
-    """The last line of a simple statement, or of the head of one that has a block."""
+    """The last line of a simple statement, or of the head of a compound one."""
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             return head.end_lineno

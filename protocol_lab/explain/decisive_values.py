@@ -1,16 +1,16 @@
-"""Finds the comparisons that decided a result, by looking at single operands.
+"""Finds the comparisons that decided the result of a function.
 
-From the return that was reached `Deciding` goes to what led there, and stops at comparisons:
+`Deciding` starts at the return that was reached, goes back to what led there, and stops at
+comparisons:
 
-- of `a and b` that is false, and of `a or b` that is true, the first operand that settles it; else
-  both; through `not`, and through the predicates of the spec with whatever returns they have
-- of `all(...)` and `any(...)` the first element that settles it, with its loop variables; if none
-  does, all elements together
-- tests around the return; then earlier tests that would have led to the opposite, but did not;
-  then what the loops around it ran over
+- in an `a and b` that is false, and an `a or b` that is true, the first operand that decides it;
+else both; `not`, and calls of the spec's predicates, are followed into - in `all(...)` and
+`any(...)` the first element that decides it, with its loop variables; if none does, all elements
+together - the tests around the return; then earlier tests that would have led to the opposite
+result; then what the loops around it ran over
 
-Of a comparison the operands are shown that are read from the state, the constants and the
-parameters. A guard has no effects, so its parts can be evaluated again at leisure.
+Of a comparison those operands are shown that are read from the state, the constants and the
+parameters. A guard has no effects, so its parts can safely be evaluated again.
 """
 
 import ast
@@ -41,9 +41,9 @@ _MISSING = "–"
 
 
 class Found(NamedTuple):
-    """An operand; `given` if it is but a parameter, whose value the learner has chosen.
+    """An operand; `given` if it is just a parameter, whose value the learner has chosen.
 
-    `fixed` tells a constant of the model.
+    `fixed` if it is a constant of the model.
     """
 
     text: str
@@ -53,11 +53,11 @@ class Found(NamedTuple):
 
 
 Group = list[Found]
-"""What one comparison was made of."""
+"""The operands of one comparison."""
 
 
 class Deciding:
-    """Looks for what decided one result; `domains` are those of the action's parameters.
+    """Finds what decided one result; `domains` are those of the action's parameters.
 
     `where` collects the loop variables of the elements that decided, and their values.
     """
@@ -69,7 +69,7 @@ class Deciding:
     # --- Returns -----------------------------------------------------------------------------
 
     def returned(self, run: Run) -> list[Group]:
-        """Why the return was reached that was reached, and why it gave what it gave."""
+        """Why this return was reached, and why it gave this value."""
         frame, ended = run.frame, run.ended
         if ended is None:
             return self._passed_in(frame.source.body, frame, bool(run.value))
@@ -92,7 +92,8 @@ class Deciding:
         return groups
 
     def _drawn_from(self, iterable: ast.expr, frame: Frame) -> list[Group]:
-        """What the element that decided was one of: it would not matter outside of that."""
+        """The collection that the deciding element came from, since only its elements were looked
+        at."""
         return _one([found for found in self.operands(iterable, frame) if not found.fixed])
 
     def _note_where(self, frame: Frame, names: Iterable[str]) -> None:
@@ -101,11 +102,11 @@ class Deciding:
                 self.where[name] = value_text(frame.values[name])
 
     def _passed_in(self, block: list[ast.stmt], frame: Frame, truth: bool) -> list[Group]:
-        """Why none of these statements returned the opposite, the last one first."""
+        """Why none of these statements returned the opposite result, the last one first."""
         return [group for each in reversed(block) for group in self._passed(each, frame, truth)]
 
     def _passed(self, statement: ast.stmt, frame: Frame, truth: bool) -> list[Group]:
-        """Why a statement did not return the opposite; nothing if it could not."""
+        """Why a statement did not return the opposite result; nothing if it could not have."""
         if not _could_return(statement, frame, not truth):
             return []
         if isinstance(statement, ast.If) and frame.source.is_stable(statement.test):
@@ -141,7 +142,7 @@ class Deciding:
     # --- Tests -------------------------------------------------------------------------------
 
     def decided(self, node: ast.expr | None, frame: Frame, truth: bool) -> list[Group]:
-        """Why an expression is true, or is false: the comparisons that settle it."""
+        """Why an expression is true or false: the comparisons that decide it."""
         match node:
             case None | ast.Constant():
                 return []
@@ -168,7 +169,7 @@ class Deciding:
     def _reason_decided(self, node: ast.Name, frame: Frame) -> list[Group]:
         """Why a shared guard gave this reason.
 
-        One that gave none is not asked again: it may have had its effects.
+        A guard that passed is not evaluated again: it may have had effects.
         """
         asked = frame.reasons.get(node.id)
         if asked is None or not frame.evaluate(node):
@@ -193,7 +194,7 @@ class Deciding:
             try:
                 return self.returned(Run(frame.called(function, node)).follow())
             except (LabError, CannotFollow):
-                pass  # its source can't be read: it is shown as it is called
+                pass  # its source can't be read, so the call itself is shown
         return _one(self.operands(node, frame))
 
     def _quantified(
@@ -226,9 +227,9 @@ class Deciding:
         names: list[str],
         drawn_from: list[ast.expr],
     ) -> list[Group]:
-        """What decided for each element, side by side; of none, why there are none.
+        """What decided for each element, side by side; if there are no elements, why not.
 
-        All elements of all elements would be too much to show.
+        Within an element's own elements only the first are shown; all would be too many.
         """
         if self.of_one_element:
             return []
@@ -260,9 +261,9 @@ class Deciding:
     # --- Operands ----------------------------------------------------------------------------
 
     def operands(self, node: ast.expr, frame: Frame, kind: Any = None) -> Group:
-        """What an expression is made of, as far as it is read from state, constants, parameters.
+        """The parts of an expression that are read from state, constants or parameters.
 
-        `kind` is what the other side of a comparison is, for what does not tell by itself.
+        `kind` is the layout of the comparison's other side, for operands whose own is not known.
         """
         match node:
             case ast.Name(id=name):
@@ -333,7 +334,8 @@ class Deciding:
 
 
 def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
-    """The expression that a parameter or a local name stands for, and where it is evaluated."""
+    """The expression that a parameter or a local name stands for, and the frame to evaluate it
+    in."""
     if name in frame.loops:
         return None
     if name in frame.given:
@@ -343,7 +345,7 @@ def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
 
 
 def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
-    """Is there a return in it whose value has this truth, or one that is not told beforehand?"""
+    """Does it contain a return whose value is of this truth, or is not known beforehand?"""
     for each in ast.walk(statement):
         if isinstance(each, ast.Return):
             match each.value:
@@ -359,7 +361,7 @@ def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
 
 
 def _is_reason(node: ast.expr, frame: Frame) -> bool:
-    """Is it a text: what a shared guard has returned?"""
+    """Is it a text, which a shared guard has returned?"""
     return isinstance(node, ast.Name) and isinstance(frame.evaluate(node), str)
 
 
@@ -368,7 +370,7 @@ def _one(group: Group) -> list[Group]:
 
 
 def _in_turn(groups: list[list[Group]]) -> list[Group]:
-    """One group of each, then the second of each: so that all have a say in the first few."""
+    """The first group of each, then the second of each, so that the first few come from all."""
     return [each for turn in zip_longest(*groups) for each in turn if each is not None]
 
 

@@ -3,8 +3,8 @@
     blocked: the follower is not in this leader's epoch
     (replica_state[follower].leader_epoch = 1, replica_state[leader].leader_epoch = 2)
 
-The function is run once more by `interpreter`, `decisive_values` finds what settled its result, and
-`phrasing` writes it down. No spec has to do anything for it.
+`interpreter` runs the function once more, `decisive_values` finds what decided its result, and
+`phrasing` writes it as text. A spec has to do nothing for it.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from protocol_lab.spec.spec import Model, Property
 from protocol_lab.spec.state_view import view
 
 _ENOUGH = 4
-"""No further comparison is added to so many clauses."""
+"""After this many clauses no further comparison is added."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """Something that was read, as it is written, and its value: "hw" and "1"."""
+    """The text of something that was read, and of its value: "hw" and "1"."""
 
     text: str
     value: str
@@ -34,10 +34,10 @@ class Clause:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The values that decided, the most telling first; false if none could be found.
+    """The values that decided, the most informative first; false if none could be found.
 
-    `where` has the loop variables of the element that decided: which replica, which offset. If
-    all elements decided together, their values stand side by side, in `where` and in clauses.
+    `where` has the loop variables of the element that decided: which replica, which offset. If all
+    elements decided together, their values are side by side, in `where` and in clauses.
     """
 
     clauses: tuple[Clause, ...] = ()
@@ -52,7 +52,7 @@ class Explanation:
 
 
 def why_refused(model: Model, row: bytes, attempt: Attempt) -> Explanation:
-    """The values that made this attempt in this state a refusal; none if it was none."""
+    """The values that made this attempt in this state a refusal; none if it was not refused."""
     if attempt.taken or attempt.over_capacity:
         return Explanation()
     return at_best(lambda: refusal(model, row, attempt))
@@ -71,7 +71,7 @@ def why_step_broken(model: Model, before: bytes, after: bytes, broken: Property)
 
 
 def at_best(explain: Callable[[], Explanation]) -> Explanation:
-    """An explanation is an extra: where none can be had, the reason has to do."""
+    """The explanation, or an empty one where it can't be made: the reason is shown in any case."""
     try:
         return explain()
     except Exception:
@@ -79,7 +79,7 @@ def at_best(explain: Callable[[], Explanation]) -> Explanation:
 
 
 def refusal(model: Model, row: bytes, attempt: Attempt) -> Explanation:
-    """`why_refused` for the tests: raises where that gives up."""
+    """As `why_refused`, but raises where that gives up (for tests)."""
     action = attempt.action
     frame = frame_of(action.function, model, bytearray(row), attempt.args)
     run = Run(frame).follow()
@@ -88,9 +88,9 @@ def refusal(model: Model, row: bytes, attempt: Attempt) -> Explanation:
 
 
 def failure(model: Model, states: list[Any], function: Callable) -> Explanation:
-    """`why_broken` for the tests, of an invariant's function or a step invariant's."""
+    """As `why_broken`, for an invariant's or step invariant's function, but raises (for tests)."""
     names = function.__code__.co_varnames[: len(states) + 1]
-    # Of two states it matters which one is meant; a single one goes without saying.
+    # With two states the text has to say which one is meant; a single state is not mentioned.
     hidden = names if len(states) == 1 else names[-1:]
     arguments = dict(zip(names, [*states, model.constants], strict=True))
     run = Run(Frame.outermost(function, arguments, hidden)).follow()
@@ -99,7 +99,7 @@ def failure(model: Model, states: list[Any], function: Callable) -> Explanation:
 
 
 def frame_of(function: Callable, model: Model, row: bytearray, args: dict[str, Any]) -> Frame:
-    """The frame of an action on a state, which it may change."""
+    """The frame in which an action runs on a state, which it may change."""
     state, constants, *_ = function.__code__.co_varnames
     arguments = {state: view(model.layout, row), constants: model.constants, **args}
     return Frame.outermost(function, arguments, (state, constants))
@@ -114,7 +114,7 @@ def explanation(deciding: Deciding, groups: list[Group]) -> Explanation:
             break
         telling = {each.value for each in group if not each.given}
         for each in group:
-            # What the learner has chosen is worth its place only while there is room.
+            # Values that the learner has chosen are shown only while there is room.
             if each.given and (each.value in telling or (telling and total > _ENOUGH)):
                 continue
             if each.text not in deciding.where:

@@ -1,8 +1,8 @@
 """Interprets a spec's function statement by statement, and records the path it takes.
 
-Every expression is evaluated by Python itself; only `if`, `for`, `while` and `return` are followed
-here, so that afterwards it is known which return was reached and which tests led there. Whoever
-explains a result then looks at single operands of those tests in the same `Frame`.
+Python itself evaluates every expression; only `if`, `for`, `while` and `return` are interpreted
+here, so that afterwards it is known which return was reached and which tests led there.
+`decisive_values` then evaluates single operands of those tests in the same `Frame`.
 """
 
 import ast
@@ -21,11 +21,12 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Ass
 
 
 class CannotFollow(Exception):
-    """A function uses a statement around its returns that is not followed here, such as try."""
+    """A function has a return inside a statement that is not interpreted here, such as try."""
 
 
 class Source:
-    """A function taken apart: made once for a function object, since parsing takes a millisecond.
+    """A function's syntax tree and what is known of its names. Made once for each function object,
+    since parsing takes a millisecond.
 
     `aliases` are local names that stand for one expression (`mine = s.replica_log[follower]`).
     """
@@ -44,14 +45,14 @@ class Source:
 
     @property
     def expression(self) -> ast.expr | None:
-        """What the function returns, if that is all it does."""
+        """The expression that the function returns, if it does nothing else."""
         single = len(self.body) == 1 and isinstance(self.body[0], ast.Return)
         return self.body[0].value if single else None
 
     def compiled(self, node: ast.expr | ast.stmt) -> tuple[types.CodeType, bool]:
         """The code of one expression or simple statement, and whether it has inner scopes.
 
-        What a generator expression reads of the names around it must be global there.
+        Names of the function that a generator expression reads have to be global there.
         """
         found = self._compiled.get(node)
         if found is None:
@@ -74,14 +75,16 @@ class Source:
         return self._pairs[node]
 
     def enclosing(self, node: ast.stmt) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
-        """From the inside out, every statement around a node, with its block that holds it."""
+        """Every statement around a node, from the inside out, with the block of it that contains
+        the node."""
         parent, block = self.parents[node]
         while parent is not None:
             yield parent, block
             parent, block = self.parents[parent]
 
     def is_stable(self, node: ast.expr) -> bool:
-        """Is the expression made of names that are assigned once, so that it may be read again?"""
+        """Does the expression read only names that are assigned once, so that it can be evaluated
+        again?"""
         return all(
             self.stores[each.id] <= (each.id not in self.parameters)
             for each in ast.walk(node)
@@ -131,7 +134,7 @@ _sources: WeakKeyDictionary[Callable, Source] = WeakKeyDictionary()
 
 
 def source_of(function: Callable) -> Source:
-    """The function taken apart. Raises LabError if its source can't be read."""
+    """The `Source` of a function. Raises LabError if its source can't be read."""
     source = _sources.get(function)
     if source is None or source.code is not function.__code__:
         source = _sources[function] = Source(function)
@@ -140,12 +143,13 @@ def source_of(function: Callable) -> Source:
 
 @dataclass(slots=True)
 class Frame:
-    """Where expressions of one call are evaluated: `values` are its names, `outside` the module's.
+    """The names of one call, in which its expressions are evaluated: `values` are its own names,
+    `outside` the module's.
 
-    `given` tells which expression of which caller each parameter stands for; the outermost
-    function's parameters stand for themselves, but for those in `hidden` (state and constants).
-    `loops` are the loop variables around what is looked at, `names` those of the callers. `reasons`
-    has the expression that gave a local name its text, as of now.
+    `given` has, for each parameter, the caller's expression and frame that it stands for; the
+    outermost function's parameters stand for themselves, except those in `hidden` (state and
+    constants). `loops` are the loop variables around the current expression, `names` those of the
+    callers. `reasons` has the expression that last gave a local name its text.
     """
 
     source: Source
@@ -177,19 +181,19 @@ class Frame:
         return eval(code, outside, self.values)
 
     def execute(self, node: ast.stmt) -> None:
-        """Do what a simple statement does."""
+        """Execute a simple statement."""
         code, has_scopes = self.source.compiled(node)
         outside = {**self.outside, **self.values} if has_scopes else self.outside
         exec(code, outside, self.values)
 
     def look_up(self, name: str) -> Any:
-        """The value of a name, of the function or of its module; None if it has none yet."""
+        """The value of a name of the function or of its module; None if it has no value yet."""
         if name in self.values:
             return self.values[name]
         return self.outside.get(name, getattr(builtins, name, None))
 
     def called(self, function: Callable, node: ast.Call) -> "Frame":
-        """The frame of a call that is written in this one. Raises CannotFollow for `f(*x)`."""
+        """The frame of a call that this function makes. Raises CannotFollow for `f(*x)`."""
         source = source_of(function)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise CannotFollow
@@ -224,7 +228,7 @@ class Frame:
             self.bind(each, part)
 
     def elements(self, generators: list[ast.comprehension]) -> Iterator[None]:
-        """Bind the variables of a comprehension to one choice after the other."""
+        """Bind the variables of a comprehension to its elements, one after the other."""
         if not generators:
             yield
             return
@@ -249,11 +253,12 @@ def _closure(function: Callable) -> dict[str, Any]:
 
 
 class Run:
-    """One call, done when it is made: `value` is what came back, `ended` the return that gave it.
+    """One interpreted call, run when it is created: `value` is what it returned, `ended` the return
+    statement.
 
     `ran` has every statement that was executed, in order. `watch`, if given, is called with every
-    test of an `if` and its outcome while the state still is as the test saw it.
-    Raises what the function raises, and CannotFollow.
+    test of an `if` and its outcome, before the state changes further. Raises what the function
+    raises, and CannotFollow.
     """
 
     def __init__(self, frame: Frame, watch: Callable[[ast.If, bool], None] | None = None):
@@ -310,7 +315,7 @@ class Run:
         return self._block(statement.orelse)
 
     def _rounds(self, statement: ast.For | ast.While) -> Iterator[None]:
-        """Make ready for one round after the other, as long as there are any."""
+        """Prepare the rounds of a loop one after the other, as long as there are any."""
         if isinstance(statement, ast.While):
             while self.frame.evaluate(statement.test):
                 yield

@@ -1,12 +1,12 @@
-"""Phrases values of the state, and the expressions that they were read from.
+"""Writes values of the state, and the expressions that read them, as text for people.
 
     s.replica_log[follower].end_offset     is written   replica_log[follower].end_offset
     mine.end_offset                                     the same, if `mine` stands for that log
     c.max_records                                       max_records
     s.replica_state[leader].isr                         {1, 3} is its value, and none no node
 
-Local names, and parameters of the function that is looked into, are replaced by what they stand
-for, so that every text speaks of the state, the constants and the parameters of the action.
+Local names, and the parameters of called functions, are replaced by what they stand for, so that
+every text is about the state, the constants and the action's own parameters.
 """
 
 import ast
@@ -28,7 +28,7 @@ from protocol_lab.spec.parameters import Domain, Subset
 from protocol_lab.spec.state_view import ArrayView, StructView, View, plain_value
 
 LONG = 60
-"""No value is written with more characters, and few texts."""
+"""Values longer than this many characters are cut off, and few other texts are longer."""
 
 _LONG_INDEX, _LONG_CALL = 16, 45
 
@@ -51,7 +51,8 @@ _OPERATORS = {
 
 
 def number_text(layout: IntegerLayout, value: Any) -> str:
-    """A plain value of a number's layout: a set of nodes as {1, 3}, no node as none, yes or no."""
+    """A number as text, by its layout: a set of nodes as {1, 3}, NONE as none, a Boolean as yes or
+    no."""
     match layout.kind:
         case "nodes":
             return "{" + ", ".join(str(node) for node in sorted(value)) + "}"
@@ -63,7 +64,7 @@ def number_text(layout: IntegerLayout, value: Any) -> str:
 
 
 def value_text(value: Any, layout: IntegerLayout | None = None) -> str:
-    """A value of an expression; `layout` tells nodes, sets of nodes and named numbers apart."""
+    """The value of an expression as text; `layout` says if a number is a node, a set or a name."""
     if isinstance(value, View):
         own = value._layout
         return shortened(_plain_text(own, plain_value(own, value._data, value._at)))
@@ -98,7 +99,7 @@ def shortened(text: str) -> str:
 
 
 def read(node: ast.Attribute | ast.Subscript, frame: Frame) -> str:
-    """What stands at a path, as text."""
+    """The value at a path, as text."""
     base = frame.evaluate(node.value)
     if isinstance(node, ast.Subscript):
         value = base[frame.evaluate(node.slice)]
@@ -117,7 +118,7 @@ def is_constants(value: Any) -> bool:
 
 
 def kind_of(node: ast.expr, frame: Frame, domains: dict[str, Domain]) -> IntegerLayout | None:
-    """The layout of what an expression gives, as far as it can be told without a declaration."""
+    """The layout of an expression's value, as far as it is known without a declaration."""
     match node:
         case ast.Attribute(value=base, attr=name):
             view = frame.evaluate(base)
@@ -159,20 +160,20 @@ def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> Intege
 
 
 def called(node: ast.Call, frame: Frame) -> Any:
-    """What a call calls: a function, a class, or None if that is not told by a name alone."""
+    """What a call calls: a function or a class; None if it is not called by a plain name."""
     if not isinstance(node.func, ast.Name):
         return None
     return frame.look_up(node.func.id)
 
 
 def is_of_protocol(function: Any) -> bool:
-    """Is it a plain function of a spec or of a notebook, and no helper of the kit?"""
+    """Is it a plain function of a spec or a notebook, rather than a helper of the kit?"""
     module = getattr(function, "__module__", None) or ""
     return isinstance(function, types.FunctionType) and not module.startswith("protocol_lab.")
 
 
 def inlined(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
-    """The expression that the called function returns, if that is all it does, and its frame."""
+    """The expression that the called function returns, if it does nothing else, and its frame."""
     function = called(node, frame)
     if not is_of_protocol(function):
         return None
@@ -189,7 +190,7 @@ def is_struct(called: Any) -> bool:
 
 
 def text_of(node: ast.expr, frame: Frame) -> str:
-    """An expression as it is shown; "" for the state and the constants themselves."""
+    """The text of an expression; "" for the state and the constants themselves."""
     match node:
         case ast.Name(id=name):
             return _name(name, frame)
@@ -207,7 +208,7 @@ def text_of(node: ast.expr, frame: Frame) -> str:
 
 def _name(name: str, frame: Frame) -> str:
     if name in frame.loops:
-        # A loop variable named like something of the caller would be taken for it.
+        # A loop variable could be mistaken for a name of the caller that is the same.
         return value_text(frame.values[name]) if name in frame.names else name
     if name in frame.given:
         return text_of(*frame.given[name])
@@ -240,19 +241,19 @@ def _call(node: ast.Call, frame: Frame) -> str:
 
 
 def is_path(node: ast.expr | None) -> bool:
-    """Is it a name with fields and indices behind it?"""
+    """Is it a name followed by fields and indices?"""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return isinstance(node, ast.Name)
 
 
 def is_long(text: str) -> bool:
-    """Is the text of a call too long to be read beside its value?"""
+    """Is the text of a call too long to read beside its value?"""
     return len(text) > _LONG_CALL
 
 
 def names_constant(name: str, frame: Frame) -> bool:
-    """Is the name one of the module, such as NONE, and none of the function?"""
+    """Is it a name of the module, such as NONE, rather than of the function?"""
     return (
         name not in frame.loops
         and name not in frame.source.parameters

@@ -32,7 +32,7 @@ def spec_title(name: str) -> str:
 def constant_texts(model: Model) -> list[tuple[str, str]]:
     """The constants as short texts, such as "3 replicas", each with its meaning.
 
-    Of very many only those that are not as by default.
+    If there are very many, only those that differ from their defaults.
     """
     limits = limits_of(type(model.constants))
     return [
@@ -54,7 +54,7 @@ def _constant(name: str, value: Any, limits: Limits) -> str:
 
 
 def choice_text(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> str:
-    """A choice of parameters in words: "replica 3, 1 record"; "" where there is nothing to choose.
+    """A choice of parameters in words: "replica 3, 1 record"; "" if there are no parameters.
 
     `row` is the state in which the choice is made.
     """
@@ -78,7 +78,7 @@ def _argument(name: str, domain: Domain, value: Any, text: str) -> str:
 
 
 def singular(noun: str) -> str:
-    """The singular of a regular English plural; "bookies" is one of those in -ie."""
+    """The singular of a regular English plural (also of "-ies" from "-ie", as in "bookies")."""
     if noun.endswith("ies") and not noun.endswith("ookies"):
         return noun[:-3] + "y"
     return noun.removesuffix("s")

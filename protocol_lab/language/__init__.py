@@ -1,4 +1,4 @@
-"""What functions of a spec are written with, and how plain Python runs them.
+"""The language of a spec's functions: their helpers, and how plain Python runs them.
 
 node_sets     sets of nodes as bitmasks
 containers    operations on sequences and bags inside a state
@@ -6,6 +6,6 @@ source_code   the source and syntax tree of a plain function
 dependencies  the functions that a function reaches, and a hash of their sources
 hashing       a short hash of texts
 arithmetic    checked 64-bit arithmetic, the same in plain Python as in compiled code
-loop_bound    bounds loops, so that none runs for ever
+loop_bound    bounds loops, so that none runs forever
 evaluation    calls a plain function with checked arithmetic; errors name their place
 """

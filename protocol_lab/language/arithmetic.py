@@ -1,9 +1,9 @@
-"""Arithmetic on 64-bit integers: what the operators mean in the functions of a spec.
+"""Checked arithmetic on 64-bit integers: what the operators mean in a spec's functions.
 
-Compiled code computes with 64 bits, Python with as many as it takes. Both must say the same, so in
-both a result that needs more than 64 bits is a Fault, as is a division by zero: `checked` (see
-`evaluation`) runs a plain function with these operations, and `compiler.operations.integers` has
-their compiled versions. A shift to the right, `&`, `|`, `^` and `~` need no check.
+Compiled code computes with 64 bits, Python with as many as it takes. Both must give the same
+result, so in both a number that needs more than 64 bits is a Fault, and so is a division by zero.
+`evaluation` runs plain functions with the operations of this module; `compiler.operations.integers`
+has their compiled versions. `&`, `|`, `^` and `~` need no check.
 """
 
 import ast
@@ -14,7 +14,7 @@ from protocol_lab.errors import Fault
 LOW, HIGH = -(2**63), 2**63 - 1
 
 _TOO_MANY_BITS = 64
-"""A number other than 0 does not fit after a shift by so many bits."""
+"""After a left shift by this many bits no number other than 0 fits."""
 
 
 def checked(value: Any) -> Any:
@@ -105,17 +105,17 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.RShift: "checked_rshift",
     ast.USub: "checked_neg",
 }
-"""The operators that are checked, and the functions of this module that stand for them."""
+"""The checked operators, and the functions of this module that replace them."""
 
 OPERATIONS = {name: globals()[name] for name in (*OPERATORS.values(), "checked_abs")}
 """These functions by name, for code that calls them."""
 
 
 def as_call(node: ast.BinOp | ast.UnaryOp) -> ast.expr:
-    """The call that stands for an operator; the node itself if that is not checked."""
+    """The call that replaces an operator; the node itself if that operator is not checked."""
     name = OPERATORS.get(type(node.op))
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-        return node  # a negative number, written down
+        return node  # a negative literal
     if name is None:
         return node
     operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]

@@ -1,7 +1,7 @@
 """The plain functions that a function reaches, and a hash that changes when one is edited.
 
-The kernel cache does not see an edit in a called function by itself. So `source_hash` covers every
-function that can be reached and every constant that they read.
+The kernel cache can't see an edit in a called function. So `source_hash` covers every function that
+can be reached, and every constant that they read.
 """
 
 import types
@@ -40,7 +40,7 @@ def source_hash(functions: list[Callable], *more: Any) -> str:
 
 
 def _as_text(function: Callable) -> str:
-    """What a function does by itself, and the numbers and texts that it reads."""
+    """A function's own code, and the numbers and texts that it reads."""
     values = [
         f"{name}={value!r}"
         for name, value in sorted(names_read(function).items())
@@ -50,6 +50,6 @@ def _as_text(function: Callable) -> str:
 
 
 def fields_read(code: types.CodeType) -> set[str]:
-    """The names that follow a dot in a function, and a few more."""
+    """The names of the attributes that a function reads, and a few more (an over-approximation)."""
     nested = (each for each in code.co_consts if isinstance(each, types.CodeType))
     return {*code.co_names}.union(*map(fields_read, nested))

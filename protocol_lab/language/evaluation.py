@@ -1,9 +1,9 @@
-"""Calls plain functions of a spec, with checked arithmetic and errors that name their place.
+"""Calls a spec's plain functions with checked arithmetic, and errors that name file and line.
 
-`evaluated` runs a function on Python's own integers, but as compiled code would: each operator is
-replaced by its checked function of `arithmetic`, and every loop is bounded (see `loop_bound`), in
-the function and in all that it calls. What goes wrong is raised as a Fault or a SpecError that
-names the function, the file and the line.
+`evaluated` runs a function on Python's own integers, but with the results of compiled code: each
+operator is replaced by its checked function of `arithmetic`, and every loop is bounded (see
+`loop_bound`), in the function and in all that it calls. An error becomes a Fault or a SpecError
+that names the function, the file and the line.
 """
 
 import ast
@@ -25,7 +25,7 @@ from protocol_lab.language.source_code import parse, without_annotations
 _KIT = Path(__file__).parent.parent
 
 CONDITION = "<condition>"
-"""The file name of a condition that was typed."""
+"""The file name of a condition that a person typed."""
 
 _IN_CONDITION = "in the condition"
 
@@ -33,8 +33,8 @@ _IN_CONDITION = "in the condition"
 def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any) -> Any:
     """What the function returns.
 
-    spec: its name, to be part of the message. Raises CapacityExceeded as it comes; Fault for what
-    has no value; SpecError for anything else that goes wrong.
+    spec: its name, for the message. Raises CapacityExceeded unchanged; Fault where an expression
+    has no value; SpecError for any other error.
     """
     try:
         return as_checked(function)(*arguments, **named)
@@ -64,20 +64,20 @@ _REMEDIES = {
         "a set of nodes is a number here: write nodes = without_node(nodes, node)"
     ),
 }
-"""What to write instead, by how Python's own message begins."""
+"""What to write instead, by the beginning of Python's own message."""
 
 
 def _remedy(error: Exception) -> str:
-    """What to write instead, where Python's own message says nothing of it; "" for others."""
+    """What to write instead, for errors whose message does not say it; "" for others."""
     if isinstance(error, AssertionError):
         said = f"{error}; " if str(error) else ""
-        return f"{said}there is no assert here: return the reason, as a text"
+        return f"{said}assert can't be used here: return the reason, as a text"
     constants = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
         return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"
     said = str(error)
     if said == "can't set attribute":
-        return "constants stay as they are: keep what changes in the state"
+        return "constants can't be changed: keep in the state what changes"
     return next((each for start, each in _REMEDIES.items() if said.startswith(start)), "")
 
 
@@ -87,7 +87,7 @@ def _at(function: Callable, error: Exception) -> str:
 
 
 def _place(function: Callable, error: BaseException) -> str:
-    """Where in the spec it happened: in the innermost function that is not the kit's."""
+    """Where in the spec it happened: the innermost function that does not belong to the kit."""
     code = function.__code__
     name, line = code.co_filename, code.co_firstlineno
     for frame, number in walk_tb(error.__traceback__):
@@ -104,15 +104,15 @@ def _place(function: Callable, error: BaseException) -> str:
 
 
 def as_checked(value: Any) -> Any:
-    """A plain function with checked arithmetic; what is no plain function stays as it is.
+    """A plain function with checked arithmetic; anything else is returned as it is.
 
-    So does a function whose source can't be read.
+    So is a function whose source can't be read.
     """
     try:
         return _made[value]
     except KeyError:
         pass
-    except TypeError:  # not hashable, so no plain function
+    except TypeError:  # not hashable, so not a plain function
         return value
     if not isinstance(value, FunctionType):
         return value
@@ -149,7 +149,7 @@ _made: dict[Any, Any] = {
     max: _of_something(max),
     abs: OPERATIONS["checked_abs"],
 }
-"""What stands for a function, once it was asked for."""
+"""The checked version of each function, once it was asked for."""
 
 _PUT_IN = {
     **OPERATIONS,
@@ -233,7 +233,8 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _may_be_plain(self, name: str) -> bool:
-        """Is it no class and no function of Python's own that stays as it is?"""
+        """Can it be a plain function, rather than a class or one of Python's own that is left as it
+        is?"""
         found = self.known.get(name, getattr(builtins, name, None))
         return not isinstance(found, type) and (
             name in self.known or not hasattr(builtins, name) or found in _made

@@ -1,8 +1,8 @@
-"""Bounds the loops in the functions of a spec, so that none runs for ever.
+"""Bounds the loops in a spec's functions, so that none runs forever.
 
-Nothing can interrupt compiled code. A `while`, or a loop over a range, that does not end within
-MOST_TURNS is therefore a Fault, in plain Python as well as compiled: `compiler.operations.integers`
-has `checked_turn`. Other loops visit the items of a state, which are few.
+Nothing can interrupt compiled code. So a `while`, or a loop over a range, that takes more than
+MOST_TURNS turns is a Fault, in plain Python and compiled (`checked_turn` in
+`compiler.operations.integers`). Other loops visit the items of a state, which are few.
 """
 
 import ast
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from protocol_lab.errors import Fault
 
 MOST_TURNS = 1_000_000
-"""A loop may take so many turns each time that it is entered."""
+"""The most turns that a loop may take each time it is entered."""
 
 
 def checked_turn(turns: int) -> int:
@@ -22,7 +22,7 @@ def checked_turn(turns: int) -> int:
 
 
 def checked_range(*bounds: int) -> Iterable[int]:
-    """range(*bounds); to take more of it than a loop may take turns raises Fault."""
+    """range(*bounds); raises Fault on the turn that is one too many for a loop."""
     numbers = range(*bounds)
     return numbers if len(numbers) <= MOST_TURNS else _counted(numbers)
 
@@ -35,7 +35,7 @@ def _counted(numbers: range) -> Iterator[int]:
 
 
 def is_range(items: ast.expr) -> bool:
-    """Is what a loop goes over a range?"""
+    """Does a loop go over a range?"""
     return (
         isinstance(items, ast.Call)
         and isinstance(items.func, ast.Name)

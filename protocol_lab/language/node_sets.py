@@ -1,20 +1,20 @@
 """Sets of nodes as bitmasks: bit k stands for node k, bit 0 (NONE) is never set.
 
-Plain functions, used by actions as they are and compiled with them. A negative number is no set:
-the functions that would go through its bits for ever raise Fault.
+Plain functions that actions call and that are compiled with them. A negative number is not a set:
+functions that would go through its bits forever raise Fault.
 """
 
 from protocol_lab.errors import Fault
 
 
 def refuse_negative(nodes: int) -> None:
-    """Raise Fault for a negative number; compiled code has its own version, without words."""
+    """Raise Fault for a negative number; compiled code has its own version, without a message."""
     if nodes < 0:
         raise Fault(f"{nodes} is no set of nodes, because it is negative")
 
 
 COMPILED_APART = (refuse_negative,)
-"""The functions of which compiled code has versions of its own (`compiler.operations`)."""
+"""The functions that have compiled versions of their own (`compiler.operations`)."""
 
 
 def contains(nodes: int, node: int) -> bool:
@@ -28,7 +28,7 @@ def with_node(nodes: int, node: int) -> int:
 
 
 def without_node(nodes: int, node: int) -> int:
-    """The set but for this node."""
+    """The set without this node."""
     return nodes & ~(1 << node)
 
 

@@ -1,6 +1,6 @@
 """The source of a plain function: its syntax tree, and the names that it reads.
 
-For whoever takes functions of specs apart: the compiler, and the explainer of refusals.
+Used by everything that analyses a spec's functions: the compiler, and the explainer of refusals.
 """
 
 import ast
@@ -93,7 +93,7 @@ def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
 
 @cache
 def shape_of(code: types.CodeType) -> tuple:
-    """What a function does, whatever lines of its file it stands in, and its docstring says."""
+    """What a function does, independent of its line numbers and its docstring."""
     nested = tuple(
         shape_of(each) if isinstance(each, types.CodeType) else repr(each)
         for each in code.co_consts[1 if _has_docstring(code) else 0 :]
@@ -102,7 +102,7 @@ def shape_of(code: types.CodeType) -> tuple:
 
 
 def _has_docstring(code: types.CodeType) -> bool:
-    """Is the first constant a text that is never loaded?"""
+    """Is the function's first constant a docstring: a text that is never loaded?"""
     if not (code.co_consts and isinstance(code.co_consts[0], str)):
         return False
     loaded = (each.arg for each in dis.get_instructions(code) if each.opcode in dis.hasconst)
@@ -110,7 +110,7 @@ def _has_docstring(code: types.CodeType) -> bool:
 
 
 def code_of_file(path: str | Path) -> str:
-    """What stands in a file of Python, without comments, docstrings and blank lines."""
+    """The code in a Python file, without comments, docstrings and blank lines."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     for each in ast.walk(tree):
         body = getattr(each, "body", None)
@@ -120,7 +120,7 @@ def code_of_file(path: str | Path) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Is it a text that stands alone, as docstrings do?"""
+    """Is it a statement that is only a text, as a docstring is?"""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -129,7 +129,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
-    """The same function without decorators, and with parameters that are names only."""
+    """The same function without decorators and annotations."""
     arguments = [ast.copy_location(ast.arg(each.arg), each) for each in tree.args.args]
     bare = ast.FunctionDef(
         tree.name,

@@ -50,18 +50,20 @@ def check_property(
     progress: bool = True,
     **options: Any,
 ) -> TemporalResult | RefinementResult:
-    """Judge a property of the spec, by its name, or a formula; or a refinement, by its name.
+    """Check a temporal property of the spec by its name, a formula, or a refinement by its name.
 
-    fairness: one of FAIRNESS. progress: show a line on how far it is. A property is judged on the
-    runs that stay inside a constraint, while what is possible is asked of the unconstrained spec,
-    as TLC does. Where not everything was seen (max_states, a storage capacity), a lasso that was
-    found is one all the same, and otherwise the verdict is undecided. Interrupting gives an
-    undecided result. Raises LabError for bad input.
+    fairness: one of FAIRNESS. progress: show a progress line. As with TLC, a property is judged on
+    the runs that stay inside a constraint, while an action's enabledness is that of the
+    unconstrained spec. If not all states were seen (max_states, a storage capacity), a lasso that
+    was found still counts, and otherwise the verdict is undecided. Interrupting gives an undecided
+    result. Raises LabError for bad input.
     """
     expect_model(model)
     if (claim := refinement_of(model, what)) is not None:
         if fairness != DECLARED:
-            raise LabError(f"{claim.name} is judged step by step: leave the fairness out.")
+            raise LabError(
+                f"{claim.name} is a refinement, which is checked step by step: leave fairness out."
+            )
         return check_refinement(model, claim, progress=progress, **options)
     values = values_of(SearchRequest, check_property, model, TEMPORAL, options)
     name, text, claims = claims_and_text(model, what)
@@ -74,7 +76,7 @@ def check_property(
         progress=progress,
         **{**options, "memory_gib": memory / 2**30, "keep_states": True},
     )
-    model = explored.model  # which may have more storage
+    model = explored.model  # the result's model may have more storage
     result = _result_of(explored, name, text, assumed)
     result.assumption = fairness
     check = _Check(model, explored, assumed, memory, result, values.get("stopped"))
@@ -125,7 +127,7 @@ class _Check:
         self.initial = explored.per_depth[0] if explored.per_depth else 0
 
     def run(self, claims: list[Claim], progress: bool) -> None:
-        """Judge all claims; the violation with the shortest prefix goes into the result."""
+        """Check all claims; the violation with the shortest prefix goes into the result."""
         result = self.result
         if result.undecided_reason in ("interrupted", "stopped") or not self.initial:
             return
@@ -159,7 +161,7 @@ class _Check:
         return find_lasso(graph, conditions, wanted, self.explored.per_depth, parents, self._watch)
 
     def _judged(self, claim: Claim, states: np.ndarray) -> list[np.ndarray]:
-        """For each predicate of a claim, in which states it is true."""
+        """For each predicate of a claim, a mask of the states in which it is true."""
         kernels = loops.Kernels(self.model)
         judge = kernels.judge(list(claim.formula.predicates), list(claim.values))
         self.result.compile_seconds += kernels.compile_seconds
@@ -180,7 +182,7 @@ class _Check:
         return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
 
     def _explain(self, claim: Claim, row: bytes) -> NoReturn:
-        """Raise what is raised by judging a state uncompiled."""
+        """Raise the error that judging a state uncompiled raises."""
         try:
             for each in claim.formula.predicates:
                 holds(self.model, row, each, claim.values)
@@ -189,7 +191,7 @@ class _Check:
         raise defect(self.model, f"the predicates of {self.result.claim}", row)
 
     def _show(self, lasso: Lasso, claim: Claim) -> None:
-        """Put the lasso into the result, once the uncompiled functions have agreed."""
+        """Put the lasso into the result, after the uncompiled functions have confirmed it."""
         result, states = self.result, self.explored.states
         rows = [states[k].tobytes() for k in lasso.prefix + lasso.loop]
         result.violated, result.undecided_reason = result.claim, None
@@ -206,7 +208,7 @@ class _Check:
 
 
 def _way_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
-    """The way to the first state of a mask, in the order of the search."""
+    """The path to the first state of a mask, in the order of the search."""
     found = np.flatnonzero(broken)
     if not len(found):
         return None

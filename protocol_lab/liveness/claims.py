@@ -13,7 +13,8 @@ from protocol_lab.spec.temporal_formulas import NEXT, Fairness, Formula, Tempora
 
 DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
 FAIRNESS = (DECLARED, NO_FAIRNESS, NEXT_ONLY)
-"""What may be assumed: the spec's own conditions; nothing; that a run stops only at its end."""
+"""The fairness that can be assumed: the spec's own conditions; none; that a run does not stop while
+a step is possible."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Claim:
 
 
 def claims_and_text(model: Model, what: str | Formula) -> tuple[str, str, list[Claim]]:
-    """(name, formula in words, the claims to be judged one by one). Raises LabError."""
+    """(name, formula in words, the claims to check one by one). Raises LabError."""
     if isinstance(what, Formula):
         return what.text, what.text, [Claim(_resolved(model, what), {})]
     declared = property_of(model, what)
@@ -54,7 +55,7 @@ def refinement_of(model: Model, what: Any) -> Refinement | None:
 def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
     """A property's claims for these constants, one for every choice of its parameters.
 
-    Raises LabError if there are none: then it would hold for nothing.
+    Raises LabError if there are none: the property would then hold vacuously.
     """
     claims = [
         Claim(_resolved(model, declared.formula(values)), values)
@@ -85,7 +86,7 @@ def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any
 
 
 def _resolved(model: Model, formula: Formula) -> Formula:
-    """The formula with functions in place of expressions."""
+    """The formula with its expressions turned into functions."""
     functions = [
         predicate(model, each) if isinstance(each, str) else each for each in formula.predicates
     ]
@@ -93,7 +94,7 @@ def _resolved(model: Model, formula: Formula) -> Formula:
 
 
 def assumed_fairness(model: Model, fairness: str) -> list[Fairness]:
-    """The conditions that one of FAIRNESS stands for. Raises LabError."""
+    """The assumptions that one of FAIRNESS stands for. Raises LabError."""
     if fairness not in FAIRNESS:
         raise LabError(
             f"There is no fairness {quoted(fairness)}; use one of {', '.join(FAIRNESS)}."

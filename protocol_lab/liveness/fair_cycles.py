@@ -1,18 +1,18 @@
 """Finds fair cycles: strongly connected components, split where fairness demands it.
 
-A run that goes on for ever ends in a set of states that it visits again and again, and that set is
-strongly connected; a single state will do, since a run may also stand still. Let the largest such
-sets be the components of the graph. In one of them a fairness condition is met if one of its steps
-leads from a member to a member, for then the run can take it again and again. If not:
+From some moment on an endless run visits only states that it visits again and again. These form a
+strongly connected set (of a single state, if the run stops there). The largest such sets are the
+components of the graph. In a component a fairness condition is met if one of its steps leads from a
+member to a member, for then a run can take it again and again. If not:
 
-- a weak condition is still met if it is impossible in some member. If it is possible in all of
-  them, it is so in every smaller set as well: the component has no fair cycle.
-- a strong condition must be possible in no member at all. So the members where it is possible are
-  taken out, and the rest is split into components again.
+- a weak condition is still met if its action is disabled in some member. If it is enabled in all of
+them, it is in every smaller set as well: the component has no fair cycle. - for a strong condition
+the action must be disabled in all members. So the members where it is enabled are taken out, and
+the rest is split into components again.
 
-What remains when nothing has to be taken out are the largest sets that a fair run can visit for
-ever: no fair cycle has been lost on the way. (This is how the emptiness of a Streett automaton is
-decided; Emerson and Lei, 1987. TLC does the same.)
+When nothing has to be taken out any more, the remaining sets are the largest that a fair run can
+visit forever; no fair cycle was lost. (This is how the emptiness of a Streett automaton is decided;
+Emerson and Lei, 1987. TLC does the same.)
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from protocol_lab.liveness.step_graph import StepGraph
 
 @dataclass
 class FairSets:
-    """The largest sets of states that a fair run can visit for ever.
+    """The largest sets of states that a fair run can visit forever.
 
     of[k] is the number of the set that state k belongs to, -1 for none. rounds: how often the
     graph was split into components.
@@ -49,7 +49,7 @@ def fair_sets(
 ) -> FairSets:
     """The fair sets within a region, a mask of states whose steps are known.
 
-    must: a mask of states, at least one of which every set has to contain (None: none has to).
+    must: a mask of states; every set has to contain at least one of them (None: no such demand).
     `watch` is called between the rounds and may raise.
     """
     active, sets, rounds = region.copy(), np.full(graph.count, -1, np.int32), 0
@@ -80,7 +80,7 @@ def _components(
     compact[members] = np.arange(len(members), dtype=np.int32)
     pointers, inner = steps_within(members, compact, graph.begins, graph.targets)
     watch()
-    ones = np.ones(len(inner), np.float64)  # what scipy would convert anything else to
+    ones = np.ones(len(inner), np.float64)  # the type that scipy would convert any other to
     matrix = csr_array((ones, inner, pointers), shape=(len(members), len(members)))
     _, numbers = connected_components(matrix, directed=True, connection="strong")
     component = np.full(graph.count, -1, np.int32)
@@ -92,7 +92,7 @@ def _components(
 def steps_within(members, compact, begins, targets) -> tuple[np.ndarray, np.ndarray]:
     """The steps between these states, by their numbers among them: (pointers, targets).
 
-    Every pair of states stands there once: SciPy does not come to an end with an edge listed twice.
+    Every pair of states occurs once, since SciPy does not terminate with an edge listed twice.
     """
     pointers = np.zeros(members.shape[0] + 1, np.int32)
     most = 0
@@ -123,7 +123,7 @@ def judge_components(
     to be split again. Returns the number of fair sets found so far.
     """
     count = strong.shape[0]
-    possible_in = np.zeros(count, np.int64)  # members in which a condition's step is possible
+    possible_in = np.zeros(count, np.int64)  # members in which a condition's action is enabled
     taken = np.zeros(count, np.bool_)
     latest = np.full(count, -1, np.int64)  # the member that was counted last
     touched = np.empty(count, np.int64)

@@ -1,7 +1,7 @@
 """The fairness conditions of a model, and the steps that count for each.
 
-`weakly_fair(send, each="server")` is one condition a server. A condition whose steps are possible
-nowhere is met by every run; so only those are listed that some label belongs to.
+`weakly_fair(send, each="server")` is one condition for each server. A condition whose action is
+never enabled is met by every run, so only those are listed that some label belongs to.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,8 @@ class Condition:
 
     @property
     def action(self) -> str:
-        """Which steps count: "become_leader(server=2)", "some become_leader", "some step"."""
+        """The steps that count, as text: "become_leader(server=2)", "some become_leader", "some
+        step"."""
         name, each = self.fairness.name, self.fairness.each
         if self.fairness.function is None:
             return name
@@ -36,12 +37,12 @@ class Condition:
 
     @property
     def text(self) -> str:
-        """As people write it: "weak fairness of become_leader(server=2)"."""
+        """The condition in words: "weak fairness of become_leader(server=2)"."""
         return f"{'strong' if self.strong else 'weak'} fairness of {self.action}"
 
 
 class Conditions:
-    """All conditions of a graph, by number, as the compiled loops take them.
+    """All conditions of a graph, by number, in the form that the compiled loops take.
 
     Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
     """

@@ -1,7 +1,7 @@
-"""Checks one lasso with uncompiled functions: is its loop fair, does it break the property?
+"""Checks one lasso with uncompiled functions: is its loop fair, and does it break the property?
 
-This says why a loop is fair, in the words of the guards. It is also the second opinion on every
-lasso that the compiled search finds, and the judge of lassos in scenario files.
+It says why a loop is fair, with the reasons of guards. Every lasso that the compiled search finds
+is checked by it once more, and so are lassos in scenario files.
 """
 
 from collections.abc import Callable
@@ -26,13 +26,13 @@ from protocol_lab.spec.temporal_formulas import (
 )
 
 NEVER, STEP_TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
-"""How a loop meets a condition: its steps are possible nowhere in it; one of them is taken; it is
-a weak one and impossible somewhere; or it does not."""
+"""How a loop meets a condition: the action is enabled nowhere in it; it is taken; the condition is
+weak and the action disabled somewhere; or the loop does not meet it."""
 
 
 @dataclass(frozen=True)
 class FairnessOutcome:
-    """How a loop meets one fairness condition, or that it does not.
+    """How a loop meets one fairness condition, or does not.
 
     at: the number of the state (1 is the initial one) in which a step of it is taken, or is
     impossible for the `reason` given."""
@@ -64,8 +64,8 @@ class FairnessOutcome:
 def judge_loop(
     model: Model, fairness: list[Fairness], rows: list[bytes], loop_from: int
 ) -> list[FairnessOutcome]:
-    """How the loop of a lasso meets every condition that is possible somewhere in it, and to
-    every other one without `each`.
+    """How the loop of a lasso meets every condition that is possible somewhere in it, and every
+    other one without `each`.
 
     rows: the states of the lasso; the last one is that of number `loop_from` (from 1) again, or is
     that number itself if the run stays there.
@@ -150,7 +150,7 @@ def why_not_broken(
     claims = claims_of(model, property_of(model, name))
     is_run = claims[0].formula.operator == ALWAYS or loop_from is not None
     if not is_run:
-        return f"{name} is about whole runs: say first where this one goes on, with !loops_to."
+        return f"{name} is about whole runs: first say with !loops_to how this one goes on."
     if not any(breaks(model, each.formula, each.values, rows, loop_from) for each in claims):
         return f"the run satisfies {name}."
     if loop_from is None:
@@ -163,9 +163,9 @@ def why_not_broken(
 def breaks(
     model: Model, formula: Formula, values: dict[str, Any], rows: list[bytes], loop_from: int | None
 ) -> bool:
-    """Does the run along these states break the formula, by its definition?
+    """Does the run along these states break the formula, by the formula's definition?
 
-    loop_from as in `judge_loop`; None for a run that is cut off, which breaks only `always`.
+    loop_from as in `judge_loop`; None for a finite path, which can break only `always`.
     """
     p, *q = ([holds(model, row, each, values) for row in rows] for each in formula.predicates)
     if formula.operator == ALWAYS:
@@ -183,6 +183,7 @@ def breaks(
 
 
 def holds(model: Model, row: bytes, predicate: Callable, values: dict[str, Any]) -> bool:
-    """Is a predicate true of a state? It takes what it names among s, c and these values."""
+    """Is a predicate true of a state? It is called with those of s, c and these values that it
+    names."""
     scope = {"s": view(model.layout, row), "c": model.constants, **values}
     return bool(evaluated(predicate, *(scope[name] for name in names_used(predicate))))

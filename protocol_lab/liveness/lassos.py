@@ -1,16 +1,16 @@
 """Builds a lasso, a prefix and a loop, from a fair set of states.
 
-Every property is refuted in the same way. A run breaks it if, from some moment on (a `start`), it
-stays within a `region` for ever, fairly, and visits a state that it `must` visit again and again:
+Every property is refuted in the same way. A fair run breaks it if, from some moment on (a `start`),
+it stays within a `region` forever, and visits `must` states again and again:
 
     eventually p          starts: initial states       region: not p    must: -
     always eventually p   starts: any state            region: not p    must: -
     eventually always p   starts: any state            region: all      must: not p
     p leads to q          starts: p and not q          region: not q    must: -
 
-The prefix is a shortest one: no fair loop can be reached in fewer steps. The loop is made short by
-going to the nearest state or step that a condition still wants, and by leaving out detours; it is
-not proved to be a shortest.
+The prefix is a shortest one: no fair loop can be reached in fewer steps. The loop is kept short by
+always going to the nearest state or step that meets another condition, and by leaving out detours;
+it is not proved to be a shortest.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,10 +31,10 @@ from protocol_lab.spec.temporal_formulas import (
 )
 
 _MOST_ENTRIES = 16
-"""Of the nearest states on fair loops, how many are tried for a short loop."""
+"""How many of the nearest states on fair loops are tried to find a short loop."""
 
 _LONG = 200
-"""Loops with more steps than this are not searched for detours."""
+"""In loops with more steps than this no detours are looked for."""
 
 
 @dataclass
@@ -48,10 +48,11 @@ class Refutation:
 
 @dataclass
 class Lasso:
-    """Positions of states: `prefix` from an initial state to the loop's first one, then `loop`.
+    """A lasso as positions of states: `prefix` from an initial state to the loop's first, then
+    `loop`.
 
-    loop: the states after that one, the last of which is that one again; empty if the run stays
-    where it is for ever.
+    loop: the states after the loop's first one, which is also the last of them; empty if the run
+    stays there forever.
     """
 
     prefix: list[int]
@@ -116,7 +117,8 @@ def _nearest(
 
 
 def _way_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
-    """A shortest way from an initial state: within the region back to a start, then by the tree."""
+    """A shortest path from an initial state: first along the search's tree to a start, then within
+    the region."""
     way = [position]
     while before[way[-1]] >= 0:
         way.append(int(before[way[-1]]))
@@ -149,7 +151,8 @@ class _Loops:
             walk += self._onwards(walk[-1], pending, must, entry)
 
     def _pending(self, walk: list[int]) -> tuple[set[int], bool]:
-        """(the conditions that a loop along this walk does not meet, lacks it a must state)."""
+        """(the conditions that a loop along this walk does not meet, whether it lacks a must
+        state)."""
         states = set(walk)
         possible = [self._possible_in(each) for each in states]
         taken: set[int] = set()
@@ -161,7 +164,7 @@ class _Loops:
         return unmet, self.must is not None and not any(self.must[each] for each in states)
 
     def _possible_in(self, state: int) -> frozenset[int]:
-        """The conditions some step of which is possible in this state."""
+        """The conditions whose action is enabled in this state."""
         if state not in self._possible:
             graph = self.graph
             first, last = graph.begins[state], graph.begins[state + 1]
@@ -182,7 +185,7 @@ class _Loops:
         return found
 
     def _onwards(self, here: int, pending: set[int], must: bool, entry: int) -> list[int]:
-        """A shortest way within the set to what meets one more demand, or else back to `entry`."""
+        """A shortest path within the set to what meets one more demand, or else back to `entry`."""
         graph, conditions = self.graph, self.conditions
         wanted = np.zeros(len(conditions.strong), np.bool_)
         wanted[list(pending)] = True
@@ -199,7 +202,8 @@ class _Loops:
         return way[1:]
 
     def _without_detours(self, walk: list[int]) -> list[int]:
-        """The closed walk with each part left out that comes back to where it began, if it may."""
+        """The closed walk without those detours (parts that return to the same state) that fairness
+        does not need."""
         if len(walk) > _LONG:
             return walk
         shorter = True
@@ -223,7 +227,7 @@ UNREACHED, A_START = -2, -1
 
 @kernel()
 def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
-    """Search breadth first within the region from every start, which costs its own depth.
+    """Search breadth first within the region from all starts, each counting with its own depth.
 
     State k is of depth d if levels[d] <= k < levels[d + 1]. Returns (before, order): before[k] is
     the state before k on a shortest way, A_START if the way begins there, or UNREACHED; order has
@@ -260,7 +264,7 @@ def search(
     here, sets, begins, targets, labels, condition_begins, condition_numbers, strong, wanted, must,
     entry, visited, turn, origin,
 ) -> tuple[int, int]:  # fmt: skip
-    """The nearest state of the set that `here` belongs to that meets a demand, and the way to it.
+    """The nearest state that meets a demand, in the set that `here` belongs to, and the path to it.
 
     A demand is met by a step that counts for a wanted condition; by a state where a wanted weak one
     is impossible; by a state in `must`; by the state `entry`. Returns (state, the state before it

@@ -12,13 +12,13 @@ from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
 class TemporalResult(Result):
     """The outcome for one property. The counts are those of the exploration behind it.
 
-    claim: the property's name, or the formula in words where it has none. `assumption` is the
-    choice of fairness that was made, `fairness` what it comes to, in words. If violated, `trace`
-    leads through the prefix and once around the loop (or ends where the run stays for ever),
-    `parameters` are the values for which it fails, and `why_fair` says how the loop stands to the
-    conditions. `conditions` counts those that are possible somewhere, `steps` the transitions that
-    change something. `inside_constraint`: a constraint cut something off, so that "holds" means: on
-    the runs that stay inside.
+    claim: the property's name, or the formula in words if it has none. `assumption` is the chosen
+    fairness, `fairness` its conditions in words. If violated, `trace` leads through the prefix and
+    once around the loop (or ends where the run stays forever), `parameters` are the values for
+    which the property fails, and `why_fair` says how the loop meets each condition. `conditions`
+    counts the conditions that are enabled somewhere, `steps` the transitions that change something.
+    `inside_constraint`: a constraint cut something off, so that "holds" is about the runs that stay
+    inside.
     """
 
     claim: str = ""
@@ -33,7 +33,8 @@ class TemporalResult(Result):
 
     @property
     def claim_line(self) -> str | None:
-        """The line of a scenario file that claims what was found; None for a mere formula."""
+        """The line of a scenario file that claims what was found; None for a formula without a
+        name."""
         if self.violated is None or self.claim == self.formula:
             return None
         return f"!violates {self.claim}" + (
@@ -42,7 +43,7 @@ class TemporalResult(Result):
 
     @property
     def stutters(self) -> bool:
-        """Does the run stay in its last state for ever?"""
+        """Does the run stay in its last state forever?"""
         return self.loop_from is not None and self.loop_from == len(self.trace_rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def summary(result: TemporalResult) -> str:
 
 
 def _how(result: TemporalResult) -> str:
-    """Where the run goes for ever."""
+    """How the run goes on forever, in words."""
     if result.loop_from is None:
         return f"after {len(result.trace)} steps"
     if result.stutters:

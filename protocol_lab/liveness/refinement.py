@@ -93,7 +93,7 @@ class RefinementResult(Result):
 def check_refinement(
     model: Model, claim: Refinement, *, engine: str = NATIVE, progress: bool = True, **options: Any
 ) -> RefinementResult:
-    """Judge a refinement that the spec declares.
+    """Check a refinement that the spec declares.
 
     engine: "native", or "python" for the slow twin, which compiles nothing. Where not everything
     was seen, a step that maps to none is one all the same, and otherwise the verdict is undecided.

@@ -1,14 +1,14 @@
 """The step graph of a finished search: each state's steps, their targets and labels.
 
-A label is an action together with the parameters that the fairness conditions tell apart: few
-enough numbers that a step takes eight bytes. All other parameters of a step are found again,
-uncompiled, once a lasso is known.
+A label is an action together with those parameters that fairness conditions distinguish. There are
+so few labels that a step takes eight bytes. A step's other parameters are found again, uncompiled,
+once a lasso is known.
 
 The states were found by `explore`; here each is expanded once more, now that all of them have a
 position. A step that changes nothing is left out, because no fairness condition counts it. A step
 that leads outside the constraint, or to a state that was not stored, is kept with UNKNOWN as its
-target: it can't be followed, but it says that its action is possible here. So enabledness is that
-of the unconstrained spec, as TLC has it.
+target: it can't be followed, but it shows that its action is enabled here. So enabledness is that
+of the unconstrained spec, as with TLC.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _TO_SPLIT, _TO_SEARCH = 28, 64
 
 
 class OutOfMemory(Exception):
-    """The steps do not fit into the memory that may be used; the text is the reason in words."""
+    """The steps do not fit into the memory that may be used; the text is the reason."""
 
 
 class StepGraph:
@@ -144,7 +144,7 @@ class StepGraph:
 
 
 class _Names:
-    """Numbers for labels, in the order in which they are met."""
+    """Numbers labels in the order in which they are met."""
 
     def __init__(self, keys: list[tuple[str, ...]]):
         self._widths = np.array([len(each) for each in keys], np.int64)

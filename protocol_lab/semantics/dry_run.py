@@ -1,7 +1,8 @@
 """Dry run: tries a spec on its first states in plain Python, before anything is compiled.
 
-Compiled code has no words for a misspelled field or a forgotten `return TAKEN`. Some mistakes it
-would not even notice: a guard behind an effect leaves the effect in the successors that follow.
+Compiled code can't say which field is misspelled, or that `return TAKEN` was forgotten. Some
+mistakes it would not even notice: a guard after an effect leaves the effect in the successors that
+follow.
 """
 
 from collections.abc import Iterable
@@ -18,19 +19,21 @@ from protocol_lab.spec.named_values import (
 from protocol_lab.spec.spec import Model, Property
 
 TRIED, STARTS = 200, 50
-"""How many states are tried, and how many initial ones among them."""
+"""How many states are tried, and at most how many of them are initial ones."""
 
 ATTEMPTS = 10_000
-"""After so many attempts no further state is tried: a second, where actions have many choices."""
+"""After this many attempts no further state is tried: about a second, where actions have many
+choices."""
 
 _passed: set[tuple] = set()
 
 
 def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
-    """Take every step and judge every property in the first states, once for these functions.
+    """Take every step from the first states and evaluate every property there, once for these
+    functions.
 
-    properties: what is to be judged beyond the sometimes properties and constraints of the spec.
-    Raises LabError for a fault of an action or property, or if there is no initial state.
+    properties: what to evaluate besides the spec's sometimes properties and constraints. Raises
+    LabError for a mistake in an action or property, or if there is no initial state.
     """
     spec = model.spec
     judged = [*properties, *spec.sometimes_properties, *spec.constraints]
@@ -45,7 +48,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     try:
         _walk(model, states, steps)
     except EvaluationError:
-        return  # the search meets it as well, and says what it means
+        return  # the search meets it as well, and reports it
     _passed.add(key)
 
 

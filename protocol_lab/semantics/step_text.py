@@ -4,8 +4,8 @@
     lose_messages(lost={1, 3})
     init(keys=[1, 0, 2])
 
-In files a message is shortened to the fields that single it out among the messages that could be
-meant; printed for people it is whole (`told_fields`). `find_step` reads both for a given state.
+In files a message is shortened to the fields that single it out among the messages it could be; for
+people it is printed whole (`told_fields`). `find_step` reads both for a given state.
 """
 
 import ast
@@ -39,10 +39,10 @@ from protocol_lab.spec.spec import Action, Model
 from protocol_lab.spec.state_view import StructView, plain, plain_value, view
 
 SHOWN = 4
-"""How many choices are named where a line leaves several open."""
+"""At most this many choices are listed where a line is ambiguous."""
 
 _LONGEST = 10_000
-"""Characters of a step's text, more than the fullest message has."""
+"""The most characters of a step's text, more than the longest message has."""
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,14 @@ def _argument_text(
 
 
 FieldsOf = Callable[[StructLayout, dict, list[dict]], Iterable[str]]
-"""Chooses the fields to write of a struct, a plain value, that stands among others."""
+"""Chooses which fields to write of a struct (a plain value) that is one of several."""
 
 
 def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list[str]:
-    """The fields to write of a message, for people: all, but for those that its kind leaves at 0.
+    """The fields of a message to print for people: all, except those that its kind leaves at 0.
 
-    A struct with a `Named` field is a union of message types. Of such a one a field is left out
-    where it is 0 here and in all others of the same kind, so that no two ever look alike.
+    A struct with a `Named` field is a union of message types. Of such a struct a field is left out
+    if it is 0 here and in all others of the same kind, so that different messages never look alike.
     """
     names = [name for name, part in layout.fields.items() if is_named(part)]
     if not names:
@@ -155,12 +155,13 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
 
 
 def is_named(part: Any) -> bool:
-    """Is this the layout of a `Named` field?"""
+    """Does this layout belong to a `Named` field?"""
     return isinstance(part, IntegerLayout) and part.kind == "named"
 
 
 def _telling_fields(layout: StructLayout, own: dict, others: list[dict]) -> tuple[str, ...]:
-    """The fewest fields, the first such in declaration order, that no other item shares."""
+    """The smallest choice of fields, the first in declaration order, whose values no other item
+    has."""
     for count in range(1, len(own) + 1):
         for names in combinations(own, count):
             if not any(all(other[n] == own[n] for n in names) for other in others):
@@ -236,11 +237,12 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
             return call.func.id, _keywords(call)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         pass
-    raise LabError(f"{quoted(text)} is no step; write action(parameter=value, ...).")
+    raise LabError(f"{quoted(text)} is not a step; write action(parameter=value, ...).")
 
 
 def _keywords(call: ast.Call) -> dict[str, Any]:
-    """The values by name. Raises ValueError where one has no name, LabError where one has two."""
+    """The values by name. Raises ValueError for a value without a name, LabError for a repeated
+    name."""
     found: dict[str, Any] = {}
     if call.args:
         raise ValueError("a value without a name")
@@ -267,7 +269,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _as_written(wanted: dict[str, Any]) -> Offered:
-    """Of the parameters that were written only the values that are meant, of others all.
+    """For a parameter that was written the values that it can mean; for any other all values.
 
     Raises LabError for a value of the wrong kind, such as a list for a node.
     """
@@ -286,7 +288,7 @@ def _as_written(wanted: dict[str, Any]) -> Offered:
 
 
 def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
-    """Can it be a value of this domain? A list is no node, and a number is no set of nodes."""
+    """Can it be a value of this domain? A list can't be a node, nor a number a set of nodes."""
     match domain:
         case Named():
             return isinstance(value, str)
@@ -302,19 +304,19 @@ def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
 
 
 def _kind(domain: Domain, scope: dict[str, Any]) -> str:
-    """What a value should have been: the end of a sentence."""
+    """What a value is not, and what to write: the end of a sentence that begins "it is"."""
     match domain:
         case Named(names):
             return f"none of the names {', '.join(names)}"
         case Subset():
-            return "no set of nodes; write one such as {1, 3}, or {} for none"
+            return "not a set of nodes; write one such as {1, 3}, or {} for none"
         case Sequences():
-            return "no sequence of numbers; write one such as [1, 0, 2]"
+            return "not a sequence of numbers; write one such as [1, 0, 2]"
         case Member(path) if (name := _struct_name(path, scope)) is not None:
-            return f"no {name}; write {name}(field=value, ...)"
+            return f"not a {name}; write {name}(field=value, ...)"
         case Node():
-            return "no node; write its number, such as 1"
-    return "no whole number; write one such as 1"
+            return "not a node; write its number, such as 1"
+    return "not a whole number; write one such as 1"
 
 
 def _is_number(value: Any) -> bool:
@@ -339,7 +341,7 @@ def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
 
 
 def _is_same(own: Any, wanted: Any) -> bool:
-    """Is it the value that was written? A set of nodes may also be written as a list."""
+    """Is this the value that was written? A set of nodes may also be written as a list."""
     if isinstance(own, set):
         return (
             isinstance(wanted, list | tuple | set)

@@ -1,7 +1,7 @@
 """The uncompiled semantics of one state: its steps, its refusals and its successors.
 
-This is the slow twin of the compiled explorer over the very same functions. The stepper uses it,
-and the tests use it as the oracle.
+It runs the same functions as the compiled engine, slowly. The stepper uses it, and the tests use it
+as the oracle.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,10 +18,10 @@ from protocol_lab.spec.state_view import view
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of trying one action with one choice of parameters.
+    """The outcome of trying one action with one choice of parameters.
 
-    `reason` is "" if it was taken, and then `row` is the state after it. `error` is there if the
-    step could not be computed: that is no refusal.
+    `reason` is "" if it was taken, and then `row` is the state after it. `error` is set if the step
+    could not be computed, which is not a refusal.
     """
 
     action: Action
@@ -37,12 +37,13 @@ class Attempt:
 
     @property
     def over_capacity(self) -> bool:
-        """Does the protocol allow the step, but the model has no room, or no value, for it?"""
+        """Does the protocol allow a step that the model can't represent, for lack of room or of a
+        value?"""
         return self.error is not None
 
 
 def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
-    """Try an action on a copy of the state. Raises SpecError if the action itself is faulty."""
+    """Try an action on a copy of the state. Raises SpecError if the action has a mistake."""
     after, constants = bytearray(row), model.constants
     try:
         state = view(model.layout, after)
@@ -52,8 +53,8 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
         return Attempt(action, args, str(error), None, error)
     if not isinstance(reason, str):
         raise SpecError(
-            f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN or the reason"
-            " why it can't happen, as a string."
+            f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN, or a text that"
+            " says why it can't happen."
         )
     if reason != TAKEN:
         if after != row:
@@ -66,7 +67,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
 
 
 def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
-    """Every action with every choice of parameters, in the order of all engines."""
+    """Every action with every choice of parameters, in the order that all engines use."""
     for action in model.spec.actions if actions is None else actions:
         try:
             for args in choices(model, row, action):
@@ -87,18 +88,18 @@ def successors(model: Model, row: bytes) -> Iterator[Attempt]:
 
 
 Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
-"""The values to be tried of a parameter of this name, with this domain, in this scope."""
+"""The values to try for a parameter of this name, with this domain, in this scope."""
 
 
 def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
-    """Whatever a parameter can be."""
+    """All values of a parameter."""
     return values(domain, scope)
 
 
 def initial(
     model: Model, inits: list[Action] | None = None, offered: Offered = every_value
 ) -> Iterator[Attempt]:
-    """Every initial state, with the choices that give it: one at a time, as there may be many."""
+    """Every initial state, with the choices that give it. A generator, since there may be many."""
     zero = bytes(model.layout.size)
     for init in model.spec.inits if inits is None else inits:
         for args in choices(model, zero, init, offered):
@@ -110,7 +111,7 @@ def initial(
 
 
 def is_only_start(model: Model) -> bool:
-    """Is there no choice of an initial state? One that can't be computed is a choice, too."""
+    """Is there only one initial state? One that can't be computed counts, too."""
     try:
         return len(list(islice(initial(model), 2))) == 1
     except EvaluationError:
@@ -136,7 +137,7 @@ def choices(
 def evaluate(model: Model, row: bytes, function: Any) -> str:
     """An invariant or constraint on a state: "" or the reason why not.
 
-    Raises EvaluationError, and SpecError if the function itself is faulty.
+    Raises EvaluationError, and SpecError if the function has a mistake.
     """
     return _said(function, evaluated(function, view(model.layout, row), model.constants))
 

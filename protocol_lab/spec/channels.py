@@ -2,16 +2,16 @@
 
     spec.messages("requests", source="client", dest="server", lost_by=["lose_request"])
 
-says that the bag (or sequence) `requests` holds messages. An end is a field of theirs that holds a
-node, or, if they have no such field, the name of somebody of whom there is only one; or a function
-of (message, c) that gives the name, as in "replica 2". `label`, a function of the message, says
-it in a few words; without one its fields are listed.
+says that the bag (or sequence) `requests` holds messages. Each end, source and dest, is a field of
+the message that holds a node; or the name of a participant of whom there is only one; or a function
+of (message, c) that gives the name, as in "replica 2". `label`, a function of the message,
+describes it in a few words; without one its fields are listed.
 
     network: Per(Process, Per(Process, Seq(Message, "slots")))
     spec.messages("network")
 
-declares a channel for every pair of nodes: an end may be the number of an index, and without any
-the first index is the source, and the second the destination. An inbox of every node,
+declares a channel for every pair of nodes. There an end may also be the number of an index; by
+default the first index is the source and the second the destination. An inbox for every node,
 `inbox: Per(Process, Bag(Message, 4))`, is declared with `source="sender", dest=0`.
 """
 
@@ -29,8 +29,8 @@ End = str | int | Callable[[Any, Any], str]
 class Channel:
     """Messages of one kind, as `Spec.messages` declares them.
 
-    `nodes` are the kinds of the nodes by which the containers are indexed. `message` is the type of
-    the items, such as a Struct.
+    `nodes` are the kinds of nodes that index the containers. `message` is the type of the items,
+    such as a Struct.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Channel:
     where: str = ""
 
     def node_of(self, end: End) -> Node | None:
-        """The kind of node that an end's field or index holds; None if it is the end's name."""
+        """The kind of node in an end's field or index; None if the end is given by its name."""
         if isinstance(end, int):
             return self.nodes[end]
         found = _fields(self.message).get(end) if isinstance(end, str) else None
@@ -95,6 +95,6 @@ def _fields(declared: Any) -> dict[str, Any]:
 
 
 def lifeline(kind: Node, node: int) -> str:
-    """How a node is called in diagrams: "replica 2"; "" for no node."""
+    """The name of a node in diagrams: "replica 2"; "" for no node."""
     noun = kind.noun or kind.count.removesuffix("s").replace("_", " ")
     return f"{noun} {node}" if node else ""

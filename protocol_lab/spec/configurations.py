@@ -1,4 +1,5 @@
-"""Named configurations: constants that belong together, with what is known of their state space.
+"""Named configurations: values of constants that belong together, and how large their state space
+is.
 
 A spec declares them beside its constants, and hands them to `Spec(..., configurations=...)`::
 
@@ -8,8 +9,9 @@ A spec declares them beside its constants, and hands them to `Spec(..., configur
     )
 
 `spec.bind("large", max_epoch=3)` and `check SPEC --config large --set max_epoch=3` start from the
-configuration's constants and change single ones. What a configuration does not name has its
-default. The one called "default" names nothing: it tells how large the defaults are.
+configuration's constants and change single ones. Constants that a configuration does not name have
+their defaults. The one called "default" names none: it says how large the state space of the
+defaults is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +21,13 @@ from typing import Any
 from protocol_lab.errors import LabError, quoted
 
 DEFAULT = "default"
-"""The configuration that a spec has without a name."""
+"""The configuration that a spec has when none is named."""
 
 
 @dataclass(frozen=True)
 class Configuration:
     """Constants under a name. `meaning` and `size` are phrases for people: what the configuration
-    is for, and what is known of the number of its states."""
+    is for, and what is known about the number of its states."""
 
     name: str
     meaning: str
@@ -36,7 +38,7 @@ class Configuration:
 def constants_of(
     configurations: Sequence[Configuration], name: str | None, spec_name: str
 ) -> Mapping[str, Any]:
-    """The constants of the configuration of this name; none for None.
+    """The constants of the configuration with this name; none for None.
 
     Raises LabError, which lists the names that there are.
     """

@@ -6,9 +6,10 @@ A spec writes a NamedTuple whose fields are annotated with `Limits`::
         replicas: Annotated[int, Limits(1, 7, "brokers with a copy", classes=(3, 5, 7))] = 3
         max_epoch: Annotated[int, Limits(0, 99, "bound on elections", may_be_none=True)] = NO_LIMIT
 
-For a first try plain types do: `nodes: int = 3` is any number from 0, `lossy: bool = True` a flag.
+For a first try plain types are enough: `nodes: int = 3` is any number from 0, `lossy: bool = True`
+a flag.
 
-Actions read them as `c.replicas`: always a plain integer. A limit that is switched off is the
+Actions read a constant as `c.replicas`, always a plain integer. A limit that is switched off is the
 integer `NO_LIMIT`, so that `x < c.max_epoch` stays a plain comparison, compiled or not.
 """
 
@@ -23,7 +24,7 @@ from protocol_lab.spec.layout import named_value, names_in
 NO_LIMIT = 2**31 - 1
 
 _LONGEST = 1_000
-"""Characters of a value that are looked at: longer ones are no value of any constant."""
+"""Longer texts are refused without being read: no constant has a value of so many characters."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class Limits:
 
     `low` and `high` may name another constant. `classes` marks a constant that the state's layout
     depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
-    `may_be_none` admits NAME=none, no limit. `choices` gives the values names, from 0 upwards.
+    `may_be_none` admits NAME=none, for no limit. `choices` gives the values names, from 0 upwards.
     `adds` marks a constant that adds parts to the spec where it is not 0 (see `extensions`).
-    `storage` marks one that is room for items and says nothing about the protocol: a search that
-    needs more makes it larger, up to `high`.
+    `storage` marks one that only says how many items are stored, and nothing about the protocol: a
+    search that needs more room makes it larger, up to `high`.
     """
 
     low: int | str
@@ -49,7 +50,8 @@ class Limits:
 
 
 def storage(low: int, high: int, meaning: str, classes: tuple[int, ...] = ()) -> Limits:
-    """Limits of a constant that is room for items: a search that needs more makes it larger."""
+    """Limits of a constant that is only room for items: a search that needs more makes it
+    larger."""
     return Limits(low, high, f"storage: {meaning}", classes, storage=True)
 
 
@@ -126,11 +128,11 @@ def show(constants: Any) -> dict[str, int | str | bool | None]:
 
 
 MANY = 12
-"""Of more constants than these only those are told that differ from their defaults."""
+"""Above this many constants, only those that differ from their defaults are shown."""
 
 
 def told(constants: Any) -> dict[str, int | str | bool | None]:
-    """What `show` gives, or, if that is very much, only what is not as by default."""
+    """What `show` gives; if there are very many, only those that differ from their defaults."""
     shown = show(constants)
     if len(shown) <= MANY:
         return shown
@@ -141,7 +143,7 @@ def told(constants: Any) -> dict[str, int | str | bool | None]:
 
 
 def show_text(constants: Any) -> str:
-    """What is told as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
+    """What `told` gives as one line, `replicas=3 max_epoch=none`, which `bind` reads back."""
     return " ".join(f"{name}={as_text(value)}" for name, value in told(constants).items())
 
 
@@ -151,7 +153,7 @@ def as_text(value: int | str | bool | None) -> str:
 
 
 def capacities(constants: Any) -> dict[str, int]:
-    """The constants that a layout may depend on, rounded up to their classes if they have some."""
+    """The constants that a layout may depend on, rounded up to their classes if they have any."""
     return {
         name: next((size for size in limits.classes if size >= value), value)
         for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
@@ -159,10 +161,11 @@ def capacities(constants: Any) -> dict[str, int]:
 
 
 def widened(constants: Any, size: str) -> Any | None:
-    """The constants with more room in what is declared with this size; None if there is no more.
+    """The constants with more room in the container that is declared with this size; None if they
+    are at their maximum.
 
-    size: an expression over constants. Of each that is storage the next class is taken, or twice as
-    much if it has no classes, and `high` at the most.
+    size: an expression over constants. Each of them that is storage is raised to its next class, or
+    doubled if it has no classes, but never above `high`.
     """
     limits, room = limits_of(type(constants)), capacities(constants)
     wider = {}

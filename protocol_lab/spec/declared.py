@@ -1,4 +1,4 @@
-"""The base of all that a spec declares: a plain function, its name and its docstring."""
+"""Base class of everything that a spec registers: a plain function, its name and its docstring."""
 
 from collections.abc import Callable
 from typing import Any

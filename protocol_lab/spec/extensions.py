@@ -11,9 +11,9 @@ A spec may have additions that are off by default, each behind a constant of its
     spec.action(ask_again, where="retries")              # is neither tried nor shown without it
     spec.action(give_up, where="not retries")            # and this one only without it
 
-Where the constant is 0 these fields, actions and properties are not there at all: the states are
-the same bytes as if they had never been declared, and compiled code is made without what stands
-behind `if c.retries`. So an action that others share can say what the addition does in it.
+Where the constant is 0 these fields, actions and properties do not exist: states are the same bytes
+as if they had never been declared, and what stands under `if c.retries` is not compiled. So a
+shared action can contain what the addition does in it.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ KINDS = (
 
 
 def left_out(constants: Any) -> frozenset[str]:
-    """The constants that would add parts to the spec, and are 0."""
+    """The constants that would add parts to the spec, but are 0."""
     return frozenset(
         name
         for name, limits in limits_of(type(constants)).items()
@@ -48,7 +48,8 @@ def left_out(constants: Any) -> frozenset[str]:
 
 
 def is_there(where: str, constants: Any) -> bool:
-    """Is a part there that is declared with this `where`? Raises LabError for no such constant."""
+    """Does a part exist that is declared with this `where`? Raises LabError for an unknown
+    constant."""
     name = where.removeprefix("not ")
     if not where:
         return True
@@ -59,7 +60,7 @@ def is_there(where: str, constants: Any) -> bool:
 
 
 def with_parts(spec: "Spec", constants: Any) -> "Spec":
-    """The spec with the parts that these constants give it: itself, if it has no others.
+    """The spec with only the parts that exist for these constants: itself, if those are all.
 
     Raises LabError.
     """
@@ -75,7 +76,7 @@ def with_parts(spec: "Spec", constants: Any) -> "Spec":
 
 
 def where_else(name: str, declared: Iterable[Any]) -> str:
-    """What to say of a part that is not there, if it would be with other constants."""
+    """What to add to a message about a missing part that would exist with other constants."""
     for each in declared:
         if each.name == name and each.where:
             constant = each.where.removeprefix("not ")

@@ -17,10 +17,9 @@ Sizes are names of constants or small expressions over them ("max_leader_epoch +
 constants `resolve` gives a tree of `IntegerLayout`, `StructLayout` and `ArrayLayout` with byte
 offsets, from which the uncompiled views, the numpy dtype and the compiled types are all made.
 
-Nodes count from 1; 0 is NONE. Arrays by node therefore have a slot 0, so that `s.replica_log[2]`
-is replica 2's, as in the original. It stays zero: the log of nobody can be neither read nor
-written.
-Everything that is not in use is zero, so that two rows are equal exactly if the states are.
+Nodes count from 1; 0 is NONE. So an array by node has a slot 0, and `s.replica_log[2]` is replica
+2's, as in the original. Slot 0 stays zero and can be neither read nor written. Everything that is
+not in use is zero, so that two rows are equal exactly if the states are.
 """
 
 import ast
@@ -46,7 +45,7 @@ class Integer:
     constant: str = ""
 
     def bounded_by(self, constant: str) -> "Integer":
-        """The same type, naming the constant to set where the width does not suffice."""
+        """The same type with the name of the constant to lower where the width does not suffice."""
         return Integer(self.code, constant)
 
 
@@ -65,7 +64,7 @@ Bool = Boolean()
 class Node:
     """One of the nodes 1..n, where `count` names the constant n. As a field also NONE (0).
 
-    `noun` is what pictures call one; "" for the constant's name in the singular.
+    `noun` is what pictures call such a node; "" for the constant's name in the singular.
     """
 
     count: str
@@ -113,7 +112,7 @@ def named_values(names: tuple[str, ...]) -> tuple[NamedValue, ...]:
 
 
 def named_value(value: int | str, names: tuple[str, ...]) -> int:
-    """A number or a name as the value that it is; a number beyond the names as it is."""
+    """The NamedValue for a number or a name; a number that has no name is returned as it is."""
     number = number_named(value, names) if isinstance(value, str) else int(value)
     return named_values(names)[number] if 0 <= number < len(names) else number
 
@@ -123,8 +122,8 @@ def number_named(text: str, names: tuple[str, ...], of: str = "this") -> int:
     if text in names:
         return names.index(text)
     if not names:
-        raise ValueError(f"{of} is a number, and never {text!r}")
-    raise ValueError(f"{of} is one of {', '.join(names)}, and never {text!r}")
+        raise ValueError(f"{of} is a number, never {text!r}")
+    raise ValueError(f"{of} is one of {', '.join(names)}, never {text!r}")
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,8 @@ class Seq:
 class Bag:
     """An unordered collection in canonical (sorted) order: fields `size` and `items`.
 
-    A set if only added to with `add_once`; with `add`, equal items may stand several times.
+    It is a set if items are added with `add_once` only; with `add`, equal items may occur several
+    times.
     """
 
     item: Any
@@ -171,7 +171,7 @@ class Bag:
 
 @dataclass(frozen=True)
 class Where:
-    """A field that there is only where a constant is not 0 (see `extensions`)."""
+    """A field that exists only where a constant is not 0 (see `extensions`)."""
 
     constant: str
     item: Any
@@ -180,8 +180,8 @@ class Where:
 class Struct:
     """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare.
 
-    `field_types` are the types of all fields that there may be; `added` names the constant that
-    adds a field, for those that are declared with `Where`.
+    `field_types` are the types of all fields that can exist; `added` names the constant that adds a
+    field, for those declared with `Where`.
     """
 
     field_types: ClassVar[dict[str, Any]] = {}
@@ -212,7 +212,7 @@ class Struct:
             value = values.get(name, 0)
             if isinstance(self.field_types[name], Named):
                 value = named_value(value, self.field_types[name].names)
-            # A part of the state is copied: it may change before this is stored.
+            # A part of the state is copied, since it may change before this record is stored.
             setattr(self, name, value.copy() if hasattr(value, "copy") else value)
 
     def __repr__(self) -> str:
@@ -222,10 +222,10 @@ class Struct:
 
 @dataclass(frozen=True)
 class IntegerLayout:
-    """A number of a type of numpy's; low and high are what may be stored.
+    """A number of a numpy type; only values from low to high may be stored.
 
-    `nodes`, for a node or a set of nodes, is the constant that counts them: it tells which nodes.
-    `room` is how many of them the layout has room for.
+    `nodes`, for a node or a set of nodes, is the constant that counts them, and so names their
+    kind. `room` is how many of them the layout has room for.
     """
 
     code: str
@@ -257,12 +257,12 @@ class IntegerLayout:
 
     @property
     def is_narrow(self) -> bool:
-        """Are fewer numbers stored than its bytes have room for, those from 0 up to `high`?"""
+        """Does it take only 0 to `high`, fewer numbers than its bytes have room for?"""
         return bool(self.choices) or self.room is not None
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What the numbers from 0 upwards stand for, if each stands for something."""
+        """The names of the numbers from 0 upwards, if they have names."""
         return ("False", "True") if self.kind == "bool" else self.names
 
 
@@ -294,8 +294,8 @@ class ArrayLayout:
     """`count` items one after the other.
 
     `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
-    indices in use are then those from 1. `items_of`, "seq" or "bag", marks the items of such a
-    container: how many are in use stands right before them, in a number of type `counter`.
+    indices in use then begin at 1. `items_of`, "seq" or "bag", marks the items of such a container:
+    the number of items in use is stored right before them, with type `counter`.
     """
 
     item: Any
@@ -314,7 +314,7 @@ class ArrayLayout:
 
 
 class _Sequence(Struct):
-    """Stands for Seq and Bag where a declared class is asked for."""
+    """Marks Seq and Bag where a declared class is expected."""
 
 
 def resolve(state: type[Struct], sizes: Mapping[str, int]) -> StructLayout:
@@ -357,7 +357,7 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             }
             return _packed(declared, parts)
     raise LabError(
-        f"{getattr(declared, '__name__', declared)} is no type of a field: use Int8, Bool, a Node,"
+        f"{getattr(declared, '__name__', declared)} is not a field type: use Int8, Bool, a Node,"
         " NodeSet, Per, Array, Seq, Bag, or a class that is a Struct."
     )
 
@@ -387,7 +387,7 @@ def names_in(size: str | int) -> list[str]:
 
 
 def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
-    """A size written as a number, a constant's name or sums and products of both.
+    """The value of a size: a number, a constant's name, or sums and products of both.
 
     Raises LabError for anything else.
     """

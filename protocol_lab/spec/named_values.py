@@ -1,12 +1,12 @@
-"""Named values: numbers with names, as `Named` fields and `choice` constants hold.
+"""Named values: numbers that have names, as in `Named` fields and `choice` constants.
 
-The state keeps a named value as a number, and code may compare it with either::
+The state keeps a named value as a number; code may compare it with the number or the name::
 
     if s.mode != "idle":        if s.mode != IDLE:        s.mode = "busy"
 
-Uncompiled, a field is read as a `NamedValue`, an int that also equals its name. Compiled code has
-numbers only: `Texts` puts them in place of the texts, in the syntax tree. A text that is no name is
-an error wherever it is met, as is one that stands beside a plain number.
+Uncompiled, such a field is read as a `NamedValue`, an int that also equals its name. Compiled code
+has numbers only: `Texts` replaces the names with them in the syntax tree. A text that is not a name
+of the value is an error, as is a text that is compared with a plain number.
 """
 
 import ast
@@ -34,10 +34,10 @@ NUMBER: Names = ()
 
 
 class Texts(ast.NodeTransformer):
-    """Replaces the texts of one function that stand for named values by their numbers.
+    """Replaces the texts in one function that name values with their numbers.
 
-    fields, constants: the names of every field and constant of the spec, as `names_of_fields` and
-    `names_of_constants` give them. Raises LabError for a text that is no name there.
+    fields, constants: the names of the values of every field and constant, from `names_of_fields`
+    and `names_of_constants`. Raises LabError for a text that is not one of the names.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Texts(ast.NodeTransformer):
             self._note_local(node)
 
     def _note_local(self, node: ast.AST) -> None:
-        """What a variable is by the values that it gets; unknown if they differ."""
+        """Note the names that a variable's values have; unknown if its assignments differ."""
         match node:
             case ast.Assign([ast.Name(name)], value):
                 found = self.names_of(value)
@@ -94,7 +94,7 @@ class Texts(ast.NodeTransformer):
         return self.compared(node)
 
     def compared(self, node: ast.Compare) -> ast.Compare:
-        """A comparison with numbers in place of the texts that it has on its sides."""
+        """A comparison with numbers in place of the texts on its sides."""
         sides = [node.left, *node.comparators]
         for k, op in enumerate(node.ops):
             if isinstance(op, ast.Eq | ast.NotEq):
@@ -106,14 +106,14 @@ class Texts(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """A text that a field or slot is set to."""
+        """A text that is assigned to a field or slot."""
         self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
             node.value = self._as_number(node.value, node.targets[0], node)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Texts for the fields of a new record, or for parameters that are declared as Named."""
+        """Texts given for the fields of a new record, or for parameters declared as Named."""
         self.generic_visit(node)
         called = None
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
@@ -141,7 +141,7 @@ class Texts(ast.NodeTransformer):
         return None
 
     def _as_number(self, node: ast.expr, beside: ast.expr, place: ast.AST) -> ast.expr:
-        """A text as the number that it is of what stands beside it; anything else as it is."""
+        """The number of a text among these names; anything else as it is."""
         names = self.names_of(beside)
         return node if names is None else self._number_of(node, names, ast.unparse(beside), place)
 
@@ -176,7 +176,7 @@ class Texts(ast.NodeTransformer):
 def names_of_fields(layout: Any) -> dict[str, Names | None]:
     """Every field of a state and of its parts by name, with the names of the values in it.
 
-    NUMBER for numbers, None where two parts have fields of one name that are not alike.
+    NUMBER for plain numbers, None where parts of the state have different fields of one name.
     """
     found: dict[str, Names | None] = {}
     for name, names in _fields(layout):
@@ -196,7 +196,7 @@ def _fields(layout: Any) -> list[tuple[str, Names | None]]:
 
 
 def _names_inside(layout: Any) -> Names | None:
-    """The names of the numbers that an array or a container of them holds, or of the number."""
+    """The names of a number, or of the numbers in an array or container."""
     if isinstance(layout, ArrayLayout):
         return _names_inside(layout.item)
     if isinstance(layout, StructLayout):
@@ -213,7 +213,7 @@ def names_of_constants(constants: type) -> dict[str, Names]:
 def check_texts(
     functions: list[Callable], fields: Mapping[str, Names | None], constants: Mapping[str, Names]
 ) -> None:
-    """Raise LabError if one of these functions has a text where only a number's name can be."""
+    """Raise LabError if one of these functions has a text that does not name a value there."""
     for function in functions:
         try:
             tree = parse(function)

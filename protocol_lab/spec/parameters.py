@@ -1,7 +1,7 @@
 """The domains of an action's parameters, declared by its annotations.
 
-Every choice that an action leaves open is a named parameter, so that a learner makes it, a trace
-records it and the explorer tries all of them:
+Every choice that an action leaves open is a named parameter: a learner makes the choice, a trace
+records it, and a search tries all of them:
 
     follower: Replica                         a node 1..n
     epoch: Range(0, "max_leader_epoch")       a number
@@ -11,8 +11,8 @@ records it and the explorer tries all of them:
     answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
     keys: Sequences(0, "key_space", "length") a tuple of numbers
 
-A bound of `Range` and `Sequences` and the mask of `Subset` may also be a function of the state; it
-takes what it names among `s`, `c` and the parameters before its own.
+A bound of `Range` or `Sequences`, and the mask of `Subset`, may also be a function. It is called
+with those of `s`, `c` and the earlier parameters that its own parameters name.
 """
 
 import inspect
@@ -44,7 +44,7 @@ class Range:
 class Subset:
     """Every subset of the nodes, or of the bitmask that a function gives.
 
-    With a size, which may be an expression over constants, only the subsets of that many nodes.
+    With a size, a number or an expression over constants, only the subsets of that many nodes.
     """
 
     of: Node | Callable[..., int]
@@ -55,7 +55,7 @@ class Subset:
 class Member:
     """An item of the sequence or bag at this path, as it was before the step.
 
-    Of several equal items of a bag one is offered.
+    Of several equal items of a bag only one is offered.
     """
 
     path: str
@@ -81,7 +81,7 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
     found = {}
     parameters = list(inspect.signature(function).parameters.values())
     if len(parameters) < skip:
-        raise LabError(f"{function.__name__} has to take the state and the constants: (s, c, ...).")
+        raise LabError(f"{function.__name__} must take the state and the constants: (s, c, ...).")
     for parameter in parameters[skip:]:
         if not isinstance(parameter.annotation, Domain):
             raise LabError(
@@ -100,12 +100,12 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
 
 @cache
 def names_used(function: Callable) -> list[str]:
-    """The parameter names of a bound's function, which choose what it is called with."""
+    """The parameter names of a bound's function, which say what to call it with."""
     return list(inspect.signature(function).parameters)
 
 
 def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
-    """A bound in a scope of `s`, `c` and the earlier parameters."""
+    """The value of a bound, given `s`, `c` and the earlier parameters."""
     if callable(bound):
         return evaluated(bound, *(scope[name] for name in names_used(bound)))
     return evaluate_size(bound, scope["c"]._asdict())
@@ -129,7 +129,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
         case Sequences(low, high, length):
             numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
             length = evaluate(length, scope)
-            checked_pow(len(numbers), length)  # as many sequences as can be counted
+            checked_pow(len(numbers), length)  # at most as many sequences as a count can be
             yield from product(numbers, repeat=length)
         case Member(path):
             container, previous = follow(scope["s"], path), None
@@ -153,7 +153,7 @@ def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:
 
 
 def is_sequence_of(domain: Sequences, value: Any, scope: dict[str, Any]) -> bool:
-    """Is it one of these sequences? There may be too many of them to be looked through."""
+    """Is it one of these sequences? There may be too many to try them all."""
     low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
     return (
         isinstance(value, list | tuple)
@@ -170,14 +170,14 @@ def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
 
 
 def follow(state: Any, path: str) -> Any:
-    """What stands at a dotted path of a state. Raises LabError if it is no container."""
+    """The container at a dotted path of a state. Raises LabError if there is none."""
     for name in path.split("."):
         try:
             state = getattr(state, name)
         except AttributeError as error:
             raise LabError(f"Member({path!r}): {error}.") from None
     if getattr(state, "_layout", None) is None or not hasattr(state, "items"):
-        raise LabError(f"Member({path!r}): this is no Seq or Bag.")
+        raise LabError(f"Member({path!r}): there is no Seq or Bag at this path.")
     return state
 
 

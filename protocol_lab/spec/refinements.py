@@ -1,4 +1,4 @@
-"""Refinement mappings: how the states of a spec read as states of a more abstract one.
+"""Refinement mappings: each state of a spec as a state of a more abstract spec.
 
     consensus = Spec("consensus", Chosen, Values)          # what Paxos is for: a value is chosen
 

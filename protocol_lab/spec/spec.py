@@ -11,16 +11,17 @@ is true or false:
     @spec.sometimes                 (s, c)              a state that must be reachable
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
-    @spec.view                      (s, c)              erases what shall not tell states apart
-    spec.symmetric                                      nodes that may change places (`symmetry`)
-    @spec.property                  (<choices>)         a claim about whole runs (`temporal`)
+    @spec.view                      (s, c)              erases what must not distinguish states
+    spec.symmetric                                      interchangeable nodes (`Symmetry`)
+    @spec.property                  (<choices>)         a claim about whole runs, a `Formula`
     spec.refines                                        a more abstract spec (`refinements`)
-    spec.weakly_fair, strongly_fair                     which actions can't be put off for ever
+    spec.weakly_fair, strongly_fair                     which actions can't be put off forever
 
-What is registered with where="a_constant" is there only where that is not 0 (see `extensions`).
-The same function objects serve the stepper, the explorers and the simulator. Who registers another
-function of a name replaces the one before, in its place: so a notebook's cell can be edited and
-run again. Two functions of one name in one file, or in one cell, are a mistake.
+What is registered with where="a_constant" exists only where that constant is not 0 (see
+`extensions`). The stepper, the search engines and the simulation all use these same functions.
+Registering another function of the same name replaces the first, in its place, so that a notebook's
+cell can be edited and run again. Two functions of one name in one file, or in one cell, are a
+mistake.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,7 +43,7 @@ from protocol_lab.spec.symmetry_declaration import Symmetry
 from protocol_lab.spec.temporal_formulas import Fairness, Formula, NextStep, TemporalProperty
 
 TAKEN = ""
-"""What an action returns when it has happened."""
+"""What an action returns when it was taken."""
 
 HOLDS = ""
 """What an invariant returns when it holds."""
@@ -52,8 +53,8 @@ HOLDS = ""
 class Action(Declared):
     """An action with its parameters' domains.
 
-    `multiplicity`, if given, takes the same arguments and says how often TLC counts the step as
-    generated: once for every satisfied disjunct of a guard that the original writes as "or".
+    `multiplicity`, if given, takes the same arguments and returns how often TLC counts the step as
+    generated: once for every disjunct that is satisfied, where the original writes a guard as "or".
     """
 
     function: Callable[..., str]
@@ -87,7 +88,8 @@ class Situation(Declared):
 
 
 class Registered(list):
-    """All that was declared of one kind, in order. Not the decorator, which is in the singular."""
+    """Everything of one kind that was declared, in order. (The decorator has the name in the
+    singular.)"""
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise LabError(
@@ -101,18 +103,17 @@ class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-    what TLC prints for that one can be read (see `traces.tlc_traces`); `printed` has functions of
-    (s, c) that give those of its variables that have another shape here (see
-    `traces.tlc_values`). `configurations` are constants under a name. `file` is
-    where a spec was loaded from that was loaded by its path.
-    `draw`, set by the spec's package, turns a state into SVG.
-    `properties` and `fairness` are about whole runs (`temporal`). `symmetries` and `erase`, the
-    declared view, serve searches that are asked to use them.
-    For the sequence diagram: `lifelines` names who takes part, each a name, a kind of node, or a
-    function of the constants that gives names (none: all kinds of nodes that actions and messages
-    name), and `events`, a function of (before, after, c, step), gives what happened in a step,
-    besides the declared messages, as Arrows and Notes; None where these and the step's parameters
-    tell it (see `traces.events`).
+    traces that TLC prints for that module can be read (see `traces.tlc_traces`). `printed` has
+    functions of (s, c) for those of its variables that have another shape here (see
+    `traces.tlc_values`). `configurations` are constants under a name. `file` is the path by which
+    the spec was loaded, if it was. `draw`, set by the spec's package, turns a state into SVG.
+    `properties` and `fairness` are about whole runs (see `temporal_formulas`). `symmetries` and
+    `erase`, the declared view, are used only by searches that ask for them. For the sequence
+    diagram: `lifelines` are the participants, each a name, a kind of node, or a function of the
+    constants that gives names (if empty, all kinds of nodes that actions and messages name).
+    `events`, a function of (before, after, c, step), returns Arrows and Notes for what happened in
+    a step besides the declared messages; None if messages and the step's parameters say enough (see
+    `traces.events`).
     """
 
     name: str
@@ -147,7 +148,8 @@ class Spec:
         return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
 
     def init(self, function: Callable) -> Callable:
-        """Register how a zeroed state is filled; its parameters give several initial states."""
+        """Register the function that fills a zeroed state; with parameters it gives several initial
+        states."""
         self._put(self.inits, Action(function, domains_of(function, skip=2)), "an initial state")
         return function
 
@@ -192,9 +194,10 @@ class Spec:
     def property(
         self, function: Callable[..., Formula], *, where: str = ""
     ) -> Callable[..., Formula]:
-        """Register a claim about whole runs: the function returns its formula (see `temporal`).
+        """Register a claim about whole runs: the function returns its formula (see
+        `temporal_formulas`).
 
-        It is made for every choice of the function's parameters, whose domains depend on the
+        The claim is made for every choice of the function's parameters, whose domains depend on the
         constants only. Raises LabError.
         """
         self._put(self.properties, TemporalProperty.of(function, where), "a temporal property")
@@ -222,7 +225,7 @@ class Spec:
         self.refinements[:] = [*kept, added]
 
     def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
-        """Assume that what can happen without a break happens, for these actions.
+        """Assume weak fairness of these actions: one that stays enabled is eventually taken.
 
         each: one condition for every combination of these parameters, or fields of a message
         parameter ("message.dest"); else one for "some step of this action". An action may also be
@@ -233,7 +236,8 @@ class Spec:
     def strongly_fair(
         self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()
     ) -> None:
-        """Assume that what can happen again and again happens; else as `weakly_fair`."""
+        """Assume strong fairness: an action enabled again and again is eventually taken. As
+        `weakly_fair`."""
         self._assume(actions, each, strong=True)
 
     def _assume(
@@ -242,7 +246,7 @@ class Spec:
         for action in actions:
             if not callable(action) and not isinstance(action, NextStep):
                 raise LabError(
-                    f"Fairness is of an action, a function, and not of {quoted(action)}."
+                    f"Fairness is assumed of an action's function, not of {quoted(action)}."
                 )
             added = Fairness.of(action, each, strong)
             same = (added.name, added.each, added.strong)
@@ -250,10 +254,10 @@ class Spec:
             self.fairness[:] = [*kept, added]
 
     def symmetric(self, node: Node, *, among: Callable[[Any], int] | None = None) -> None:
-        """Say that these nodes may change places (see `symmetry`).
+        """Declare that these nodes are interchangeable (see `symmetry_declaration`).
 
-        among: a function of the constants that gives a bitmask; None for all nodes of the kind.
-        A wrong claim is noticed by a search that uses it, in the states that it tries first.
+        among: a function of the constants that gives a bitmask; None for all nodes of the kind. A
+        search that uses the declaration first tests it on some states, and refuses a wrong one.
         """
         if not isinstance(node, Node):
             raise LabError(
@@ -263,11 +267,11 @@ class Spec:
         self.symmetries.append(Symmetry(node, among))
 
     def view(self, function: Callable[..., None]) -> Callable[..., None]:
-        """Register what two states must share to count as one, as TLC's VIEW does.
+        """Register the view: what two states must share to count as one, as with TLC's VIEW.
 
-        The function (s, c) erases, in a copy of a state, all that shall not tell it from others.
-        Of two such states only the first found is expanded: a search that uses a view can miss
-        states, and is never said to hold.
+        The function (s, c) erases, in a copy of a state, all that must not distinguish it from
+        others. Of states that are then equal only the first found is expanded. So a search that
+        uses a view can miss states, and its verdict is never "holds".
         """
         if len(signature(function).parameters) != 2:
             raise LabError(f"{function.__name__}: a view is a function of (s, c).")
@@ -285,12 +289,13 @@ class Spec:
         label: Callable[[Any], str] | None = None,
         where: str = "",
     ) -> None:
-        """Say that a bag or sequence of the state, or one for every pair, holds messages.
-
-        source, dest: who sends and gets them (see `channels`). lost_by: the actions that take one
-        away undelivered. lost: the name of the parameter, a set of nodes, whose messages vanish
-        as they are sent. label: a message in a few words. Raises LabError if there are no such
+        """Declare that a bag or sequence of the state, or one for every pair of nodes, holds
         messages.
+
+        source, dest: the sender and the receiver (see `channels`). lost_by: the actions that remove
+        a message undelivered. lost: the name of a parameter, a set of nodes, to whom messages are
+        lost as they are sent. label: a function that describes a message in a few words. Raises
+        LabError if there are no such messages.
         """
         declared = channel(
             self.state,
@@ -305,7 +310,8 @@ class Spec:
         self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
     def situation(self, function: Callable, *, where: str = "") -> Callable:
-        """Register a state worth finding, for a learner to pick: (s, c) to true or false."""
+        """Register a state worth finding, which a learner can pick: a function (s, c) that is true
+        in it."""
         self._put(self.situations, Situation(function, where), "a situation")
         return function
 
@@ -334,8 +340,8 @@ class Spec:
         for other in kinds:
             if other is not registered and any(each.name == added.name for each in other):
                 raise LabError(
-                    f"{self.name} has something else of the name {added.name!r} already: give"
-                    f" {kind} another name."
+                    f"{self.name} already has something else named {added.name!r}: give {kind}"
+                    " another name."
                 )
         for k, each in enumerate(registered):
             if each.name == added.name:
@@ -347,7 +353,7 @@ class Spec:
     def _refuse_twins(self, first: Callable, second: Callable) -> None:
         """Raise LabError for two functions that one file, or one cell, defines under one name.
 
-        A cell that is run again has another file name, or defines the function in the same line.
+        A cell that is run again has another file name, or defines the function on the same line.
         """
         places = [
             (each.__module__, each.__qualname__, each.__code__.co_filename)
@@ -356,16 +362,16 @@ class Spec:
         lines = [each.__code__.co_firstlineno for each in (first, second)]
         if places[0] == places[1] and lines[0] != lines[1]:
             raise LabError(
-                f"{self.name} has two functions of the name {second.__name__!r}, in"
+                f"{self.name} has two functions named {second.__name__!r}, in"
                 f" {Path(places[0][2]).name} at lines {lines[0]} and {lines[1]}: give one of them"
                 " another name."
             )
 
     def bind(self, configuration: str | None = None, /, **values: Any) -> "Model":
-        """This spec with constants: what can be stepped and explored.
+        """The model of this spec with these constants, which can be stepped and explored.
 
-        configuration: the name of one of the spec's; values: constants that differ from it. What
-        neither names has its default. Raises LabError.
+        configuration: the name of one of the spec's configurations. values: constants that differ
+        from it. All others have their defaults. Raises LabError.
         """
         if not self.inits:
             raise LabError(
@@ -377,12 +383,13 @@ class Spec:
         return self.model(constants_module.bind(self.constants, {**named, **values}, self.name))
 
     def model(self, bound: Any) -> "Model":
-        """What `bind` gives, from the tuple of all constants. Raises LabError."""
+        """The model with this tuple of all constants. Raises LabError."""
         layout = resolve(self.state, constants_module.capacities(bound))
         return Model(with_parts(self, bound), bound, layout, self)
 
     def _newest(self, declared: type) -> type:
-        """The class as its cell declares it now: it may have been edited and run again."""
+        """The class as its cell declares it now, since the cell may have been edited and run
+        again."""
         if declared.__module__ != "__main__":
             return declared
         found = self.inits[0].function.__globals__.get(declared.__name__)
@@ -393,7 +400,7 @@ class Spec:
 class Model:
     """A spec with its constants and the layout of its states.
 
-    `spec` has only the parts that are there with these constants; `declared` has all.
+    `spec` has only the parts that exist with these constants; `declared` has all of them.
     """
 
     spec: Spec
@@ -410,7 +417,8 @@ class Model:
         return self.layout.size // 8
 
     def widened(self, size: str) -> "Model | None":
-        """This model with more room in what is declared with this size; None if none can be had."""
+        """This model with more room in the container of this declared size; None if it is at its
+        maximum."""
         wider = constants_module.widened(self.constants, size) if size else None
         return None if wider is None else self.declared.model(wider)
 
@@ -454,8 +462,8 @@ class Model:
 
 
 def expect_model(given: Any) -> None:
-    """Raises LabError if this is no model, such as a spec whose constants were not bound."""
+    """Raises LabError for anything but a model, such as a spec whose constants were not bound."""
     if isinstance(given, Spec):
         raise LabError(f"{given.name} has no constants yet: write bind() behind the spec.")
     if not isinstance(given, Model):
-        raise LabError(f"A model is needed here, such as spec.bind(), and not {quoted(given)}.")
+        raise LabError(f"A model is needed here, such as spec.bind(), not {quoted(given)}.")

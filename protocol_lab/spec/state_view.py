@@ -1,8 +1,9 @@
 """A row of bytes with named fields: the state that uncompiled actions read and write.
 
-A view holds no values, only where to find them. Reading a number gives a plain Python integer, so
-that uncompiled arithmetic is exact; storing one checks that it fits, so that nothing wraps around.
-Compiled functions get records of the same names (`compiler`), and the two must agree.
+A state view holds no values, only where to find them. Reading a number gives a plain Python
+integer, so that uncompiled arithmetic is exact; storing one checks that it fits, so that nothing
+wraps around. Compiled functions get records with fields of the same names (`compiler`), and both
+must agree.
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ _CODECS = {
 }
 
 _COUNTERS = {"seq": "length", "bag": "size"}
-"""Which field of a container counts its items."""
+"""The field of a container that counts its items."""
 
 ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
 """Why no item of a bag can be assigned to; compiled code says the same."""
@@ -49,7 +50,7 @@ class View:
         self._data, self._at, self._path = data, at, path
 
     def copy(self) -> "View":
-        """The same values in bytes of its own, which nothing changes."""
+        """The same values in bytes of its own, which nothing else changes."""
         return read(self._layout, bytes(self), 0, self._path)
 
     def __bytes__(self) -> bytes:
@@ -82,7 +83,7 @@ class StructView(View):
         raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
 
     def remedy(self) -> str:
-        """The sentence for a full sequence or bag: which one, and what to raise."""
+        """The sentence for a full sequence or bag: which constant to raise."""
         constant = self._layout.constant
         remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
         return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
@@ -112,7 +113,8 @@ class StructView(View):
 
 
 class ContainerView(StructView):
-    """A sequence or bag: its fields, and what to write for what Python's lists and sets have."""
+    """A sequence or bag: its fields, and errors that say what to write instead of list or set
+    methods."""
 
     __slots__ = ()
 
@@ -158,7 +160,7 @@ _WHAT = {
     "seq": "a sequence: its helpers are append, truncate and remove_at, and it has a .length",
     "bag": "a bag: its helpers are add, add_once, take and is_in, and it has a .size",
 }
-"""What to say where a helper of the one is called with the other."""
+"""What a sequence and a bag are, for the error when a helper is called with the wrong one."""
 
 _INSTEAD = {
     ("seq", "append"): "append({}, item)",
@@ -170,13 +172,13 @@ _INSTEAD = {
     ("bag", "remove"): "take({}, item)",
     ("bag", "discard"): "take({}, item)",
 }
-"""What to write for the methods that Python's lists and sets have."""
+"""What to write instead of the methods of Python's lists and sets."""
 
 
 class ArrayView(View):
     """Items by index, from 0; arrays by node from 1.
 
-    Of a sequence or bag only the items that are there can be read, and no others are visited.
+    Of a sequence or bag only the items in use can be read, and only they are visited.
     """
 
     __slots__ = ("_layout",)
@@ -243,7 +245,7 @@ _LAYOUTS: dict[int, StructLayout] = {}
 
 def struct_view_class(layout: StructLayout) -> type:
     """The view class of a struct layout: one property a field."""
-    _LAYOUTS[id(layout)] = layout  # keeps the layout alive, so that its id stays its own
+    _LAYOUTS[id(layout)] = layout  # keeps the layout alive, so that its id is not used again
     return _view_class(id(layout))
 
 
@@ -274,7 +276,8 @@ def _field(name: str, layout: Any, offset: int) -> property:
 
 
 def why_not_assigned(kind: str) -> str:
-    """Why a field of a sequence or bag can't be assigned to; compiled code says the same."""
+    """Why a field of a sequence or bag can't be assigned to, for messages here and in compiled
+    code."""
     helpers = "append and truncate" if kind == "seq" else "add, add_once and take"
     return f"can't be assigned to: {helpers} change it"
 
@@ -285,7 +288,7 @@ def view(layout: StructLayout, data: bytearray | bytes, path: str = "state") -> 
 
 
 def read(layout: Any, data: Any, at: int, path: str) -> Any:
-    """What stands at a position: a number, or a view that writes through."""
+    """The value at a position: a number, or a view that writes through."""
     if isinstance(layout, IntegerLayout):
         value = _CODECS[layout.code].unpack_from(data, at)[0]
         if layout.kind == "named":
@@ -313,7 +316,7 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
         instead = "NONE, nobody" if layout.kind == "node" else "0, or another number"
         raise TypeError(f"{path} can't be None: store {instead}")
     if isinstance(value, float):
-        raise TypeError(f"{path} holds a whole number, and {value!r} is none: divide with //")
+        raise TypeError(f"{path} holds a whole number, and {value!r} is not one: divide with //")
     if layout.kind == "nodes" and isinstance(value, list | tuple | set):
         raise TypeError(f"{path} is a set of nodes: write with_node, without_node, or only(node)")
     if isinstance(value, str | list | tuple | dict | set | Struct | View):
@@ -334,11 +337,11 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
 
 
 def _no_node(layout: IntegerLayout, number: int, path: str) -> str:
-    """Why a number is no node, or no set of nodes."""
+    """Why a number is not a node, or not a set of nodes, of this model."""
     if layout.kind == "node":
         return f"{path} would be {number}, which is none of the nodes that {layout.nodes} counts"
     if number < 0:
-        return f"{path} would be {number}, which is no set of nodes"
+        return f"{path} would be {number}, which is not a set of nodes"
     beyond = number.bit_length() - 1
     return f"{path} would hold {beyond}, which is none of the nodes that {layout.nodes} counts"
 
@@ -363,7 +366,7 @@ def encode(layout: Any, value: Any, path: str = "this") -> bytes:
 
 
 def _kind_wanted(layout: ArrayLayout | StructLayout) -> str:
-    """What a place holds that is no number, and how it is filled: part of a sentence."""
+    """What a field that is not a number holds, and how to fill it: part of a sentence."""
     if isinstance(layout, ArrayLayout):
         return f"has an item for every {'node' if layout.per_node else 'index'}: assign to one item"
     if layout.kind != "struct":

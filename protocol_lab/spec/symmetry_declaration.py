@@ -3,10 +3,10 @@
     spec.symmetric(Replica)                       all replicas are alike
     spec.symmetric(Replica, among=followers)      those are, in the bitmask followers(c)
 
-Alike means: rename nodes throughout a state, and the same can happen in it, under the new names;
-what holds in the one holds in the other. So of all states that differ by a renaming one is enough
-(symmetry reduction; Ip and Dill, "Better Verification Through Symmetry", 1996). A protocol that
-picks "the smallest replica" anywhere does not treat its replicas alike.
+Alike means: if nodes are renamed throughout a state, the same steps are possible in it under the
+new names, and the same properties hold. So of all states that differ by a renaming it is enough to
+search one (symmetry reduction; Ip and Dill, "Better Verification Through Symmetry", 1996). A
+protocol that picks "the smallest replica" anywhere does not treat its replicas alike.
 """
 
 from collections.abc import Callable

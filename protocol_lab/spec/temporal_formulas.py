@@ -6,13 +6,13 @@ of them over a whole run, which is an endless sequence of states:
     always(p)              p holds in every state
     eventually(p)          p holds in some state
     always_eventually(p)   p holds again and again: infinitely often
-    eventually_always(p)   from some state on p holds for ever
+    eventually_always(p)   from some state on p holds forever
     leads_to(p, q)         whenever p holds, q holds then or later
 
 A run may stop at any moment and stay where it is (TLA+ calls that stuttering), unless a fairness
-condition forbids it. Weak fairness of an action: if from some moment on it could happen without a
-break, it happens. Strong fairness: if it could happen again and again, it happens. A step that
-changes nothing counts neither as happening nor as possible: in TLA+ the subscript is the tuple of
+condition forbids it. Weak fairness of an action: if it stays enabled from some moment on, it is
+eventually taken. Strong fairness: if it is enabled again and again, it is eventually taken. A step
+that changes nothing counts neither as taken nor as enabled: in TLA+ the subscript is the tuple of
 all variables.
 """
 
@@ -69,12 +69,12 @@ def eventually(p: Predicate) -> Formula:
 
 
 def always_eventually(p: Predicate) -> Formula:
-    """p holds infinitely often in every run: however late it is, p is still to come."""
+    """p holds infinitely often in every run: at any moment p will hold again."""
     return Formula(ALWAYS_EVENTUALLY, (p,))
 
 
 def eventually_always(p: Predicate) -> Formula:
-    """Every run gets to a state from which on p holds for ever."""
+    """Every run reaches a state from which on p holds forever."""
     return Formula(EVENTUALLY_ALWAYS, (p,))
 
 
@@ -123,24 +123,24 @@ class TemporalProperty(Declared):
 
 
 class NextStep:
-    """Stands for "some step, whatever it is", where fairness of an action is declared."""
+    """Stands for any step at all, in place of the action that fairness is declared for."""
 
     def __repr__(self) -> str:
         return "NEXT"
 
 
 NEXT = NextStep()
-"""The whole next-state relation: `spec.weakly_fair(NEXT)` says that a run stops only at its end."""
+"""The whole next-state relation: `spec.weakly_fair(NEXT)` says that a run stops only where no step
+is possible."""
 
 
 @dataclass(frozen=True)
 class Fairness:
     """A fairness assumption about one action, or about all of them together.
 
-    function: the action's, or None for the whole next-state relation. `each` names what tells its
-    conditions apart: parameters, or fields of a message parameter ("message.dest"). There is one
-    condition for every combination of their values; with no `each`, one for "some step of this
-    action".
+    function: the action's, or None for the whole next-state relation. `each` names parameters, or
+    fields of a message parameter ("message.dest"): there is one condition for every combination of
+    their values. Without `each` there is one condition, "some step of this action".
     """
 
     function: Callable[..., str] | None
@@ -149,7 +149,8 @@ class Fairness:
 
     @classmethod
     def of(cls, what: Callable | NextStep, each: str | tuple[str, ...], strong: bool) -> "Fairness":
-        """The assumption, checked. Raises LabError if `each` names nothing that tells apart."""
+        """The assumption, checked. Raises LabError if `each` names something that can't tell steps
+        apart."""
         paths = (each,) if isinstance(each, str) else tuple(each)
         if isinstance(what, NextStep):
             if paths:
@@ -163,8 +164,8 @@ class Fairness:
                 raise LabError(f"{what.__name__} has no parameter {name!r}; it has: {known}.")
             if isinstance(domains[name], Member) != bool(dot):
                 raise LabError(
-                    f"{what.__name__}: {path!r} is no number; name a field of a message, as in"
-                    ' "message.dest", and any other parameter as it is.'
+                    f"{what.__name__}: {path!r} is not a number; name a field of a message, as in"
+                    ' "message.dest", and any other parameter by itself.'
                 )
         return cls(what, paths, strong)
 
@@ -175,12 +176,12 @@ class Fairness:
 
     @property
     def text(self) -> str:
-        """As people write it: "weak fairness of become_leader for each server"."""
+        """The assumption in words: "weak fairness of become_leader for each server"."""
         return fairness_texts([self])[0]
 
 
 def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
-    """The assumptions in words; those that differ only in the action are told together."""
+    """The assumptions in words; those that differ only in the action are joined."""
     names: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for one in assumed:
         names.setdefault((one.strong, one.each), []).append(one.name)
@@ -192,5 +193,5 @@ def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
 
 
 def keys_of(action: str, assumed: Iterable[Fairness]) -> tuple[str, ...]:
-    """Everything by which some of the assumptions tell the steps of this action apart."""
+    """All parameters and fields by which the assumptions distinguish steps of this action."""
     return tuple(dict.fromkeys(path for one in assumed if one.name == action for path in one.each))

@@ -1,4 +1,4 @@
-"""Background work of the stepper, in threads of its own; stale jobs are dropped."""
+"""Background jobs of the stepper, in their own threads; stale jobs are dropped."""
 
 import threading
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from typing import Any
 from protocol_lab.errors import LabError
 
 Job = Callable[[Callable[[], bool]], Any]
-"""job(stopped) works in the background and gives a result; it returns soon once stopped()."""
+"""job(stopped) computes a result in the background, and returns early once stopped() is true."""
 
 
 class _Task:
-    """One submitted job and whom to tell."""
+    """One submitted job and the callback for its result."""
 
     def __init__(self, job: Job, done: Callable[[Any], None]):
         self.job, self.done = job, done
@@ -27,17 +27,17 @@ class _Task:
             return LabError(f"That did not work ({type(error).__name__}: {error}).")
 
     def deliver(self, outcome: Any) -> None:
-        """Tell, unless something newer was asked for in the meantime."""
+        """Call back with the outcome, unless a newer job of the key was submitted meanwhile."""
         if not self.cancelled.is_set():
             self.done(outcome)
 
 
 class Background:
-    """Jobs by key, of which only the latest of each key counts; keys run side by side.
+    """Runs jobs by key: only the latest job of a key counts, and different keys run concurrently.
 
-    post(function) has a function called where results are wanted, such as an event loop's
-    call_soon_threadsafe. Every job that is not overtaken ends in one call of its `done`: with its
-    result, or with a LabError, as a value. No thread is started before the first job of its key.
+    post(function) calls a function on the thread where results are wanted, such as an event loop's
+    call_soon_threadsafe. Every job that is not replaced ends in one call of its `done`, with its
+    result or a LabError as the argument. No thread is started before the first job of its key.
     """
 
     def __init__(self, post: Callable[[Callable[[], None]], Any]):
@@ -49,7 +49,7 @@ class Background:
         self._closed = False
 
     def submit(self, key: str, job: Job, done: Callable[[Any], None]) -> None:
-        """Run job(stopped) in the background, then done(result) where `post` calls it.
+        """Run job(stopped) in the background, then done(result) through `post`.
 
         The job of this key that is waiting or running is cancelled, and its result dropped. After
         `close` nothing happens.
@@ -73,7 +73,7 @@ class Background:
             self._cancel(key)
 
     def is_busy(self, key: str) -> bool:
-        """Is a result of this key still to come?"""
+        """Is a job of this key waiting or running?"""
         with self._changed:
             return key in self._latest
 
@@ -98,11 +98,11 @@ class Background:
                 continue
             try:
                 self._post(lambda task=task, outcome=outcome: self._deliver(key, task, outcome))
-            except RuntimeError:  # the event loop is closed: nobody listens any more
+            except RuntimeError:  # the event loop is closed
                 self.close()
 
     def _next(self, key: str) -> _Task | None:
-        """The next job of a key, as soon as there is one; None after `close`."""
+        """Wait for the next job of a key; None after `close`."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or key in self._waiting)
             return None if self._closed else self._waiting.pop(key)

@@ -1,6 +1,6 @@
-"""The stepper's view of a walk around its tabs, as plain values for JSON.
+"""The stepper's board: what is shown around the tabs, as plain values for JSON.
 
-The board is computed from the walk alone, in Python; whoever shows it only draws. What stands in
+The board is computed from the walk alone, in Python; the front end only draws it. The content of
 the tabs is in `panels`.
 """
 
@@ -22,16 +22,18 @@ from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 
 FEW = 4
-"""Choices that one reason refuses which are listed at once; more are folded with their number."""
+"""Up to this many choices refused for one reason are listed; more are folded, with their number."""
 
 
 def board(
     walk: Walk, watched: Collection[str] | None = None, unfolded: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """All of it. `watched` names the invariants whose violations count; None: the default ones.
+    """The whole board. `watched` names the invariants whose violations count; None: the default
+    ones.
 
-    To explain a refusal takes as long as the rest of it. So of the reasons that refuse many choices
-    only those with a key in `unfolded` are explained; None: all. The others have no `cases`.
+    Explaining a refusal takes as long as the rest of the board. So of the reasons that refuse many
+    choices only those with a key in `unfolded` are explained (None: all). The others have no
+    `cases`.
     """
     return {
         "title": spec_title(walk.model.spec.name),
@@ -47,7 +49,7 @@ def board(
 
 
 def why_it_fails(walk: Walk, name: str) -> Explanation | str:
-    """The values for which an invariant fails in the state shown; empty where there are none."""
+    """The values that make an invariant fail in the state shown; empty if there are none."""
     for each in walk.model.spec.invariants:
         if each.name == name:
             return why_broken(walk.model, walk.row, each)
@@ -65,7 +67,8 @@ def is_watched(standing: Standing, watched: Collection[str] | None) -> bool:
 def invariant(
     walk: Walk, standing: Standing, watched: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """One invariant where a walk stands: whether it holds, else why not and the values."""
+    """One invariant in the current state of a walk: whether it holds, else why not and the
+    values."""
     return {
         "name": words(standing.name),
         "holds": standing.holds,
@@ -116,7 +119,8 @@ def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:
 def _reasons(
     walk: Walk, refused: list[Attempt], unfolded: Collection[str] | None
 ) -> list[dict[str, Any]]:
-    """One entry a reason; in it, one case for the choices whose values made the same guard fail."""
+    """One entry for each reason; in it, one case for the choices whose values made the same guard
+    fail."""
     by_reason: dict[str, list[Attempt]] = {}
     for each in refused:
         by_reason.setdefault(each.reason, []).append(each)
@@ -161,9 +165,9 @@ def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
 
 
 def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
-    """Every branch as a lane: the moments that no earlier lane has shown.
+    """Every branch as a lane, with the moments that no earlier lane has shown.
 
-    A lane begins after depth `depth` of lane `parent`. A moment is `past` or `here` on the way to
+    A lane begins after depth `depth` of lane `parent`. A moment is `past` or `here` on the path to
     the current one, `ahead` of it on the current branch, or `aside` on another.
     """
     lane_of: dict[Moment, int] = {}

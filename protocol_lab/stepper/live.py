@@ -1,5 +1,5 @@
-"""What the stepper computes while the learner looks: how near the next violation is, the way to a
-state, the graph around here, the par of a challenge. All in the background; moving on cancels it.
+"""What the stepper computes in the background: the distance to the nearest violation, the path to a
+state, the graph of nearby states, a challenge's par. Moving on cancels it.
 """
 
 import asyncio
@@ -32,16 +32,17 @@ _TELL_EVERY = 0.2
 """Seconds between two reports of a search."""
 
 _PICTURE_FIRST = 0.1
-"""Seconds that the distances wait, so that sending and painting the picture need not share the
-processor with them."""
+"""Seconds before distances are computed, so that sending and painting the picture need not share
+the processor with them."""
 
 _MOST_STATES = 40
-"""In the graph of a depth that nobody chose: more are drawn, but hard to read beside the lists."""
+"""The most states in a graph whose depth the learner did not choose: more can be drawn, but are
+hard to read beside the lists."""
 
 
 class Live:
-    """The computations of one widget. What it is given to call, it calls on the thread that made
-    it; where no event loop runs, on its own."""
+    """The computations of one widget. It runs its callbacks on the thread that created it; where no
+    event loop runs, on its own threads."""
 
     def __init__(self) -> None:
         self._post = _on_this_thread()
@@ -54,17 +55,17 @@ class Live:
         self._background.close()
 
     def cancel(self, key: str) -> None:
-        """Drop what is computed under this key; it gives no answer any more."""
+        """Drop what is computed under this key: it will not answer any more."""
         self._background.cancel(key)
 
     def ask(self, key: str, job: Callable[..., Any], done: Callable[[Any], None]) -> None:
-        """Have job(stopped) done, and `done` told of its result or of a LabError."""
+        """Run job(stopped), and call `done` with its result or a LabError."""
         self._background.submit(key, job, done)
 
     def near(self, model: Model, row: bytes, invariants: list[str], show: Show) -> None:
         """Show the distances from a state, and after each step that can be taken.
 
-        First what a short search says; then, where all states can be explored, what they say.
+        First the result of a short search; then, where all states can be explored, the final one.
         """
         nearness = self._nearness_of(model, invariants)
 
@@ -91,7 +92,8 @@ class Live:
         self.ask("near", job, done)
 
     def _nearness_of(self, model: Model, invariants: list[str]) -> Nearness:
-        """The last one, if it is about the same; it knows what it has searched already."""
+        """The last computation, if it is about the same model: it remembers what it has
+        searched."""
         about = (model, tuple(invariants))
         if self._nearness is None or self._nearness[0] != about:
             self._nearness = about, Nearness(model, invariants)
@@ -121,7 +123,8 @@ class Live:
         show: Callable[[int, int], None],
         done: Callable[[Found | LabError], None],
     ) -> None:
-        """Search for the shortest way from here to a state; show(states, depth) tells how far."""
+        """Search for a shortest path from here to a state; show(states, depth) reports the
+        progress."""
         model, row = walk.model, walk.row
         self._enough = enough = Event()
         told = 0.0
@@ -144,15 +147,15 @@ class Live:
         self.ask("find", job, done)
 
     def stop_finding(self) -> None:
-        """End the search for a state; it answers with what it knows."""
+        """Stop the search for a state; it answers with what it knows."""
         self._enough.set()
 
 
 def shown(answer: Near, steps: list[str]) -> dict[str, Any]:
-    """The distances as they are shown; the nearest of the choices are marked.
+    """The distances as the stepper shows them; the nearest choices are marked.
 
-    What is not known is not said: `here` is empty, and so is the `short` text of a step. That a
-    step leads nowhere is told only where another leads there.
+    What is not known is left empty: `here`, and the `short` text of a step. That no violation can
+    be reached after a step is said only if it can after another.
     """
     known = [each.steps for each in answer.after if each.kind == EXACT]
     nearest = min(known, default=None)
@@ -171,7 +174,7 @@ def shown(answer: Near, steps: list[str]) -> dict[str, Any]:
 
 
 def _short(distance: Distance, others_lead_there: bool) -> str:
-    """A distance in a few characters, for a button; empty if it says nothing."""
+    """A distance in a few characters, for a button; empty if it is not known."""
     if distance.kind == EXACT:
         return str(distance.steps)
     return "never" if distance.kind == NEVER and others_lead_there else ""

@@ -1,7 +1,8 @@
 """The content of the stepper's tabs, computed from the walk, as plain values for JSON.
 
-A tab is a function (walk, options) -> content; `options` are what the learner chose in it: the
-state to compare with, the branches, the depth of the graph. They are kept while others are open.
+A tab is a function (walk, options) -> content. `options` are what the learner chose in the tabs:
+the state to compare with, the branches, the depth of the graph. They are kept while other tabs are
+open.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Walk
 
 BEFORE = "before"
-"""The base of the State tab: the state before the one shown."""
+"""The default base of the State tab: the state before the one shown."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Options:
     stage: Stage | None = None  # None: the picture as it stands in files
 
     def choose(self, chosen: dict[str, Any]) -> None:
-        """Take what the learner picked. Raises LabError for what can't be picked."""
+        """Set an option that the learner picked. Raises LabError if it can't be picked."""
         for name, value in chosen.items():
             known = type(getattr(self, name, None))
             if name not in _PICKED or not isinstance(value, known):
@@ -53,7 +54,7 @@ _PICKED = ("base", "depth", "left", "right", "at")
 
 
 def cluster(walk: Walk, options: Options) -> dict[str, Any]:
-    """The spec's picture; the table of the state, and why, where the drawing fails."""
+    """The spec's picture; if drawing it fails, the reason and the state as a table."""
     try:
         if options.stage is not None:
             return {**options.stage.draw(walk), "notice": ""}
@@ -69,7 +70,7 @@ def sequence(walk: Walk, options: Options) -> dict[str, Any]:
 
 
 def state(walk: Walk, options: Options) -> dict[str, Any]:
-    """Every variable, with what differs from another state of the branch marked."""
+    """Every variable, with the differences from another state of the branch marked."""
     tables, lines = state_columns(walk.model, walk.row, _base(walk, options))
     bases = [{"value": BEFORE, "label": "the state before"}]
     bases += [{"value": str(each.depth), "label": _label(each)} for each in walk.path]
@@ -82,12 +83,13 @@ def state(walk: Walk, options: Options) -> dict[str, Any]:
 
 
 def graph(walk: Walk, options: Options) -> dict[str, Any]:
-    """What the drawing of the graph needs; it is made in the background (`live`)."""
+    """The options of the graph, which is drawn in the background (`live`)."""
     return {"depth": options.depth}
 
 
 def code(walk: Walk, options: Options) -> dict[str, Any]:
-    """The action that led here, or one that is refused here, with the lines that ran."""
+    """The code of the action that led here, or of one that is refused here, with the lines that
+    ran."""
     previous, step = walk.moment.previous, walk.moment.step
     if options.refused:
         return _code(walk, walk.row, options.refused)
@@ -130,11 +132,11 @@ def compare(walk: Walk, options: Options) -> dict[str, Any]:
 TABS: dict[str, Callable[[Walk, Options], dict[str, Any]]] = {
     each.__name__: each for each in (cluster, sequence, state, graph, code, invariants, compare)
 }
-"""Every tab by name, in the order in which they stand; the scripts have their labels."""
+"""Every tab by name, in the order of display; the scripts have their labels."""
 
 
 def _base(walk: Walk, options: Options) -> bytes | None:
-    """The row that the State tab compares with; None at the start."""
+    """The row that the State tab compares with; None in the initial state."""
     if options.base == BEFORE:
         return walk.moment.previous and walk.moment.previous.row
     known = {str(each.depth): each.row for each in walk.path}

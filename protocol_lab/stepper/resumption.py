@@ -1,8 +1,8 @@
-"""A session as plain values, and the session that goes on from them.
+"""A session as plain values, and the session that continues from them.
 
-A page keeps the values with the widget's view. So a walk survives its kernel: in a saved notebook,
-after a restart, and when its cell is run again. Steps are taken anew and nothing in the values is
-executed, since a notebook may come from anybody.
+A page keeps the values with the widget's state. So a walk survives its kernel: in a saved notebook,
+after a restart, and when its cell is run again. The steps are taken again, and nothing in the
+values is executed, since a notebook may come from anybody.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _WRITTEN_HERE = (
 
 
 def origin_of(session: Session) -> dict[str, Any]:
-    """What a session began with; with the timeline of its board all of it can be made again."""
+    """What a session began with: from this and its board's timeline the session can be restored."""
     model, scenario = session.walk.model, session.scenario
     return {
         "spec": known_as(model.spec),
@@ -38,16 +38,17 @@ def origin_of(session: Session) -> dict[str, Any]:
 
 
 def resumed(saved: Mapping[str, Any], like: Model | None = None) -> Session:
-    """The session of an origin with the board's `timeline`, and the `hints` that were taken.
+    """The session restored from its origin, the board's `timeline`, and the `hints` that were
+    taken.
 
-    `like` has the spec of a protocol that is in no package. Raises LabError where the walk can't
-    be taken any more.
+    `like` has the spec of a protocol that is in no package. Raises LabError if the walk can't be
+    taken any more.
     """
     try:
         return _resumed(saved, like)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LabError(
-            f"What was kept of this walk can't be read ({type(error).__name__}); begin a new one."
+            f"The saved walk can't be read ({type(error).__name__}); begin a new one."
         ) from None
 
 
@@ -74,7 +75,7 @@ def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
 
 
 def _lay_branches(walk: Walk, timeline: Mapping[str, Any]) -> None:
-    """Take all steps of all branches again, and stand where the timeline says."""
+    """Take all steps of all branches again, and go to the timeline's current state."""
     first, *others = timeline["lanes"]
     walk.branches, walk.branch = {first["name"]: walk.start}, first["name"]
     start, *moments = first["moments"]
@@ -87,9 +88,7 @@ def _lay_branches(walk: Walk, timeline: Mapping[str, Any]) -> None:
             walk.fork(lane["name"])
             _take(walk, lane["moments"])
     except LabError as error:
-        raise LabError(
-            f"The protocol is not what it was when this walk was taken: {error}"
-        ) from None
+        raise LabError(f"The protocol has changed since this walk was taken: {error}") from None
     walk.switch(timeline["branch"])
     walk.go_to(int(timeline["depth"]))
 
@@ -100,7 +99,7 @@ def _take(walk: Walk, moments: list[Mapping[str, Any]]) -> None:
 
 
 def _is_in_catalog(spec: Spec) -> bool:
-    """Is the spec the one of its name in the catalog, unchanged?"""
+    """Is it the spec that the catalog has under its name, unchanged?"""
     try:
         return load_from_catalog(spec.name) is spec
     except LabError:

@@ -1,4 +1,4 @@
-"""The cluster's picture as large as its room allows, in one arrangement for a whole walk."""
+"""The cluster's picture, as large as its space allows, in one arrangement for a whole walk."""
 
 import re
 
@@ -8,13 +8,14 @@ from protocol_lab.traces.walk import Moment, Walk
 
 _SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 _SAMPLED = 6
-"""Moments from which a walk's largest picture is guessed; a larger one makes the stage grow."""
+"""How many moments are measured to guess a walk's largest picture; a larger one makes the stage
+grow."""
 
 Size = tuple[float, float]
 
 
 class Stage:
-    """Draws the moments of one walk for a room of this width and height, in pixels of the page."""
+    """Draws the moments of one walk for a space of this width and height, in pixels of the page."""
 
     def __init__(self, room: Size):
         self._room = room
@@ -22,7 +23,7 @@ class Stage:
         self._size: Size = (1, 1)
 
     def draw(self, walk: Walk) -> dict[str, object]:
-        """The picture, and the width and height that every picture of the walk has room in."""
+        """The picture, and the width and height that fit every picture of the walk."""
         if self._arrangement is None:
             few = list(dict.fromkeys([walk.moment, walk.path[-1]]))
             self._arrangement, _ = best(lambda: _largest(walk, few), self._room)
@@ -35,7 +36,7 @@ class Stage:
 
 
 def _sample(walk: Walk) -> list[Moment]:
-    """The moment shown, the last one, and some between."""
+    """The moment shown, the last one, and some in between."""
     path = walk.path
     every = max(1, len(path) // (_SAMPLED - 2))
     return list(dict.fromkeys([walk.moment, path[-1], *path[::every]]))

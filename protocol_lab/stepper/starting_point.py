@@ -1,4 +1,4 @@
-"""What a stepper starts from: a walk, and what is offered along with it."""
+"""What a stepper starts from: a walk, perhaps of a scenario or challenge."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -17,16 +17,16 @@ from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenari
 from protocol_lab.traces.walk import Walk
 
 OFFERED = 100
-"""How many initial states are listed for choice."""
+"""At most this many initial states are listed to choose from."""
 
 
 @dataclass
 class Session:
-    """A walk with its scenario or challenge; kept whole when another one begins.
+    """A walk with its scenario or challenge. It is kept while the learner opens another one.
 
-    `watched` names the invariants whose violations count, None: the default ones. `hints` are the
+    `watched` names the invariants whose violations count; None: the default ones. `hints` are the
     texts of the challenge's hints that were taken. `starts` are the initial states to choose from,
-    if there are several, and `more_starts` tells whether there are others, to be written.
+    if there are several, and `more_starts` says whether there are others, which have to be typed.
     """
 
     walk: Walk
@@ -47,14 +47,15 @@ class Session:
 
     @property
     def title(self) -> str:
-        """What it is about, and how far it has come, for the way back to it."""
+        """What it is about and how long its walk is, for the button that returns to it."""
         about = self.challenge or self.scenario
         title = about.title if about else spec_title(self.walk.model.spec.name)
         return f"{title}, {len(self.walk.path)} states"
 
     @cached_property
     def goal(self) -> tuple[Model, list[str]]:
-        """The goal of the challenge, as an invariant of a model that fails where it is reached."""
+        """The challenge's goal, as a model and an invariant of it that fails where the goal is
+        reached."""
         return goal_model(self.challenge, self.walk.model)
 
     @property
@@ -67,8 +68,8 @@ def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None
     """The session for a model, a walk, a scenario, an exploration's result or a challenge.
 
     `invariants` names those whose violations count; None: the spec's default ones, and those that
-    the scenario, exploration or challenge is about. `like` has the spec of a scenario for one that
-    is in no package. Raises LabError.
+    the scenario, exploration or challenge is about. `like` has the spec of a scenario if that is in
+    no package. Raises LabError.
     """
     walk, broken = _begun(of, like)
     if invariants is None and broken:
@@ -85,7 +86,7 @@ def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None
 
 
 def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
-    """A walk, and the invariants that it is about beside the default ones."""
+    """A walk, and the invariants that it is about besides the default ones."""
     match of:
         case Walk():
             return of, []
@@ -101,7 +102,9 @@ def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
             claimed = [line.text for line in of.lines if line.kind == "violates"]
             spec = walk.model.spec
             known = {each.name for each in spec.invariants + spec.step_invariants}
-            return walk, [name for name in claimed if name in known]  # the rest are temporal
+            return walk, [
+                name for name in claimed if name in known
+            ]  # the other names are those of temporal properties
     raise LabError(
         "A stepper needs a model (spec.bind(...)), a walk, a scenario, a challenge or an"
         f" exploration's result, not {type(of).__name__}."

@@ -1,7 +1,7 @@
 """The stepper as HTML without scripts, for saved notebooks and printed pages.
 
-JupyterLab cleans the HTML of notebooks that it does not trust, of SVG and style sheets too. So
-the picture is an image that carries its own data, and every style stands at its element.
+JupyterLab strips SVG and style sheets from the HTML of notebooks that it does not trust. So the
+picture is an image with its data in the address, and every element has its own style.
 """
 
 from collections.abc import Collection
@@ -15,11 +15,12 @@ from protocol_lab.stepper.board import board
 from protocol_lab.traces.walk import Walk
 
 MOST_CHOICES = 4
-"""How many choices of a refused action are listed before "and n more"."""
+"""At most this many choices of a refused action are listed, then "and n more"."""
 
 
 def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
-    """Title, constants, invariants, picture, caption, and what can and can't happen."""
+    """The board as HTML: title, constants, invariants, picture, caption, and what can and can't
+    happen."""
     shown = board(walk, watched)
     left = _box("flex: 2 1 420px; min-width: 0", _picture(walk, shown) + _caption(shown))
     right = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown))
@@ -33,7 +34,7 @@ def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
 
 
 def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
-    """The same without the picture, for a terminal."""
+    """The board as text without the picture, for a terminal."""
     shown = board(walk, watched)
     lines = [shown["title"], f"  {shown['caption']['text']}"]
     lines += [f"  {_verdict(each)}" for each in shown["invariants"] if each["watched"]]
@@ -121,7 +122,7 @@ def _cannot(shown: dict[str, Any]) -> str:
 
 
 def _why(why: dict[str, Any]) -> str:
-    """The reason, with the values where they are the same for all choices."""
+    """The reason, with the values if they are the same for all choices."""
     text = f"no room in the model: {why['reason']}" if why["over_capacity"] else why["reason"]
     values = why["cases"][0]["values"] if len(why["cases"]) == 1 else ""
     return f"{text} ({values})" if values else text

@@ -1,9 +1,9 @@
-"""The stepper as a widget: it answers what the learner does with a new view.
+"""The stepper as a Jupyter widget: it answers every command of the learner with a new board.
 
-All computing is done in Python; the scripts in `js/` draw the traits and send commands back, each
-a small message {command: ..., ...}. `view` is what the walk alone says, and comes at once; `near`,
-`graph` and `find` are computed in the background (`live`). Nothing that goes wrong reaches the
-learner as anything but one sentence, and the walk stays as it was.
+Python computes everything; the scripts in `js/` draw the traits and send commands back, each a
+small message {command: ..., ...}. `view` has what follows from the walk alone, and is sent at once;
+`near`, `graph` and `find` are computed in the background (`live`). Any error reaches the learner as
+one sentence, and leaves the walk as it was.
 """
 
 import json
@@ -63,14 +63,14 @@ PARTS = tuple(
 )
 
 _ABOUT_THE_FILE = ("shortest", "hand-made", "Compare ")
-"""Lines of a scenario's description that say how it was found, not what it shows, begin so."""
+"""Lines of a scenario's description that begin so say how it was found, not what it shows."""
 
 _OPEN: "WeakSet[Stepper]" = WeakSet()
-"""All steppers: two on one walk show the same place."""
+"""All open steppers: those on the same walk show the same state."""
 
 
 def style() -> str:
-    """The style sheet, with the colours of the pictures from their one place, `palette`."""
+    """The style sheet, with the colours of the pictures from `palette`."""
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     dark = own.replace("--dark-pictures: true;", palette.dark_variables())
     return f"{dark}\n{palette.theme_css('.lab-stepper')}\n"
@@ -80,10 +80,10 @@ class Stepper(anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
     `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
-    that found a trace. `invariants` names those whose violations count; without it the spec's
-    default ones do, and those that the scenario, challenge or exploration is about. `spoilers`:
-    show how near the next violation is before anybody asks. Cells may use
-    `stepper.walk`; the picture follows after the cell.
+    that found a trace. `invariants` names those whose violations count; by default the spec's
+    default ones, and those that the scenario, challenge or exploration is about. `spoilers`: show
+    the distance to the nearest violation without being asked. Cells may change `stepper.walk`; the
+    picture is updated after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
@@ -109,10 +109,10 @@ class Stepper(anywidget.AnyWidget):
         self._answers = 0
         self._number = 0
         self._computed: dict[str, Any] = {}
-        self._shown = False  # in a browser: nothing is computed in the background before
+        self._shown = False  # in a browser; before that nothing is computed in the background
         self._tab, self._aim = "cluster", ""
         self._room: tuple[int, int] | None = None  # of the picture, in the browser
-        self._unfolded: set[str] = set()  # the refusals that are explained although they are many
+        self._unfolded: set[str] = set()  # the folded refusals that the learner has opened
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
@@ -126,16 +126,16 @@ class Stepper(anywidget.AnyWidget):
 
     @property
     def walk(self) -> Walk:
-        """The walk shown; another one after a scenario was loaded."""
+        """The walk shown; it changes when a scenario is loaded."""
         return self._session.walk
 
     @property
     def session(self) -> Session:
-        """What is stepped: the walk, and the scenario or challenge that it is about."""
+        """The session shown: the walk, and the scenario or challenge that it is about."""
         return self._session
 
     def close(self) -> None:
-        """Take the widget away, and stop what it computes."""
+        """Remove the widget, and stop its computations."""
         _OPEN.discard(self)
         self._live.close()
         super().close()
@@ -143,7 +143,7 @@ class Stepper(anywidget.AnyWidget):
     # --- What is shown -----------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show where the walk stands now: one message, so that the page is drawn once."""
+        """Show the current state of the walk, in one message, so that the page is drawn once."""
         with self.hold_sync():
             self._refresh()
 
@@ -183,7 +183,7 @@ class Stepper(anywidget.AnyWidget):
         return progress(self._the_challenge(), session.walk, session.hints)
 
     def _compute(self) -> None:
-        """Start in the background what belongs to the state shown, if it is not there already."""
+        """Start the background computations for the state shown, unless they are done."""
         if not self._shown:
             return
         walk, (model, aims) = self.walk, self._aims()
@@ -193,7 +193,7 @@ class Stepper(anywidget.AnyWidget):
         self._keep("graph", self._tab == "graph" and wanted, self._graph)
 
     def _keep(self, trait: str, wanted: Any, compute: Callable[..., None], *values: Any) -> None:
-        """Compute a trait anew, or mark what there is as that of the view's present number."""
+        """Compute a trait anew, or mark its present value as valid for the current view."""
         if not wanted:
             self._live.cancel(trait)
             self._computed.pop(trait, None)
@@ -205,7 +205,8 @@ class Stepper(anywidget.AnyWidget):
             compute(*values)
 
     def _aims(self) -> tuple[Model, list[str]]:
-        """What distances are measured to: a challenge's goal, or what is watched, or one of these.
+        """What distances are measured to: a challenge's goal, or all or one of the watched
+        invariants.
 
         They are invariants of the model that comes with them.
         """
@@ -221,7 +222,7 @@ class Stepper(anywidget.AnyWidget):
         self._live.graph(self.walk, depth, lambda value: self._show("graph", value))
 
     def _show(self, trait: str, value: dict[str, Any]) -> None:
-        """An answer from the background; what was cancelled gives none."""
+        """Show an answer from the background."""
         setattr(self, trait, {"number": self._number, "working": False, **value})
 
     def _ipython_display_(self) -> None:
@@ -240,7 +241,7 @@ class Stepper(anywidget.AnyWidget):
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
         if isinstance(message, dict) and message.get("command") == "room":
-            self._take_room(message)  # the window was resized: nobody asked for anything
+            self._take_room(message)  # the window was resized; the learner did nothing
             return
         self._notice, self._export, self._options.refused = "", None, ""
         try:
@@ -295,7 +296,7 @@ class Stepper(anywidget.AnyWidget):
         }
 
     def _take_room(self, message: dict) -> None:
-        """Draw for the room that the picture has in the browser."""
+        """Draw for the space that the picture has in the browser."""
         self._room = max(200, int(message["width"])), max(120, int(message["height"]))
         self._options.stage = Stage(self._room)
         self._refresh_safely()
@@ -325,7 +326,7 @@ class Stepper(anywidget.AnyWidget):
         self._show_session(begin(of, like=self.walk.model))
 
     def _show_session(self, session: Session) -> None:
-        """Change to another session, and keep the one that was shown."""
+        """Show another session, and keep the current one."""
         self._session, self._earlier = session, self._session
         self._origin = origin_of(session)
         self._aim = ""
@@ -340,7 +341,7 @@ class Stepper(anywidget.AnyWidget):
         self._show_session(self._earlier)
 
     def _resume(self, message: dict) -> None:
-        """Go on from what the page has kept of an earlier walk."""
+        """Continue from what the page has kept of an earlier walk."""
         self._show_session(resumed(message["saved"], like=self.walk.model))
 
     def _load(self, message: dict) -> None:
@@ -429,7 +430,8 @@ class Stepper(anywidget.AnyWidget):
         self._live.find(walk, condition, show, done)
 
     def _found(self, walk: Walk, begun: Moment, label: str, found: Found | LabError) -> str:
-        """Lay the way that was found ahead of where the search began; what is to be said of it."""
+        """Lay the path that was found ahead of where the search began; returns what to say about
+        it."""
         if isinstance(found, LabError):
             return str(found)
         if found.verdict != FOUND or not found.steps:
@@ -454,7 +456,7 @@ class Stepper(anywidget.AnyWidget):
         self._live.ask("hint", lambda stopped: next_hint(challenge, walk, taken, stopped), done)
 
     def _lay_shortest(self, _: dict) -> None:
-        """Put the shortest way beside the learner's, and open the comparison."""
+        """Put a shortest path beside the learner's, and open the comparison."""
         walk, mine = self.walk, self.walk.branch
         shown = progress(self._the_challenge(), walk, self._session.hints)
         if shown["shortest"] is None:
@@ -471,7 +473,9 @@ class Stepper(anywidget.AnyWidget):
 
     def _the_challenge(self) -> Challenge:
         if self._session.challenge is None:
-            raise LabError("This is no challenge: there is no hint, and no shortest way.")
+            raise LabError(
+                "This is not a challenge: there are no hints, and no shortest path to show."
+            )
         return self._session.challenge
 
     def _seek_par(self) -> None:
@@ -486,7 +490,7 @@ feedback.steppers.append(Stepper)
 
 
 def revived(saved: str) -> str:
-    """Begin a new stepper from what a page has kept of one whose kernel has ended.
+    """Make a new stepper from what a page has kept of one whose kernel has ended.
 
     `saved` is JSON. Returns the model's id, by which the page finds it. Raises LabError.
     """
@@ -494,7 +498,7 @@ def revived(saved: str) -> str:
 
 
 def _content(ending: str, written: str | bytes) -> dict[str, str]:
-    """What an export gives to the page: text to be read, or an image and data to be kept."""
+    """What an export sends to the page: text to read, or an image and data to save."""
     if isinstance(written, bytes):
         data = f"data:image/gif;base64,{b64encode(written).decode()}"
         return {"image": data, "data": data}
@@ -505,7 +509,7 @@ def _content(ending: str, written: str | bytes) -> dict[str, str]:
 
 
 def about_scenario(scenario: Scenario) -> dict[str, Any]:
-    """A scenario's title and description as plain values, without what concerns its file."""
+    """A scenario's title and description as plain values, without the lines about its file."""
     return {
         "name": scenario.name,
         "title": scenario.title,
@@ -520,7 +524,7 @@ def _situations(model: Model) -> list[dict[str, str]]:
 
 
 def _refresh_after_cells(stepper: Stepper) -> None:
-    """Follow what a cell does to the walk, until the widget is closed."""
+    """Show what a cell does to the walk, until the widget is closed."""
     shell = get_ipython()
     if shell is None:
         return

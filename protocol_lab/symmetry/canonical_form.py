@@ -1,7 +1,7 @@
 """The canonical form of a state: the compiled search that `permutation_code` generates for.
 
-Compiled with the code that calls it, so without signatures of its own. Rows are seen twice: as
-words, and as the bytes of the same memory.
+It is compiled with the code that calls it, so it has no signatures of its own. Rows are passed
+twice: as words, and as the bytes of the same memory.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from protocol_lab.compiler.inner_functions import inner
 
 @inner
 def mixed(seen, value):
-    """Both hashes in one."""
+    """Two hashes combined into one."""
     seen = (seen ^ value) * np.uint64(0xD6E8FEB86659FD93)
     return seen ^ (seen >> np.uint64(32))
 
@@ -71,7 +71,8 @@ def sort_items(data, at, count, width) -> None:
 
 @inner
 def rank(sig, alike, edges, order, ties):
-    """Sort the nodes of every kind by colour; ties[k] are the stretches of equal ones, counted."""
+    """Sort the nodes of every kind by colour; ties has the stretches of equal colour; returns how
+    many."""
     tied = 0
     for kind in range(edges.shape[0] - 1):
         begin, end = edges[kind], edges[kind + 1]
@@ -95,7 +96,8 @@ def rank(sig, alike, edges, order, ties):
 
 @inner
 def next_order(order, ties, tied):
-    """The next order of those of equal colour; False after the last, when all are sorted again."""
+    """Make the next order of nodes of equal colour; False after the last, when they are sorted
+    again."""
     for tie in range(tied):
         begin, end = ties[tie, 0], ties[tie, 1]
         k = end - 2
@@ -117,7 +119,7 @@ def next_order(order, ties, tied):
 
 @inner
 def is_less(work, one, other):
-    """Is the first row the smaller one, word by word?"""
+    """Is the first row smaller, compared word by word?"""
     for word in range(work.shape[1]):
         if work[one, word] != work[other, word]:
             return work[one, word] < work[other, word]
@@ -145,9 +147,10 @@ def make_canonical(colours, permuted, name):
 
     @compiled
     def are_twins(work, data, names, labels, order, ties, tied):
-        """Is the state the same, whichever order those of equal colour have?
+        """Is the state the same for every order of the nodes of equal colour?
 
-        It is, if it is the same after each exchange of two neighbours. Else nothing is known.
+        It is if it is the same after each exchange of two neighbours; False means only that it may
+        differ.
         """
         same = True
         for tie in range(tied):

@@ -1,8 +1,8 @@
 """Generates code that colours and permutes nodes along a state's layout.
 
-Two functions are written, from nothing but the declared types. `colours` gives every node a
-number that depends on what the state says of the node, and on no name. `permuted` writes the state
-with its nodes renamed. Both call the functions of `canonical`.
+Two functions are generated from the declared types alone. `colours` gives every node a number that
+depends on what the state says about it, but not on any node's name. `permuted` writes the state
+with its nodes renamed. Both call the functions of `canonical_form`.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class _Text:
         return begins[list(self.slots).index(kind) + 1] - self.slots[kind] - 1
 
     def mentions(self, layout: Any) -> bool:
-        """Does anything in it depend on the names of the nodes?"""
+        """Does a value of this layout depend on the names of nodes?"""
         match layout:
             case IntegerLayout():
                 return layout.nodes in self.slots and layout.nodes != ""
@@ -120,10 +120,10 @@ class _Text:
     # Colours
 
     def refer(self, layout: Any, at: str, seen: str, owners: dict[str, str]) -> None:
-        """Add to the colour of every node what is said of it at source[at:].
+        """Add what source[at:] says about each node to the node's colour.
 
-        seen: an expression, the hash of where this stands. owners: the nodes whose items we are in,
-        as variables, by kind.
+        seen: an expression, the hash of the place. owners: the variables of the nodes by which the
+        arrays around it are indexed, by kind.
         """
         if not self.mentions(layout):
             return
@@ -159,7 +159,7 @@ class _Text:
                     self.refer(part, f"{at} + {layout.offsets[name]}", seen, owners)
 
     def absorb(self, layout: Any, at: str, into: str, owners: dict[str, str]) -> None:
-        """Mix what stands at source[at:], but for the nodes' names, into the variable `into`."""
+        """Mix the value at source[at:], without nodes' names, into the variable `into`."""
         match layout:
             case IntegerLayout(kind="node", nodes=kind) if kind in self.slots:
                 owner = owners.get(kind, "0")

@@ -1,10 +1,10 @@
-"""Permutes nodes in a state: the row that it becomes when nodes change places.
+"""Permutes nodes in a state: the row of the same state with its nodes renamed.
 
 A renaming gives, for each kind of node, the new name of every node: names["replicas"][2] == 3 says
-that replica 2 is called 3. Where nodes stand in a row, the declared types tell: arrays by node move
-their items, nodes and sets of nodes are rewritten, bags are sorted again.
+that replica 2 becomes replica 3. The declared types say where nodes occur: items of arrays by node
+are moved, nodes and sets of nodes are rewritten, bags are sorted again.
 
-This is the slow twin of `state_identity`: it tries all renamings, and is what tests compare with.
+It is the reference for `state_identity`, slower and simpler: it tries all renamings.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,14 +33,14 @@ def renamed_value(layout: Any, value: Any, names: Names) -> bytes:
 
 
 def all_renamings(model: Model) -> Iterator[Names]:
-    """Every way in which the nodes that are alike can change places, the identity included."""
+    """Every renaming of the symmetric nodes, the identity included."""
     kinds = [each.kind for each in model.spec.symmetries]
     for chosen in product(*(_orders(model, k) for k in range(len(kinds)))):
         yield dict(zip(kinds, chosen, strict=True))
 
 
 def exchanges(model: Model) -> list[Names]:
-    """Exchanges of two neighbours, of which every renaming is made up."""
+    """The exchanges of two neighbours, which together generate every renaming."""
     identity = {
         each.kind: range(getattr(model.constants, each.kind) + 1) for each in model.spec.symmetries
     }
@@ -54,12 +54,12 @@ def exchanges(model: Model) -> list[Names]:
 
 
 def smallest_name(model: Model, row: bytes) -> bytes:
-    """Of all states that the row can become by renaming, the one whose bytes are the smallest."""
+    """The smallest row, by bytes, of all states that this one can become by renaming."""
     return min(renamed(model.layout, row, names) for names in all_renamings(model))
 
 
 def erased(model: Model, row: bytes) -> bytes:
-    """What the declared view leaves of a state."""
+    """The state with what the declared view erases set to zero."""
     left = bytearray(row)
     evaluated(model.spec.erase, view(model.layout, left), model.constants)
     return bytes(left)

@@ -1,12 +1,12 @@
 """State identity under symmetry reduction and VIEW: canonical fingerprints, compiled.
 
-With symmetry a state's key is the fingerprint of its canonical form. Nodes are named in the order
-of their colours, which depend on what the state says of each and on no name (`permutation_code`).
-Where some have the same colour, all their orders are tried and the smallest bytes win
-(`canonical_form`); mostly no two colours are the same, and one renaming does.
+Under symmetry a state's key is the fingerprint of its canonical form. Nodes are renamed in the
+order of their colours, which depend on what the state says about each, but on no name
+(`permutation_code`). Where nodes have the same colour, all their orders are tried and the smallest
+bytes win (`canonical_form`); usually all colours differ, and one renaming is enough.
 
-The state that is stored is the one that was found, under its own names, so a path through stored
-states is a path of the protocol.
+The stored state is the one that was found, not its canonical form, so a path through stored states
+is a path of the protocol.
 """
 
 import hashlib
@@ -40,7 +40,8 @@ _CALLED = {
 """The names that the generated code reads."""
 
 _REMEMBERED = 1 << 15
-"""Rows whose fingerprint is remembered: as many as fit into the processor's cache."""
+"""Entries of the cache from raw to canonical fingerprints: as many as fit into the processor's
+cache."""
 
 _VERSION = hashlib.sha256(Path(canonical_form.__file__).read_bytes()).hexdigest()[:16]
 
@@ -56,10 +57,10 @@ def slots_of(model: Model) -> dict[str, int]:
 
 
 class Identity:
-    """What tells states apart in one search: all bytes, or fewer.
+    """How one search identifies states: by all their bytes, by a canonical form, or by a view.
 
-    symmetry: are states the same that differ by a renaming of the spec's symmetric nodes; view: by
-    what its view erases. width: the words of a fingerprint of all bytes, 1 or 2.
+    symmetry: merge states that differ by a renaming of the spec's symmetric nodes; view: merge
+    those that differ by what its view erases. width: the words of a fingerprint, 1 or 2.
     """
 
     def __init__(self, kernels: Kernels, symmetry: bool, view: bool, width: int = 1):
@@ -77,8 +78,8 @@ class Identity:
     def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> tuple[np.ndarray, int]:
         """The fingerprint by which each of rows[:count] is known; of those not wanted, anything.
 
-        Of shape (count, width). And of how many rows it could be computed, up to the first where
-        the view is faulty. Threads may ask at the same time.
+        Returns the fingerprints, of shape (count, width), and the number of rows before the first
+        for which the view can't be computed. Several threads may call it at once.
         """
         if self._identify is None:
             return self._fingerprints(rows[:count]).reshape(count, self._width), count
@@ -108,8 +109,8 @@ def _alike(model: Model) -> list[np.ndarray]:
 def _source(model: Model, symmetry: bool, view: bool) -> str:
     """The text of `identify`: prints[k] becomes the fingerprint of what rows[k] is known by.
 
-    alike, labels, edges, numbers: see `_alike`. memo: pairs (fingerprint of all bytes, fingerprint
-    that became of it) of rows that were met before, since every second row was.
+    alike, labels, edges, numbers: see `_alike`. memo: a cache of pairs (raw fingerprint, canonical
+    fingerprint), in which about half of the lookups hit.
     """
     fields = ", ".join(f"constants[{k}]" for k in range(len(model.constants)))
     lines = [f"# calls canonical_form.py {_VERSION}"]

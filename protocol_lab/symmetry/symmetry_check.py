@@ -1,8 +1,8 @@
 """Checks a symmetry declaration on sampled transitions.
 
 Symmetry reduction is sound only if renaming nodes changes nothing: the same actions lead from a
-renamed state to the renamed successors, and every property says the same of both. A declaration
-that is wrong hides states without a word; so every search that uses it begins here.
+renamed state to the renamed successors, and every property has the same value in both. A wrong
+declaration would silently hide states, so every search under symmetry begins with this check.
 """
 
 import random
@@ -17,7 +17,7 @@ from protocol_lab.spec.state_view import view
 from protocol_lab.symmetry.permutations import Names, erased, exchanges, renamed
 
 WALKS, STEPS = 6, 25
-"""How many random walks are taken from the initial states, and how long they are."""
+"""The number of random walks from the initial states, and their length."""
 
 _passed: set[tuple] = set()
 
@@ -29,8 +29,8 @@ def check_alike(
 ) -> None:
     """Exchange nodes that are declared symmetric, in sampled states, once for these functions.
 
-    properties, conditions: what is to be judged beyond the sometimes properties and constraints of
-    the spec; a condition is true or false. Raises LabError, naming what tells nodes apart.
+    properties, conditions: what to evaluate besides the spec's sometimes properties and
+    constraints; a condition is true or false. Raises LabError, naming what distinguishes the nodes.
     """
     spec = model.spec
     judged = [*properties, *spec.sometimes_properties, *spec.constraints]
@@ -43,7 +43,7 @@ def check_alike(
 
 
 class _Trial:
-    """The comparison of sampled states with what becomes of them when two nodes change places."""
+    """Compares sampled states with the same states after exchanging two nodes."""
 
     def __init__(self, model: Model, judged: list[Property], conditions: list[Callable]):
         self.model, self.conditions = model, conditions
@@ -128,6 +128,6 @@ class _Trial:
         )
         return LabError(
             f"{self.model.spec.name} declares its {kind} symmetric, but tells {one} and {other}"
-            f" apart: when they change places in a state, {how}. Search without symmetry, or mend"
-            " the spec."
+            f" apart: when they change places in a state, {how}. Search without symmetry, or"
+            " correct the spec."
         )

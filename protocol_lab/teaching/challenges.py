@@ -1,4 +1,4 @@
-"""Challenges: the learner breaks the protocol in as few steps as possible.
+"""Challenges: the learner plays the adversary, and breaks the protocol in as few steps as possible.
 
 A spec's package lists its challenges in `challenges.py`:
 
@@ -14,11 +14,10 @@ A spec's package lists its challenges in `challenges.py`:
         ),
     ]
 
-Par is the length of a shortest trace, which the explorer finds when it is asked for, once in a
-process; a test pins it. The score is computed from the walk alone: 10 points at par, one less for
-each further step and for each hint, and never less than 1. Going back costs nothing, since only the
-steps on the way to the goal count, and the best of several branches: trying things out is what a
-challenge is for.
+Par is the length of a shortest trace; it is searched for when first needed, and a test pins it. The
+score is computed from the walk alone: 10 points at par, one less for each further step and for each
+hint, and never less than 1. Going back costs nothing: only the steps on the path to the goal count,
+and only those of the best branch, since a challenge is for trying things out.
 """
 
 import importlib
@@ -46,10 +45,10 @@ FULL_MARKS = 10
 """The points for a solution at par without a hint."""
 
 SEARCHED = 3_000_000
-"""How many states a search for a way looks at before it gives up."""
+"""How many states a search for a path to the goal looks at before it gives up."""
 
 FORBIDDEN = "this challenge does without it"
-"""The reason with which a forbidden action refuses."""
+"""The reason that a forbidden action gives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +57,9 @@ class Challenge:
     or `reach` is a condition (s, c) that must become true.
 
     `spec` is a name of the catalog, or a spec that was written in a cell. `given` are steps that
-    are taken already, one a line, as in a scenario; they do not count. A first line `init(...)`
-    chooses one of several initial states. `forbidden` names actions that the adversary has to do
-    without. Raises LabError unless there is exactly one goal.
+    were already taken, one a line, as in a scenario; they do not count. A first line `init(...)`
+    chooses one of several initial states. `forbidden` names actions that the adversary can't use.
+    Raises LabError unless there is exactly one goal.
     """
 
     name: str
@@ -84,7 +83,7 @@ class Challenge:
 
     @cached_property
     def model(self) -> Model:
-        """What is stepped: forbidden actions are there, and always refuse. Raises LabError."""
+        """The model to step: its forbidden actions always refuse. Raises LabError."""
         spec = load(self.spec) if isinstance(self.spec, str) else self.spec
         if self.forbidden:
             spec = _without(spec, self.forbidden)
@@ -94,7 +93,7 @@ class Challenge:
         return model
 
     def begin(self) -> Walk:
-        """A new walk, standing after the given steps. Raises LabError if one can't be taken."""
+        """A new walk after the given steps. Raises LabError if one of them can't be taken."""
         lines = [line.partition("#") for line in self.given.splitlines()]
         steps = [(step.strip(), caption.strip()) for step, _, caption in lines if step.strip()]
         starts = [step for step, _ in steps if step.startswith("init(")]
@@ -105,7 +104,7 @@ class Challenge:
 
     @cached_property
     def given_steps(self) -> list[str]:
-        """The texts of the steps that are taken already."""
+        """The texts of the steps that were already taken."""
         return [step.text for step in self.begin().steps]
 
     def is_met(self, walk: Walk, moment: Moment) -> bool:
@@ -116,7 +115,8 @@ class Challenge:
 
 
 def goal_model(challenge: Challenge, model: Model) -> tuple[Model, list[str]]:
-    """A model of the same steps in which an invariant fails where the goal is reached; its name."""
+    """A model of the same steps with an invariant that fails where the goal is reached, and its
+    name."""
     if challenge.breaks:
         return model, [challenge.breaks]
     reach = challenge.reach
@@ -140,7 +140,7 @@ def told_until(scenario: Scenario, slide: int) -> str:
 
 
 def challenges_of(spec_name: str) -> list[Challenge]:
-    """The challenges of a spec, or of all of a package's specs ("kafka"), the easiest first."""
+    """The challenges of a spec, or of all specs of a package ("kafka"), the easiest first."""
     module = f"{spec_name.partition('.')[0]}_spec.challenges"
     try:
         if importlib.util.find_spec(module) is None:
@@ -152,7 +152,7 @@ def challenges_of(spec_name: str) -> list[Challenge]:
 
 
 def challenge_named(name: str) -> Challenge:
-    """The challenge of this name. Raises LabError with the known names if there is none."""
+    """The challenge with this name. Raises LabError with the known names if there is none."""
     packages = sorted({each.partition(".")[0] for each in spec_names()})
     known = {each.name: each for package in packages for each in challenges_of(package)}
     if name not in known:
@@ -166,10 +166,10 @@ _shortest: dict[Challenge, Walk] = {}
 
 
 def shortest(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> Walk | None:
-    """A walk along a shortest way to the goal, at its end, the given steps included.
+    """A walk along a shortest path to the goal, at its end, the given steps included.
 
     It is searched for once in a process, within the bounds of the constants. None if the search was
-    stopped, or found no way.
+    stopped, or found no path.
     """
     if challenge not in _shortest:
         walk = challenge.begin()
@@ -183,18 +183,18 @@ def shortest(challenge: Challenge, stopped: Callable[[], bool] | None = None) ->
 
 
 def par(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> int | None:
-    """The fewest steps to the goal; None if the search was stopped, or found no way."""
+    """The fewest steps to the goal; None if the search was stopped, or found no path."""
     walk = shortest(challenge, stopped)
     return None if walk is None else _steps_to(challenge, walk, walk.moment)
 
 
 def known_par(challenge: Challenge) -> int | None:
-    """Par, if it has been searched for already: does not search."""
+    """Par, if it is known already; does not search."""
     return par(challenge) if challenge in _shortest else None
 
 
 def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | None) -> Result:
-    """The search for a shortest way from a state to the goal."""
+    """Search for a shortest path from a state to the goal."""
     invariants, steps = challenge.model.choose([challenge.breaks] if challenge.breaks else [])
     request = SearchRequest(
         invariants,
@@ -204,7 +204,7 @@ def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | Non
         max_states=SEARCHED,
         stopped=stopped,
     )
-    # Who can stop it is the stepper, which has no cell to show a line in.
+    # Only the stepper can stop it, which has no cell to show a progress line in.
     with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
         request.progress, request.compiling = bar.update, bar.compiling
         return NativeSearch(challenge.model, request).run()
@@ -221,13 +221,13 @@ def next_hint(
 ) -> str | None:
     """The hint after those taken so far: the written ones in order, then the next step from here.
 
-    The written ones come at once; a step is searched for, which may take a second or two, and can
-    be asked for again and again. None if the search was stopped. Every hint costs a point.
+    A written hint comes at once; a next step is searched for, which may take a second or two, and
+    can be asked for repeatedly. None if the search was stopped. Every hint costs a point.
     """
     if len(hints) < len(challenge.hints):
         return challenge.hints[len(hints)]
     if _solved_at(challenge, walk, walk.moment):
-        return "You are there: the goal is reached."
+        return "The goal is reached already."
     if not _is_on_course(challenge, walk.moment):
         return "The given steps are not on this branch: go back to where the challenge begins."
     found = _ways_on(challenge, walk.row, stopped)
@@ -235,7 +235,7 @@ def next_hint(
         left = len(found.trace)
         return f"On a shortest way from here, {_counted(left)} long, the next is {found.trace[0]}"
     if found.exhaustive:
-        return "No way leads from here to the goal: go back."
+        return "The goal can't be reached from here: go back."
     if found.undecided_reason == "stopped":
         return None
     return f"The goal is more than {_counted(found.depth - 1)} away from here: go back."
@@ -270,7 +270,7 @@ class Score:
         return max(1, FULL_MARKS - max(0, steps - self.par) - self.hints)
 
     def __str__(self) -> str:
-        """In a sentence or two."""
+        """The score in a sentence or two."""
         course = "par is being computed" if self.par is None else f"par is {self.par}"
         hints = f", {_counted(self.hints, 'hint')} taken" if self.hints else ""
         if not self.solved:
@@ -294,10 +294,10 @@ def score(challenge: Challenge, walk: Walk, hints: int = 0) -> Score:
 
 
 def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dict[str, Any]:
-    """All that is shown of a challenge, as plain values for JSON. Does not search.
+    """Everything that is shown about a challenge, as plain values for JSON. Does not search.
 
-    `hints` are the texts of those taken so far. `mine` and `shortest` are there once the goal is
-    reached and par is known: the steps of the learner's best way, and of a shortest one. The points
+    `hints` are the texts of the hints taken so far. Once the goal is reached and par is known,
+    `mine` and `shortest` are the steps of the learner's best path and of a shortest one; the points
     are then noted in the learner's record.
     """
     now = score(challenge, walk, len(hints))
@@ -329,7 +329,7 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
 
 
 def _goal(challenge: Challenge) -> str:
-    """What has to be brought about, in a few words."""
+    """The goal in a few words."""
     if challenge.breaks:
         return f"break: {words(challenge.breaks)}"
     meaning = (challenge.reach.__doc__ or "").strip().partition("\n")[0].rstrip(".")
@@ -353,7 +353,7 @@ def _texts(challenge: Challenge, end: Moment) -> list[str]:
 
 
 def _solved_at(challenge: Challenge, walk: Walk, end: Moment) -> int | None:
-    """After how many steps of its own the way to a moment first reaches the goal; None: never."""
+    """After how many of its own steps the path to a moment first reaches the goal; None: never."""
     if not _is_on_course(challenge, end):
         return None
     for moment in end.path()[1 + len(challenge.given_steps) :]:
@@ -368,7 +368,7 @@ def _steps_to(challenge: Challenge, walk: Walk, moment: Moment) -> int:
 
 
 def _is_on_course(challenge: Challenge, moment: Moment) -> bool:
-    """Does the way to a moment begin with the given steps?"""
+    """Does the path to a moment begin with the given steps?"""
     given = challenge.given_steps
     taken = [each.step.text for each in moment.path()[1:]]
     return taken[: len(given)] == given
@@ -382,7 +382,7 @@ def _counted(number: int, what: str = "step") -> str:
 
 
 def _without(spec: Spec, names: Sequence[str]) -> Spec:
-    """The spec with some actions that always refuse. Raises LabError for an unknown name."""
+    """The spec with these actions always refusing. Raises LabError for an unknown name."""
     known = [each.name for each in spec.actions]
     for name in names:
         if name not in known:
@@ -392,7 +392,7 @@ def _without(spec: Spec, names: Sequence[str]) -> Spec:
 
 
 def _refusing(action: Action) -> Action:
-    """The action under its own name and with its parameters, but it never happens."""
+    """An action of the same name and parameters that always refuses."""
     parameters = ", ".join(["s", "c", *action.domains])
     source = f"def {action.name}({parameters}):\n    return {FORBIDDEN!r}\n"
     scope: dict[str, Any] = {"__name__": __name__}

@@ -1,7 +1,7 @@
 """The difference between two functions, with what a fix changed marked.
 
-A removed line begins with −, an added one with +, so that colour is not needed to tell them.
-Signatures and docstrings are left out, as they differ even where the functions do the same.
+A removed line begins with −, an added one with +, so that colour is not needed to distinguish them.
+Signatures and docstrings are left out, since they differ even where functions do the same.
 """
 
 import ast

@@ -13,7 +13,7 @@ its title. It returns `right(...)` or `wrong(...)`, each with a sentence or two:
 
 As the last line of a cell an exercise shows its task, with hints and answer folded;
 `fence_the_fetch.check(answer)` shows the judgement. Whatever the learner wrote, the check answers
-in sentences.
+with sentences.
 """
 
 import inspect
@@ -64,7 +64,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task with a check, hints, a worked answer and why it is the answer."""
+    """A task with a check, hints, a worked answer, and the reason why it is right."""
 
     judge: Callable[[Any], Feedback]
     hints: tuple[str, ...]
@@ -84,7 +84,7 @@ class Exercise:
         return inspect.cleandoc(self.judge.__doc__ or "")
 
     def check(self, answer: Any = None) -> Feedback:
-        """Judge an answer: a function, a text, numbers, as the task says. Never raises.
+        """Judge an answer: a function, a text or numbers, as the task says. Never raises.
 
         An answer that does not end is stopped, and an interrupted check says so.
         """
@@ -123,8 +123,8 @@ class Exercise:
 def exercise(*, answer: Any, why: str, hints: Iterable[str] = ()) -> Callable[..., Exercise]:
     """Make an exercise of a function that judges an answer.
 
-    `answer` is a worked one that passes: a function (shown as its source) or a value; `why` says
-    what there is to understand in it.
+    `answer` is a worked answer that passes: a function (shown as its source) or a value; `why`
+    explains it.
     """
 
     def declare(judge: Callable[[Any], Feedback]) -> Exercise:
@@ -162,7 +162,7 @@ def run(model: Model, **options: Any) -> Result:
 
 
 def with_action(spec: Spec, name: str, function: Callable[..., str]) -> Spec:
-    """The spec with another function in the place of one action; its parameters stay the same.
+    """The spec with another function in place of one action; the parameters stay the same.
 
     Raises LabError if the spec has no such action or the parameters' names differ.
     """
@@ -188,11 +188,11 @@ def repair(
 ) -> Feedback:
     """Judge a learner's version of one action: does the protocol hold, and still do its job?
 
-    Everything is explored. Safe: the invariants (None: the default ones) hold, or a shortest trace
-    shows how one breaks. Alive: the action happens, and all of the spec's `sometimes` properties,
-    and those of `must_reach` (functions of the same form), can still be reached. So a fix that
-    forbids too much is told what it prevents, and one that differs from the original and works
-    passes. Raises LabError for a function that can't stand in the action's place.
+    Every state is explored. Safe: the invariants (None: the default ones) hold, or a shortest trace
+    shows how one breaks. Alive: the action is taken, and all of the spec's `sometimes` properties,
+    and those in `must_reach` (functions of the same form), can still be reached. So for a fix that
+    forbids too much the judgement says what it prevents, and a fix that differs from the original
+    but works passes. Raises LabError for a function that can't replace the action.
     """
     spec = with_action(model.spec, replacing, function)
     wanted = [*spec.sometimes_properties, *map(Property, must_reach)]
@@ -246,7 +246,7 @@ def with_invariant(spec: Spec, function: Callable[..., str]) -> Spec:
 
 
 def expect_parameters(function: Any, *names: str) -> None:
-    """Raises LabError if the answer is no function, or one with other parameters."""
+    """Raises LabError if the answer is not a function with these parameters."""
     if not inspect.isfunction(function):
         raise LabError(f"Give the function itself, without calling it; this is {function!r}.")
     if list(inspect.signature(function).parameters) != list(names):
@@ -256,7 +256,7 @@ def expect_parameters(function: Any, *names: str) -> None:
 def same_invariant(
     spec: Spec, mine: Callable[..., str], theirs: Callable[..., str], **constants: Any
 ) -> Feedback:
-    """Do both hold in the same reachable states? If not, the shortest way to where they differ."""
+    """Do both hold in the same reachable states? If not, a shortest path to where they differ."""
 
     def agree(s, c):
         if (mine(s, c) == HOLDS) == (theirs(s, c) == HOLDS):
@@ -293,7 +293,8 @@ def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
 
 
 def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
-    """The judgement of a challenge that was met in that many steps; par is a shortest path's."""
+    """The judgement of a goal that was reached in so many steps; par is the length of a shortest
+    path."""
     par = len(found.trace)
     if steps <= par:
         return right(f"{what} in {steps} steps, which is par: there is no shorter way.")
@@ -301,7 +302,7 @@ def against_par(steps: int, found: Result, what: str = "You are there") -> Feedb
 
 
 def take_steps(model: Model, text: str) -> Walk:
-    """The walk that takes the steps in the lines of a text; it stands at the end.
+    """The walk, at its end, that takes the steps in the lines of a text.
 
     `#` begins a comment. Raises LabError with the number of the step that can't be taken.
     """

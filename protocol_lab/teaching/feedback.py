@@ -1,4 +1,4 @@
-"""A judgement of what a learner answered: passed or not, in sentences, with a walk to look at."""
+"""The judgement of a learner's answer: passed or not, in sentences, with a walk to look at."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,16 +14,17 @@ from protocol_lab.semantics.step_text import Step
 from protocol_lab.traces.walk import Walk
 
 steppers: list[Callable[[Walk], Any]] = []
-"""What makes a widget of a walk; the stepper's room, which is above this one, puts itself here."""
+"""Makes a widget from a walk. The room `stepper`, which depends on this one, registers itself
+here."""
 
 
 @dataclass(frozen=True)
 class Feedback:
     """A judgement in sentences.
 
-    `passed` is None where nothing was answered yet: a page then shows the sentences only to who
-    unfolds them. `walk`, if there is one, leads to the state that they speak of, which is drawn;
-    a button opens it in the stepper, as does step(feedback.walk).
+    `passed` is None if nothing was answered yet: a page then shows the sentences folded. `walk`, if
+    there is one, leads to the state that they are about, which is drawn; a button opens it in the
+    stepper, as does step(feedback.walk).
     """
 
     passed: bool | None
@@ -33,7 +34,7 @@ class Feedback:
 
     @property
     def steps(self) -> list[Step]:
-        """The steps that lead to the state that the sentences speak of."""
+        """The steps that lead to the state that the sentences are about."""
         return [moment.step for moment in self.walk.path[1:]] if self.walk else []
 
     @property
@@ -59,7 +60,8 @@ class Feedback:
 
 
 class DrawnFeedback(Feedback):
-    """A judgement whose walk is drawn below its sentences, with a button that steps it."""
+    """A judgement whose walk is drawn below its sentences, with a button that opens it in a
+    stepper."""
 
     def _ipython_display_(self) -> None:
         display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
@@ -90,7 +92,7 @@ def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
 
 
 def _stepping(walk: Walk) -> ipywidgets.Widget:
-    """A button, in whose place the stepper then is."""
+    """A button that is replaced with a stepper when it is pressed."""
     button = ipywidgets.Button(description="step it", tooltip="Walk these steps in the stepper")
     place = ipywidgets.VBox([button])
 
@@ -110,13 +112,13 @@ def _judgement(passed: bool, text: str, found: Result | Walk | None) -> Feedback
 
 
 def _as_text(text: str) -> str:
-    """The text with no tag in it, which Markdown would take as HTML: <lambda> would vanish."""
-    parts = text.split("`")  # every second one is code, where a tag is none
+    """The text with tags escaped: Markdown would take <lambda> as HTML, and it would vanish."""
+    parts = text.split("`")  # every second part is code, where tags are left as they are
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)
 
 
 def folded(summary: str, content: str) -> str:
-    """Markdown that a page shows once the summary was pressed."""
+    """Markdown that a page shows when the summary is pressed."""
     # The empty lines let the renderer read what is inside as Markdown.
     return f"<details><summary>{summary}</summary>\n\n{content.strip()}\n\n</details>"

@@ -1,8 +1,8 @@
-"""Compares a learner's guess with what is the case, whatever way the guess was typed.
+"""Compares a learner's guess with the fact, however the guess was typed.
 
-"49", 49, [49] and "49 states" are one guess; so are "a, b", {"b", "a"} and "b and a", "37%" and
-0.37, "yes" and True. True is not 1. A guess with fewer digits than the fact is right if the fact
-rounds to it.
+"49", 49, [49] and "49 states" are the same guess; so are "a, b", {"b", "a"} and "b and a", "37%"
+and 0.37, "yes" and True. True is not 1. A guess with fewer digits than the fact is right if the
+fact rounds to it.
 """
 
 import re
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:[, _']\d{3})+(?!\d)|\d+)(?:\.\d+)?")
 
 
 def is_same(guess: Any, fact: Any) -> bool:
-    """Does the guess say what is the case?"""
+    """Does the guess agree with the fact?"""
     if isinstance(fact, _COLLECTIONS):
         members = _members(guess)
         return _missing(members, fact) == [] and _missing(fact, members) == []
@@ -49,7 +49,8 @@ def is_same(guess: Any, fact: Any) -> bool:
 
 
 def how_far(guess: Any, fact: Any) -> str:
-    """How a wrong guess differs from the fact, as a sentence; empty if that says nothing."""
+    """How a wrong guess differs from the fact, as a sentence; empty if there is nothing useful to
+    say."""
     if isinstance(fact, _COLLECTIONS):
         members = _members(guess)
         missing, extra = _missing(members, fact), _missing(fact, members)
@@ -70,7 +71,7 @@ def how_far(guess: Any, fact: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as people write it: thousands apart, sets in order and without braces."""
+    """A value as people write it: thousands separated, sets in order and without braces."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if isinstance(value, set | frozenset):
@@ -136,13 +137,13 @@ def _rounded(value: float) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A text without what does not matter: case, underscores, quotes, a full stop."""
+    """A text without case, underscores, quotes and full stop, which do not matter."""
     words = str(value).replace("_", " ").replace("-", " ").casefold().strip(" .!?\"'`“”‘’")
     return " ".join(words.removeprefix("the ").split())
 
 
 def _truth(value: Any) -> bool | None:
-    """What a yes or no says, also one that goes on after a comma; None for anything else."""
+    """True or False for a yes or no, which may go on after a comma; None for anything else."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -151,7 +152,7 @@ def _truth(value: Any) -> bool | None:
 
 
 def _members(guess: Any) -> list[Any]:
-    """What a guess lists."""
+    """The items that a guess lists."""
     if isinstance(guess, _COLLECTIONS):
         return list(guess)
     if not isinstance(guess, str):
@@ -163,7 +164,7 @@ def _members(guess: Any) -> list[Any]:
 
 
 def _missing(members: Iterable[Any], wanted: Iterable[Any]) -> list[Any]:
-    """What is wanted and not among the members, in order."""
+    """The wanted items that are not among the members, in order."""
     there = list(members)
     lacking = [each for each in wanted if not any(is_same(one, each) for one in there)]
     return [_tidy(each) for each in sorted(lacking, key=_order)]
@@ -174,5 +175,5 @@ def _tidy(value: Any) -> Any:
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
-    """Numbers before words."""
+    """A sort key: numbers before words."""
     return not is_number(value), float(value) if isinstance(value, Real) else 0.0, str(value)

@@ -1,7 +1,7 @@
-"""What the notebooks ask, and how much of it was done.
+"""An overview of the tasks in the notebooks, and of how much was done.
 
-What there is to do is read from the notebooks' cells: each `predict(...)`, each exercise's
-`check(...)` and each `challenge(...)`. What was done is in the learner's record.
+The tasks are read from the notebooks' cells: each `predict(...)`, each exercise's `check(...)` and
+each `challenge(...)`. What was done is read from the learner's record.
 """
 
 import ast
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """How much of some notebooks was done; shows itself as a line or a table."""
+    """How much of some notebooks was done; prints as a line or a table."""
 
     tasks: dict[str, list[Task]]
     done: Record
@@ -49,7 +49,7 @@ class Progress:
 
     @property
     def next(self) -> tuple[str, Task] | None:
-        """The first thing that is not done yet, from where the learner was last."""
+        """The first task that is not done yet, from the learner's last one on."""
         begun = [name for name in self.tasks if self._done_in(name)]
         order = list(self.tasks)
         start = order.index(begun[-1]) if begun else 0
@@ -60,7 +60,7 @@ class Progress:
         return None
 
     def _counts(self, notebook: str) -> list[str]:
-        """For each kind how many were done of how many, and with what score."""
+        """For each kind of task: how many were done, of how many, with what score."""
         counts = []
         for kind in record.KINDS:
             every = [each for each in self.tasks[notebook] if each.kind == kind]
@@ -84,7 +84,7 @@ class Progress:
         return f"Next: {where}{task}"
 
     def lines(self) -> list[str]:
-        """A line for each notebook that was begun, or for the only one; what comes next."""
+        """A line for each notebook that was begun, or for the only one; then the next task."""
         begun = [each for each in self.tasks if len(self.tasks) == 1 or self._done_in(each)]
         lines = []
         for name in begun:
@@ -106,7 +106,7 @@ class Progress:
 
 
 def progress(notebook: str = "") -> Progress:
-    """What was done in a notebook, by a part of its name, or in all; and what to do next.
+    """The progress in a notebook, given by a part of its name, or in all; and what to do next.
 
     Raises LabError with the names that there are for one that is unknown.
     """
@@ -118,7 +118,8 @@ def progress(notebook: str = "") -> Progress:
 
 
 def tasks_of(path: Path) -> Iterator[Task]:
-    """What a notebook asks, in the order of its cells; of a damaged one what can be read."""
+    """The tasks of a notebook, in the order of its cells; of a damaged one those that can be
+    read."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -138,7 +139,7 @@ def tasks_of(path: Path) -> Iterator[Task]:
 
 
 def _task(call: ast.Call) -> Task | None:
-    """What a call asks for, if it is one that asks."""
+    """The task that a call stands for, if it does."""
     first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if isinstance(call.func, ast.Name) and isinstance(first, str):
         if call.func.id == "predict":

@@ -1,7 +1,7 @@
-"""Predictions: the learner commits to an answer, and only then is told what is the case.
+"""Predictions: the learner commits to an answer before the result is revealed.
 
-In a notebook a prediction is a widget with choices to press, or a field to type in; in plain
-Python the answer is written as an argument. `settle` puts it beside what the run has shown.
+In a notebook a prediction is a widget with choices to press, or a field to type in; in plain Python
+the answer is an argument. `settle` compares it with what the run has shown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,10 +27,10 @@ Choices = Mapping[Any, str] | Iterable[Any]
 
 
 class Prediction:
-    """A question, and what the learner expects; `settle` puts it beside what is the case.
+    """A question, and the learner's guess; `settle` compares it with the fact.
 
     `guess` is None until there is one. `choices` are the answers to choose from, each with a
-    sentence for who chose it wrongly, or "".
+    sentence for learners who chose it and are wrong, or "".
     """
 
     def __init__(self, question: str, guess: Any = None, choices: Choices = ()):
@@ -38,17 +38,17 @@ class Prediction:
         self.choices = _pairs(choices)
         self._fact: tuple[Any, str] | None = None
         self._corrections = self.choices
-        self._is_told = False  # by the cell that settles it: there is nothing to reveal any more
+        self._is_told = False  # by the cell that settles it: nothing is left to reveal
         self._field: PredictionField | None = None
 
     def settle(
         self, actual: Any, why: str = "", *, wrong: Mapping[Any, str] | None = None
     ) -> Feedback:
-        """The guess beside what the run has shown: a value, or an exploration.
+        """Compare the guess with what the run has shown: a value, or an exploration.
 
-        Of an exploration it is the steps of the shortest trace that count, or else its verdict.
-        `wrong` has a sentence for each wrong choice; here it does not stand in the cell that asks.
-        A page folds the answer away for who has made no prediction.
+        Of an exploration the number of steps of the shortest trace counts, or else its verdict.
+        `wrong` has a sentence for each wrong choice, which here is not visible in the cell that
+        asks. A page folds the answer if there is no prediction.
         """
         if isinstance(actual, Result):
             actual = len(actual.trace) if actual.violated else actual.verdict
@@ -60,7 +60,7 @@ class Prediction:
         return self._feedback()
 
     def reveals(self, shown: HTML) -> HTML:
-        """Pictures or tables that answer the question: folded on a page without a prediction."""
+        """Pictures or tables that answer the question: a page without a prediction folds them."""
         if self.guess is not None:
             return shown
         summary = "What the run shows. Predict first, then open it."
@@ -84,7 +84,7 @@ class Prediction:
         return is_same(self.guess, actual)
 
     def _why_not(self) -> str:
-        """The sentence for who chose wrongly."""
+        """The sentence for the wrong choice that was made."""
         said = (why for choice, why in self._corrections if why and is_same(self.guess, choice))
         return next(said, "")
 
@@ -93,7 +93,7 @@ class Prediction:
             note("prediction", self.question, self._is_right(self._fact[0]))
 
     def to_json(self) -> dict[str, Any]:
-        """What the widget shows: the answer is in it only once there is a guess."""
+        """What the widget shows, with the answer only once there is a guess."""
         told = self._feedback() if self._fact and self.guess is not None else None
         return {
             "choices": [shown(each) for each, _ in self.choices],
@@ -105,7 +105,7 @@ class Prediction:
         }
 
     def choose(self, guess: str) -> None:
-        """Take what was pressed or typed."""
+        """Take the guess that was pressed or typed."""
         named = [each for each, _ in self.choices if shown(each) == guess]
         self.guess = named[0] if named else guess.strip() or None
         self._keep_record()
@@ -139,13 +139,13 @@ class Prediction:
 
 
 def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Prediction:
-    """Ask before the run. The cell's last line shows buttons or a field to answer with.
+    """Ask a question before the run. As a cell's last line it shows buttons or a field.
 
-    `choices` are answers, pairs (answer, sentence), or {answer: sentence}: the sentence is for who
-    chose that answer and is wrong. Where the sentences would give the answer away, `settle` has
-    room for them. In plain Python the learner writes the guess in place of None: a number, a name,
-    a set or a few words. A presenter can poll a room with the widget: its button "poll" counts
-    answers, and shows what they are when the presenter says so.
+    `choices` are answers, pairs (answer, sentence), or {answer: sentence}: the sentence is shown if
+    that answer was chosen and is wrong. Where the sentences would give the answer away, they can be
+    given to `settle`. In plain Python the learner writes the guess in place of None: a number, a
+    name, a set or a few words. A presenter can poll a room with the widget's button "poll", which
+    counts answers, and shows them when the presenter says so.
     """
     return Prediction(question, guess, choices)
 
@@ -165,7 +165,7 @@ class PredictionField(anywidget.AnyWidget):
         self.on_msg(self._on_message)
 
     def show(self, prediction: Prediction) -> None:
-        """Follow what the prediction has become."""
+        """Show the prediction as it is now."""
         self.view = prediction.to_json()
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
@@ -175,7 +175,7 @@ class PredictionField(anywidget.AnyWidget):
 
 
 def _pairs(choices: Choices) -> list[tuple[Any, str]]:
-    """Answers with their sentences; an answer alone has none."""
+    """Answers with their sentences; "" for an answer without one."""
     if isinstance(choices, Mapping):
         return list(choices.items())
     return [each if isinstance(each, tuple) and len(each) == 2 else (each, "") for each in choices]

@@ -1,7 +1,8 @@
 """The learner's record: a small file beside the notebooks with what was answered.
 
-Each outcome is appended as one line of JSON, so that two notebooks can write at once, and a damaged
-line costs no more than itself. What can't be written is left out: no answer fails because of it.
+Each outcome is appended as one line of JSON, so that two notebooks can write at once, and only the
+damaged line of a file is lost. If the file can't be written, the outcome is not kept, and nothing
+fails.
 """
 
 import json
@@ -16,14 +17,15 @@ from IPython import get_ipython
 FILE = "progress.jsonl"
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 LARGEST = 1_000_000
-"""How many bytes of the file are read, and how large it may become."""
+"""At most this many bytes of the file are read, and it does not grow beyond them."""
 
 KINDS = ("prediction", "exercise", "challenge")
 
 
 @dataclass
 class Record:
-    """What was done: of predictions whether they were right, of challenges the points."""
+    """What a learner has done: predictions and whether they were right, exercises, challenges and
+    their points."""
 
     predictions: dict[str, bool] = field(default_factory=dict)
     exercises: set[str] = field(default_factory=set)
@@ -36,7 +38,7 @@ def record_file() -> Path:
 
 
 def note(kind: str, name: str, outcome: bool | int) -> None:
-    """Append an outcome, unless it is known, or no notebook is running. Never raises."""
+    """Append an outcome, unless the file has it, or no notebook is running. Never raises."""
     if get_ipython() is None or (kind, name, outcome) in _known():
         return
     line = json.dumps({"kind": kind, "name": name, "outcome": outcome}, ensure_ascii=False)
@@ -50,7 +52,7 @@ def note(kind: str, name: str, outcome: bool | int) -> None:
 
 
 def recorded() -> Record:
-    """What the file says; lines that say nothing are left out. Never raises."""
+    """The record in the file; lines that can't be read are skipped. Never raises."""
     record = Record()
     for kind, name, outcome in _outcomes():
         if kind == "prediction":
@@ -69,7 +71,7 @@ def is_writable() -> bool:
 
 
 def _known() -> set[tuple[str, str, bool | int]]:
-    """The outcomes that need no further line."""
+    """The outcomes that the file already has."""
     record = recorded()
     return {
         *(("prediction", name, right) for name, right in record.predictions.items()),

@@ -1,7 +1,7 @@
-"""Stops an answer that does not end: a loop of the learner's that runs on in one state.
+"""Interrupts a learner's function that does not end.
 
-A check may well take minutes, for it explores. So it is not the check that is timed but one call of
-a function that neither the kit nor a protocol's package has brought.
+A check may take minutes, since it explores. So not the check is timed, but a single call of a
+function that belongs neither to the kit nor to a protocol's package.
 """
 
 import re
@@ -26,7 +26,7 @@ _ROOMS = re.compile(re.escape(str(_KIT)) + r"[/\\](protocol_lab|\w+_spec)[/\\]")
 
 
 class Watch:
-    """What became of a call: `is_over` when it took longer than the limit and was interrupted."""
+    """The outcome: `is_over` if a call took longer than the limit and was interrupted."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -35,15 +35,16 @@ class Watch:
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[Watch]:
-    """Meanwhile a call of the learner's that takes longer is interrupted, as by Ctrl-C.
+    """A context in which a call of a learner's function that takes too long is interrupted, as by
+    Ctrl-C.
 
-    seconds: LIMIT if None. Only the main thread can be interrupted; elsewhere nothing is.
+    seconds: LIMIT if None. Only the main thread can be interrupted; on others nothing happens.
     """
     watch, main = Watch(), threading.main_thread()
     if threading.current_thread() is not main:
         yield watch
         return
-    outer = sys._getframe(2)  # who asks; what it calls is inside it
+    outer = sys._getframe(2)  # the caller; what is timed is called inside it
     limit = LIMIT if seconds is None else seconds
     thread = threading.Thread(target=_look, args=(watch, main.ident, outer, limit), daemon=True)
     thread.start()
@@ -55,7 +56,7 @@ def time_limit(seconds: float | None = None) -> Iterator[Watch]:
 
 
 def _look(watch: Watch, thread: int, outer: FrameType, limit: float) -> None:
-    """Interrupt, again and again, once the same call was found running for the whole limit."""
+    """Interrupt, again and again, once the same call has been running for the whole limit."""
     running, since = None, time.monotonic()
     while not watch.ended.wait(min(_EVERY, limit / 4)):
         found = _call_of_learner(sys._current_frames().get(thread), outer)
@@ -64,11 +65,11 @@ def _look(watch: Watch, thread: int, outer: FrameType, limit: float) -> None:
         elif time.monotonic() - since > limit:
             watch.is_over = True
             interrupt_main()
-        del found  # no frame is kept alive between two looks, but the one that runs
+        del found  # between two looks only the running frame is kept alive
 
 
 def _call_of_learner(frame: FrameType | None, outer: FrameType) -> FrameType | None:
-    """The outermost frame inside `outer` of a function that is the learner's."""
+    """The outermost frame inside `outer` of a learner's function."""
     found = None
     while frame is not None and frame is not outer:
         file = frame.f_code.co_filename

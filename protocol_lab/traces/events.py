@@ -1,9 +1,9 @@
 """The events of a step, for a sequence diagram: messages and local events.
 
-A step of a walk becomes `Arrow`s and `Note`s between lifelines, from the two states and the step's
-parameters: first what was put into and taken out of the places that the spec declared with
-`Spec.messages`, then what its own `events` says. If there is neither, it is an arrow between the
-nodes that the step names, or a note at the one that it names.
+A step of a walk becomes `Arrow`s and `Note`s on lifelines, derived from the states before and after
+it and its parameters: first the messages that were put into and taken out of the channels that the
+spec declares with `Spec.messages`, then what the spec's own `events` returns. If there is neither,
+the step is an arrow between the nodes that it names, or a note at the only one.
 """
 
 from collections import Counter
@@ -25,15 +25,16 @@ SENT, DELIVERED, LOST, AT_ONCE = "sent", "delivered", "lost", "at once"
 LOCAL, CRASH, RESTART = "local", "crash", "restart"
 
 EVERYBODY = ""
-"""The end of an arrow that is not known when it is sent, or the place of a note about all."""
+"""The end of an arrow whose receiver is not known when it is sent, or the place of a note about
+everybody."""
 
 
 @dataclass(frozen=True)
 class Arrow:
     """A message. kind: sent, delivered, lost, or "at once" for both ends in one step.
 
-    `message` tells which sent message was delivered or lost; messages that are the same in every
-    respect stand for each other. `dest` of a sent one may be EVERYBODY: whoever takes it.
+    `message` identifies the message that was delivered or lost; of messages that are equal in every
+    respect any one is meant. The `dest` of a sent message may be EVERYBODY: any node may take it.
     """
 
     kind: str
@@ -44,13 +45,13 @@ class Arrow:
 
     @property
     def identity(self) -> Any:
-        """Equal for the sending of a message and for what becomes of it."""
+        """The same for the sending of a message and for its delivery or loss."""
         return (self.source, self.dest, self.label) if self.message is None else self.message
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something that happens at one lifeline (or EVERYBODY's). kind: local, crash or restart."""
+    """An event at one lifeline (or EVERYBODY's). kind: local, crash or restart."""
 
     at: str
     text: str
@@ -61,16 +62,16 @@ Event = Arrow | Note
 
 
 def events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event]:
-    """What happened in this step, in the order in which it is to be told; never empty.
+    """What happened in this step, in the order in which to show it; never empty.
 
-    Raises LabError if the spec's own telling fails.
+    Raises LabError if the spec's own `events` fails.
     """
     arrows = [
         arrow
         for each in model.spec.channels
         for arrow in _traffic(model, each, before, step, after)
     ]
-    # What arrives comes first: it is the cause of what is sent in the same step.
+    # Deliveries come first: they cause what is sent in the same step.
     order = {DELIVERED: 0, LOST: 1, SENT: 2}
     told = sorted(arrows, key=lambda each: order[each.kind])
     own = _own_events(model, before, step, after)
@@ -80,7 +81,7 @@ def events(model: Model, before: bytes, step: Step, after: bytes) -> list[Event]
 
 
 def walk_events(walk: Walk) -> list[tuple[Step, list[Event]]]:
-    """The steps taken so far, each with what happened in it."""
+    """The steps taken so far, each with its events."""
     moments = walk.moment.path()[1:]
     return [
         (each.step, events(walk.model, each.previous.row, each.step, each.row)) for each in moments
@@ -88,7 +89,7 @@ def walk_events(walk: Walk) -> list[tuple[Step, list[Event]]]:
 
 
 def lifelines(model: Model, told: Iterable[Event] = ()) -> list[str]:
-    """Who takes part, in the order of the diagram; those that only the events name come last."""
+    """The participants, in the order of the diagram; those that only events name come last."""
     names: dict[str, None] = {}
     for each in model.spec.lifelines or _found_lifelines(model):
         names |= dict.fromkeys(_names(model, each))
@@ -128,7 +129,7 @@ def _own_events(model: Model, before: bytes, step: Step, after: bytes) -> list[E
         return model.spec.events(*states, model.constants, step)
     except Exception as error:
         raise LabError(
-            f"{model.spec.name}: telling what {step.text} did failed with"
+            f"{model.spec.name}: its events of {step.text} failed with"
             f" {type(error).__name__}: {error}."
         ) from error
 
@@ -152,7 +153,7 @@ def _traffic(
     ]
     kept = _handled(model, channel, step)
     if kept is not None and fate == DELIVERED:
-        # It was handled and stays: it may be delivered again.
+        # It was handled but stays in the channel: it may be delivered again.
         arrows += [
             _arrow(model, channel, DELIVERED, each, messages[0])
             for each, messages in old.items()
@@ -162,11 +163,11 @@ def _traffic(
 
 
 Identity = tuple[tuple[int, ...], Any]
-"""Which channel a message is in, by the nodes that index it, and its bytes, or its number."""
+"""A message's channel, by the nodes that index it, and its bytes or number."""
 
 
 def _messages(model: Model, channel: Channel, row: bytes) -> dict[Identity, list[Any]]:
-    """The messages in a state, equal ones of one channel together."""
+    """The messages in a state, with equal ones of one channel counted together."""
     found: dict[Identity, list[Any]] = {}
     at: Any = view(model.layout, row)
     for name in channel.path.split("."):
@@ -187,7 +188,7 @@ def _plain(message: Any) -> Any:
 
 
 def _handled(model: Model, channel: Channel, step: Step) -> Any:
-    """The message of this channel that the step was about, if it was about one."""
+    """The message of this channel that the step handled, if it handled one."""
     for name, domain in model.action(step.action).domains.items():
         if isinstance(domain, Member) and domain.path == channel.path:
             return step.args[name]
@@ -195,7 +196,7 @@ def _handled(model: Model, channel: Channel, step: Step) -> Any:
 
 
 def _vanished(model: Model, channel: Channel, step: Step, sent: list[Arrow]) -> list[Arrow]:
-    """The messages that were lost as they were sent, as the step's parameter says."""
+    """The messages that were lost as they were sent, according to the step's parameter."""
     domain = model.action(step.action).domains.get(channel.lost)
     if not isinstance(domain, Subset):
         return []
@@ -231,7 +232,7 @@ def _end(model: Model, channel: Channel, end: End, nodes: tuple[int, ...], messa
 
 
 def _label(channel: Channel, message: Any) -> str:
-    """What a message says, but for who sends and gets it: "request number 1"."""
+    """A message as text without sender and receiver: "request number 1"."""
     if channel.label is not None:
         return channel.label(message)
     noun = channel.path.rpartition(".")[2].replace("_", " ")

@@ -1,8 +1,8 @@
 """The outcome of a search as JUnit XML, which continuous integration reads.
 
-Every property is a test case. One that is violated is a failure, with its counterexample; where
-nothing was decided it is an error, since that must not pass; what a search says nothing of, because
-it ended at another property, is skipped.
+Every property is a test case. A violated one is a failure, with its counterexample. An undecided
+one is an error, since that must not pass. One that the search could not judge, because it ended at
+another property, is skipped.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ def junit_xml(result: Result) -> str:
 
 
 def _checked(result: Result) -> list[str]:
-    """The names of what was judged; the one that is violated may be "deadlock"."""
+    """The names of the properties that were checked; the violated one may be "deadlock"."""
     claim = getattr(result, "claim", "")
     names = [claim] if claim else list(result.invariants)
     more = [result.violated] if result.violated not in (None, *names) else []

@@ -1,10 +1,10 @@
-"""A walk as one short string, to paste into a chat or put behind a `#` in an address.
+"""A walk as one short string, to paste into a chat or append to an address after a `#`.
 
     lab1.q1YqTS4uyczPU7JSUEotKs5MLQayM1OUrJSMAQ...
 
-`lab1.` is the version of this form. What follows is the walk's scenario text (`scenario_text`),
-so its spec, constants, initial choice, steps and captions: compressed with deflate after the four
-bytes of its CRC-32, all in base64url. Nothing in it is ever executed.
+`lab1.` is the version of the format. Then follows, in base64url, the CRC-32 (four bytes) and the
+deflated scenario text of the walk (`scenario_text`): its spec, constants, initial choice, steps and
+captions. Nothing in it is ever executed.
 """
 
 import re
@@ -21,7 +21,8 @@ PREFIX = "lab1."
 _LINK = re.compile(r"lab(\d+)\.([\w-]+)", re.ASCII)
 _RAW_DEFLATE = -zlib.MAX_WBITS
 _MOST = 1_000_000
-"""Bytes of scenario text that a link may unpack to: far beyond any walk, far below memory."""
+"""The most bytes of scenario text that a link may unpack to: far more than any walk has, far less
+than memory."""
 
 
 def link_text(walk: Walk) -> str:
@@ -37,30 +38,28 @@ def is_link(text: str) -> bool:
 
 
 def read_link(text: str, model: Model | None = None) -> Walk:
-    """The walk of a link, standing at its end; an address around it or line breaks do no harm.
+    """The walk of a link, at its end. The link may be inside an address, or have line breaks.
 
-    `model` brings a spec that is in no package, written in a notebook's cell: its spec is used,
-    with the link's constants. Raises LabError for a link that is not whole, or does not play.
+    `model` supplies a spec that is in no package but in a notebook's cell; the constants are the
+    link's. Raises LabError for a link that is incomplete, or does not play.
     """
     found = _LINK.search(text)
     if found is None:
         raise LabError(f"There is no link in this text; a link begins with {PREFIX}")
     if f"lab{found.group(1)}." != PREFIX:
         raise LabError(
-            f"This link begins with lab{shortened(found.group(1), 9)}. and this version of the kit"
+            f"This link begins with lab{shortened(found.group(1), 9)}. but this version of the kit"
             f" reads {PREFIX}: update the kit, or ask for the walk as a scenario."
         )
     in_one_piece = _LINK.search(re.sub(r"\s+", "", text))  # mail and chats break long lines
     unpacked = _unpacked(found.group(2)) or _unpacked(in_one_piece.group(2))
     if unpacked is None:
-        raise LabError(
-            "This link is not whole: a part is missing or changed; copy all of it again."
-        )
+        raise LabError("This link is incomplete or was changed: copy the whole link again.")
     return play(parse_scenario(unpacked, "the link"), model)
 
 
 def _unpacked(packed: str) -> str | None:
-    """The text that was packed; None if this is not what was packed."""
+    """The text that was packed; None if the packed bytes are damaged."""
     try:
         data = urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         inflater = zlib.decompressobj(wbits=_RAW_DEFLATE)

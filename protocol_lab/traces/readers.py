@@ -12,15 +12,15 @@ from protocol_lab.traces.tlc_traces import read_tlc_trace, read_tlc_trace_like
 from protocol_lab.traces.walk import Walk
 
 _FENCE = re.compile(r"\A```\w*\n|\n```\Z")
-"""What stands around code in a chat."""
+"""Marks that chats put around code."""
 
 
 def read_pasted(text: str, model: Model | None = None) -> Walk | Scenario:
-    """The walk that the text stands for, at its end; a scenario is parsed and not yet played.
+    """The walk that the text stands for, at its end; a scenario is parsed but not yet played.
 
-    `model` is the one that is looked at: a spec that is in no package is taken from it, so
-    `play(scenario, model)`. Each kind of text brings its own constants; only a trace of TLC, which
-    does not print them, is tried with the model's first. Raises LabError with one sentence.
+    `model` is the one being looked at: a spec that is in no package is taken from it, as in
+    `play(scenario, model)`. Each kind of text has its own constants, except a trace of TLC, which
+    is first tried with the model's. Raises LabError with one sentence.
     """
     text = _FENCE.sub("", text.lstrip("\ufeff").strip())
     if text.startswith("# spec:"):
@@ -32,6 +32,6 @@ def read_pasted(text: str, model: Model | None = None) -> Walk | Scenario:
     if is_link(text):
         return read_link(text, model)
     raise LabError(
-        "This is nothing that can be played: paste a scenario (its first line is `# spec: NAME`),"
+        "This can't be played: paste a scenario (its first line is `# spec: NAME`),"
         " a link (lab1.…), an exported JSON, or all that TLC printed about an error."
     )

@@ -10,10 +10,11 @@ The first line names the spec and its constants; the comment lines after it are 
 `!violates NAME` says that the state there breaks the invariant and no state before it did,
 `!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
 
-`!loops_to K` says that the state there is state K again (the initial one is 1) and the run goes
-round from there for ever, or stays there, if it is the state's own number. After it `!violates`
-also takes a temporal property: the loop is fair under the spec's conditions, and the run breaks it.
-`!violates NAME under none` assumes no fairness, `under next` that a run stops only at its end.
+`!loops_to K` says that the state there is state K again (the initial one is 1), and the run repeats
+the loop from K forever; with the state's own number, the run stays there. After it `!violates` also
+takes a temporal property: the loop is fair under the spec's conditions, and the run breaks the
+property. `!violates NAME under none` assumes no fairness, `under next` only that a run does not
+stop while a step is possible.
 """
 
 import re
@@ -36,7 +37,7 @@ from protocol_lab.traces.walk import Moment, Walk
 from protocol_lab.visible_text import visible
 
 _MOST_BYTES = 4_000_000
-"""What is larger is no scenario, but another file that was named by mistake."""
+"""A larger file is not a scenario, but was named by mistake."""
 
 _SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
 
@@ -52,7 +53,7 @@ class Line:
 
     @property
     def slide(self) -> str:
-        """The slide, or slides as in 46-56, that the caption begins with; "" if none."""
+        """The slide (or slides, as in 46-56) that the caption begins with; "" if none."""
         return split_caption(self.caption)[0]
 
 
@@ -60,8 +61,8 @@ class Line:
 class Scenario:
     """A parsed scenario file. `title` is the first line of the description.
 
-    folder: where the file stands, for a spec that stands beside it; None for a text. So a text,
-    which may come from anybody, never says which file to run.
+    folder: the folder of the file, for a spec in a file beside it; None for a text, so that a text,
+    which may come from anybody, can't have a file run.
     """
 
     name: str
@@ -76,9 +77,9 @@ class Scenario:
         return self.description[0] if self.description else self.name
 
     def model(self, given: Model | None = None) -> Model:
-        """The spec with the scenario's constants; `given` brings a spec that no package has.
+        """The spec with the scenario's constants; `given` supplies a spec that no package has.
 
-        Raises LabError naming the first line, where both stand.
+        Raises LabError naming the first line, which has both.
         """
         with _naming(self, None):
             return bound_model(self.spec_name, self.constants, given, self.folder)
@@ -90,17 +91,17 @@ def bound_model(
     given: Model | None = None,
     folder: Path | None = None,
 ) -> Model:
-    """The spec of this name with these constants: that of `given` if it is called so.
+    """The spec with this name and these constants; it is that of `given` if that has the name.
 
-    This is how a spec that was written in a notebook's cell is found. Outside the catalog, a spec
-    is loaded only where a file in this folder names it. Raises LabError.
+    So a spec is found that was written in a notebook's cell. A spec outside the catalog is loaded
+    only if a file in this folder names it. Raises LabError.
     """
     if given is not None and spec_name in (given.spec.name, known_as(given.spec)):
         return given.declared.bind(**constants)
     if folder is None and is_path(spec_name):
         raise LabError(
-            f"{quoted(spec_name)} is a file, and a text can't have files run: load it, and take its"
-            f" model, as in load({quoted(spec_name)}).bind()."
+            f"{quoted(spec_name)} is a file, and a pasted text may not run files: load it and give"
+            f" its model, as in load({quoted(spec_name)}).bind()."
         )
     if folder is None:
         return load_from_catalog(spec_name).bind(**constants)
@@ -120,7 +121,7 @@ def read_scenario(path: str | Path) -> Scenario:
         ) from None
     if len(data) > _MOST_BYTES:
         raise LabError(
-            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, which is no"
+            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, so it is not a"
             " scenario; check its name."
         )
     try:
@@ -128,7 +129,7 @@ def read_scenario(path: str | Path) -> Scenario:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise LabError(
-            f"The scenario file {shown}, line {line}, is no text in UTF-8; check its name, or save"
+            f"The scenario file {shown}, line {line}, is not text in UTF-8; check its name, or save"
             " it as UTF-8."
         ) from None
     return replace(parse_scenario(text, path.stem), folder=path.parent)
@@ -151,9 +152,10 @@ def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = 
 
 
 def scenarios_of(spec_name: str) -> list[Path]:
-    """The scenario files that come with a spec, or stand beside its file; all of them for "kafka".
+    """The scenario files of a spec's package, or beside its file; for "kafka" those of all its
+    specs.
 
-    spec_name: what `load` takes.
+    spec_name: any name that `load` takes.
     """
     files = scenario_files(spec_name)
     if "." not in spec_name:
@@ -169,7 +171,7 @@ def _is_about(scenario: Scenario, spec_name: str) -> bool:
 
 
 def split_caption(caption: str) -> tuple[str, str]:
-    """The slide, or slides, that a caption begins with ("" if none), and the words after it."""
+    """The slide or slides that a caption begins with ("" if none), and the words after it."""
     found = _SLIDE.match(caption)
     return (found.group(1), caption[found.end() :]) if found else ("", caption)
 
@@ -177,7 +179,7 @@ def split_caption(caption: str) -> tuple[str, str]:
 def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     """Parse the text of a scenario. Raises LabError naming the line that is malformed."""
     name = shortened(name)
-    # Not splitlines(), which also breaks lines at characters that may stand in a caption.
+    # Not splitlines(), which also breaks lines at characters that a caption may contain.
     rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     header = rows[0].strip()
     if not header.startswith("# spec:"):
@@ -210,7 +212,7 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
 
 
 def _header(text: str) -> tuple[str, list[str]]:
-    """The name of the spec, in quotes if there are spaces in it, and the words after it."""
+    """The name of the spec, which is in quotes if it has spaces, and the words after it."""
     in_quotes = re.fullmatch(r'\s*"([^"]+)"(.*)', text)
     if in_quotes:
         return in_quotes[1], in_quotes[2].split()
@@ -232,10 +234,10 @@ def _line(code: str, caption: str, number: int, name: str) -> Line:
 
 
 def play(scenario: Scenario, model: Model | None = None) -> Walk:
-    """Take all steps and check all claims; the walk stands at the end, captions included.
+    """Take all steps and check all claims; returns the walk, with captions, at its end.
 
-    `model` is needed for a spec that is in no package: its spec is used, with the scenario's
-    constants. Raises LabError naming the line that does not hold.
+    `model` is needed for a spec that is in no package; the constants are the scenario's. Raises
+    LabError naming the line that does not hold.
     """
     bound = scenario.model(model)
     start = next((line for line in scenario.lines if line.kind == "init"), None)
@@ -250,7 +252,7 @@ def play(scenario: Scenario, model: Model | None = None) -> Walk:
 
 @contextmanager
 def _naming(scenario: Scenario, line: Line | None) -> Iterator[None]:
-    """Say in which line of the scenario something went wrong."""
+    """A context that adds the scenario's line to errors."""
     try:
         yield
     except LabError as error:
@@ -263,10 +265,12 @@ def _follow(line: Line, walk: Walk) -> None:
     elif line.kind == "blocked":
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
-            raise LabError(f"{shortened(line.text)} can happen here, and should be blocked.")
+            raise LabError(f"{shortened(line.text)} can happen here, but should be blocked.")
     elif line.kind == "loops_to":
         if (depth := whole_number_of(line.text)) is None:
-            raise LabError(f"{quoted(line.text)} is no number of a state; write !loops_to 3.")
+            raise LabError(
+                f"{quoted(line.text)} is not the number of a state; write one, as in !loops_to 3."
+            )
         walk.close_loop(depth)
     elif line.kind == "violates" and _is_temporal(line, walk.model):
         _check_property(line.text, walk)
@@ -280,7 +284,7 @@ def _is_temporal(line: Line, model: Model) -> bool:
 
 
 def _check_property(claim: str, walk: Walk) -> None:
-    """Does the walk, with its loop, break a temporal property of the spec?"""
+    """Check that the walk, with its loop, breaks a temporal property of the spec."""
     name, _, fairness = claim.partition(" under ")
     rows = [each.row for each in walk.moment.path()]
     loop_from = walk.moment.loops_to
@@ -296,7 +300,7 @@ def _check_claim(line: Line, walk: Walk) -> None:
         raise LabError(f"there is no invariant {quoted(line.text)}; there are {', '.join(known)}.")
 
     def fails(moment: Moment) -> bool:
-        # A property of steps says nothing of the state to begin with, which no step led to.
+        # A step invariant is not about the initial state, since no step led to it.
         return any(each.name == line.text and each.is_broken for each in walk.standings(moment))
 
     *earlier, here = walk.moment.path()
@@ -345,6 +349,6 @@ def _title_of(result: Result) -> str:
 
 
 def _captioned(code: str, caption: str) -> str:
-    """A line with its caption, which can't go on in the next line."""
+    """A line with its caption, all on one line."""
     caption = visible(" ".join(caption.split()))
     return f"{code}    # {caption}" if caption else code

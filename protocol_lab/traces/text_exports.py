@@ -1,6 +1,7 @@
-"""Exports a walk as text; `drawing.picture_exports` adds the pictures.
+"""Exports of a walk as text; those as pictures are in `drawing.picture_exports`.
 
-Python that replays them, JSON (which `read_json` reads again), Mermaid and sequencediagram.org.
+The formats: Python that replays the steps, JSON (which `read_json` reads again), Mermaid, and
+sequencediagram.org.
 """
 
 import json
@@ -33,7 +34,7 @@ from protocol_lab.visible_text import visible
 def to_python(walk: Walk) -> str:
     """A program that takes the same steps and prints the state at the end.
 
-    A spec that no package has, because it was written in a notebook's cell, is called `spec`.
+    A spec that is in no package, but in a notebook's cell, is called `spec`.
     """
     spec = walk.model.spec
     constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
@@ -42,7 +43,9 @@ def to_python(walk: Walk) -> str:
         loading = ["from protocol_lab.catalog import load"]
         model = f"load({catalog.known_as(spec)!r}).bind({constants})"
     else:
-        loading = [f"# `spec` is the one of the cell that declares {spec.name}; run that first."]
+        loading = [
+            f"# `spec` is the one in the cell that declares {spec.name}; run that cell first."
+        ]
         model = f"spec.bind({constants})"
     lines = [
         *loading,
@@ -60,7 +63,7 @@ def to_python(walk: Walk) -> str:
 def to_json(walk: Walk) -> str:
     """Spec, constants, steps and the state after each of them; the first caption is the start's.
 
-    loop_from: the number of the state (from 1) from which the run goes round for ever, or null.
+    loop_from: the number of the state (from 1) at which the run's endless loop begins, or null.
     """
     moments = walk.moment.path()
     return json.dumps(
@@ -81,10 +84,10 @@ def to_json(walk: Walk) -> str:
 
 
 def read_json(text: str, model: Model | None = None) -> Walk:
-    """The walk that `to_json` wrote, standing at its end; every state is compared.
+    """The walk that `to_json` wrote, at its end; every state is compared.
 
-    `model` brings a spec that is in no package: its spec is used, with the constants of the JSON.
-    Raises LabError for text that is no such JSON, and for steps that now lead elsewhere.
+    `model` supplies a spec that is in no package; the constants are those of the JSON. Raises
+    LabError for any other text, and if the steps now lead to other states.
     """
     try:
         found = json.loads(text)
@@ -104,7 +107,8 @@ def read_json(text: str, model: Model | None = None) -> Walk:
         raise LabError("The JSON is nested too deep to be a walk: export it again.") from None
     except (AttributeError, KeyError, TypeError, ValueError):
         raise LabError(
-            "This JSON is no walk: it needs spec, constants, initial, caption, steps and the state"
+            "This JSON is not a walk: it needs spec, constants, initial, caption, steps and the"
+            " state"
             " after each of them, as the export writes them."
         ) from None
     walk = Walk.begin(bound_model(name, constants, model), start)
@@ -143,7 +147,7 @@ def to_mermaid(walk: Walk) -> str:
 
 
 def to_sequencediagram(walk: Walk) -> str:
-    """The same for sequencediagram.org."""
+    """The same diagram for sequencediagram.org."""
     told = walk_events(walk)
     lines = [f"title {walk.model.spec.name}"]
     lines += [f'participant "{name}"' for name in _lifelines(walk, told)]
@@ -163,7 +167,7 @@ def to_sequencediagram(walk: Walk) -> str:
 
 
 class Format(NamedTuple):
-    """A file's ending, and the function that writes its content: bytes if it is no text."""
+    """A file's ending, and the function that gives its content: bytes if it is not text."""
 
     ending: str
     write: Callable[[Walk], str | bytes]
@@ -188,13 +192,13 @@ def _lifelines(walk: Walk, told: Told) -> list[str]:
 
 
 def _ends(event: Event) -> list[str]:
-    """Whom an event concerns: one or two lifelines; none for a note about all."""
+    """The one or two lifelines of an event; none for a note about everybody."""
     ends = [event.at] if isinstance(event, Note) else [event.source, event.dest]
     return [end for end in ends if end != EVERYBODY]
 
 
 def _label(event: Event) -> str:
-    """What is written at an event, in one line; what has its own arrow needs no word."""
+    """An event's label, on one line; kinds that have their own arrow are not named in it."""
     if isinstance(event, Note):
         return _in_one_line(event.text)
     words = {SENT: "sends", DELIVERED: "gets", LOST: "lost:"}

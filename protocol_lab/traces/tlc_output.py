@@ -7,9 +7,9 @@
     /\\ requests = {[leader |-> b1, isr |-> {b1, b2}]}
     ...
 
-Read are the outputs of the command line, also with -difftrace (a variable that is not printed has
-kept its value) and -tool, and the Toolbox's export of an error trace, with the variables behind
-tabs. Text around the trace and marks of quotation before every line are skipped.
+It reads the output of the command line, also with -difftrace (a variable that is not printed has
+kept its value) and -tool, and the Toolbox's export of an error trace, with tabs before the
+variables. Text around the trace, and quotation marks before every line, are skipped.
 """
 
 import re
@@ -22,7 +22,7 @@ from protocol_lab.errors import LabError
 
 @dataclass(frozen=True)
 class Atom:
-    """A model value, or a string: specs use either to name nodes."""
+    """A model value or a string: specs use both to name nodes."""
 
     name: str
 
@@ -65,10 +65,10 @@ class PrintedState:
 
 @dataclass(frozen=True)
 class PrintedTrace:
-    """A counterexample. `modules` are all that the output names, the root module last if it does.
+    """A counterexample. `modules` are all modules that the output names, the root module last.
 
-    `complaint` is TLC's sentence about it; `goes_on` tells of what comes after the last state, if
-    anything does: stuttering, or the way back to an earlier state.
+    `complaint` is TLC's sentence about it; `goes_on` says what comes after the last state, if
+    anything: stuttering, or the return to an earlier state.
     """
 
     states: list[PrintedState]
@@ -96,7 +96,7 @@ _TOKEN = re.compile(
 
 
 def is_tlc_output(text: str) -> bool:
-    """Does the text look like TLC's print of an error trace?"""
+    """Does the text look like an error trace of TLC?"""
     text = _without_marks(text)
     return any(pattern.search(text) for pattern in (_STATE, _TABBED, _AT_ONCE))
 
@@ -115,7 +115,7 @@ def parse_output(text: str) -> PrintedTrace:
 
 
 def _without_marks(text: str) -> str:
-    """The text without what a mail or a chat puts before every line, such as "> "."""
+    """The text without the marks that a mail or chat puts before every line, such as "> "."""
     text = text.replace("\r\n", "\n")
     quoted = _QUOTED.search(text)
     if quoted is None:
@@ -135,7 +135,8 @@ def _states(text: str) -> list[PrintedState]:
         at_once = _AT_ONCE.search(text)
         if at_once is None:
             raise LabError(
-                "There is no error trace of TLC in this text; copy all from `Error:` to the end."
+                "There is no error trace of TLC in this text; copy everything from `Error:` to the"
+                " end."
             )
         return [PrintedState(1, "", _variables(text, at_once.end(), 1))]
     states: list[PrintedState] = []
@@ -164,7 +165,7 @@ def _action(what: str) -> str:
 
 
 def _check_ending(states: list[PrintedState]) -> None:
-    """Notice a cut between two variables of the last state."""
+    """Raise LabError if the text was cut between two variables of the last state."""
     full = len(states[0].variables)
     *middle, last = states
     in_full = len(middle) > 1 and all(len(each.variables) == full for each in middle)
@@ -195,7 +196,7 @@ def _variables(text: str, at: int, number: int) -> dict[str, Value]:
 
 
 class _Reader:
-    """Reads values of TLA+ from a place in a text on."""
+    """Reads TLA+ values from a position in a text."""
 
     def __init__(self, text: str, at: int, state: int):
         self.text, self.at, self.state, self.variable = text, at, state, ""
@@ -206,7 +207,7 @@ class _Reader:
         return self._value()
 
     def where(self) -> str:
-        """The place, for a sentence."""
+        """The position, as part of a sentence."""
         line = self.text.count("\n", 0, self.at) + 1
         inside = f" in the value of {self.variable}" if self.variable else ""
         return f"line {line} of the text{inside} can't be read; copy all that TLC printed"
@@ -220,7 +221,7 @@ class _Reader:
         return token.lastgroup, token.group(token.lastgroup)
 
     def take(self, sign: str) -> bool:
-        """Go past this sign, if it comes next."""
+        """Skip this token, if it comes next."""
         token = _TOKEN.match(self.text, self.at)
         if token is None or token.group("sign") != sign:
             return False

@@ -1,12 +1,12 @@
-"""Replays a counterexample of TLC, for the original spec, as a walk through ours.
+"""Replays TLC's counterexample for an original spec as a walk through our spec.
 
-The steps are found, not read: at each printed state those successors go on that TLC's action can
-lead to and that agree with the print (`tlc_values`). So parameters that TLC does not print are
-filled in, and a spec that differs from the original is noticed, with the state and the variable.
+The steps are found, not read: for each printed state those successors are kept that the action can
+lead to and that agree with TLC's values (`tlc_values`). So parameters that TLC does not print are
+filled in, and where our spec differs from the original, the state and the variable are named.
 
-TLC does not print the constants either. Those that the values tell are taken from there (how many
-nodes, how long an array); of the others the defaults, or for those that do not permit the trace
-the smallest value that does.
+TLC does not print the constants either. Some can be read off the values (how many nodes, how long
+an array); the others have their defaults, or, if those do not permit the trace, the smallest value
+that does.
 """
 
 from dataclasses import dataclass, field
@@ -25,12 +25,12 @@ from protocol_lab.traces.walk import Walk
 
 
 def read_tlc_trace(text: str, model: Model | None = None, spec_name: str | None = None) -> Walk:
-    """The walk along the first counterexample in what TLC printed, standing at its end.
+    """The walk along the first counterexample in TLC's output, at its end.
 
-    Without a model the spec is that of `spec_name`, or the one whose original the output names,
-    and the constants are inferred. A given model is taken as it is. Every state has TLC's number
-    in its caption. Raises LabError with one sentence: what in the text can't be read, or which
-    state of the trace ours does not reach.
+    Without a model the spec is that of `spec_name`, or the one whose original the output names, and
+    the constants are inferred. A given model is used unchanged. Every state has TLC's number in its
+    caption. Raises LabError with one sentence: what in the text can't be read, or which state of
+    the trace our spec does not reach.
     """
     trace = parse_output(text)
     if model is not None:
@@ -67,7 +67,7 @@ def read_tlc_trace_like(text: str, model: Model) -> Walk:
 
 
 def _specs_of(trace: PrintedTrace) -> list[Spec]:
-    """The specs that the trace may be of, the likeliest first."""
+    """The specs that the trace can belong to, the likeliest first."""
     named = _named_specs(trace)
     if named:
         return named
@@ -79,8 +79,8 @@ def _specs_of(trace: PrintedTrace) -> list[Spec]:
     if fitting:
         names = ", ".join(spec.name for spec in fitting)
         raise LabError(
-            f"The trace does not tell which spec it is of; it may be of {names}: paste all that"
-            " TLC printed, or name the spec."
+            f"The trace does not say which spec it belongs to; it may be {names}: paste everything"
+            " that TLC printed, or name the spec."
         )
     known = ", ".join(sorted(spec.original for spec in every if spec.original))
     modules = " and ".join(trace.modules[-2:]) or "a module that is not named"
@@ -94,7 +94,7 @@ def _named_specs(trace: PrintedTrace) -> list[Spec]:
 
 
 def _is_named(spec: Spec, trace: PrintedTrace) -> bool:
-    """Is it the spec's original, and not just a module of helpers that it uses?"""
+    """Is it the spec's original, rather than a module of helpers that the original uses?"""
     return spec.original in trace.modules and bool(_variables(trace, spec))
 
 
@@ -105,7 +105,7 @@ def _variables(trace: PrintedTrace, spec: Spec) -> dict[str, str]:
 def _check_variables(trace: PrintedTrace, spec: Spec) -> None:
     if not _variables(trace, spec):
         theirs = ", ".join(trace.states[0].variables)
-        raise LabError(f"This is no trace of {spec.name}, which has no variable like {theirs}.")
+        raise LabError(f"This is not a trace of {spec.name}, which has no variable like {theirs}.")
 
 
 # --- Which constants ---------------------------------------------------------------------------
@@ -114,10 +114,10 @@ Constants = dict[str, int | str | bool | None]
 
 
 def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
-    """The replay that gets furthest, by changing one constant after the other where that helps.
+    """The replay that gets furthest, found by changing one constant after another where that helps.
 
-    The constants begin as those of `start`, but for those that the trace tells. Where no change
-    helps by itself, those come in as well that the first state lets one guess.
+    The constants begin as those of `start`, except those that the trace shows. Where no single
+    change helps, the sizes that the first state suggests are tried as well.
     """
     spec, limits = start.spec, limits_of(type(start.constants))
     places = Places.of(trace, spec.state)
@@ -166,9 +166,9 @@ def _candidates(limits: Limits, most: int) -> range:
 
 
 def _clamped(values: Constants, limits: dict[str, Limits], told: Constants) -> Constants:
-    """The values, but none that is bounded by another constant beyond it.
+    """The values with every constant kept within a bound that is another constant.
 
-    Where one is to be at least as large as another, it is raised; what the trace tells stays, and
+    A constant that must be at least as large as another is raised; if the trace shows its value,
     the other is lowered.
     """
     values = dict(values)
@@ -191,7 +191,7 @@ def _replay_exactly(trace: PrintedTrace, model: Model) -> "_Replay":
         has = getattr(model.constants, name, size)
         if has != size:
             raise LabError(
-                f"The trace has {name}={size}, and the model {name}={has}: give a model with"
+                f"The trace has {name}={size}, but the model {name}={has}: give a model with"
                 f" {name}={size}, or none."
             )
     replays = (_replay(trace, model, Names(numbers)) for numbers in places.numberings())
@@ -209,9 +209,8 @@ def _replay_exactly(trace: PrintedTrace, model: Model) -> "_Replay":
 class _Replay:
     """How far a trace can be followed in a model.
 
-    `score` is how many states were reached, and in how many variables the nearest state agreed
-    with the next one. `path` leads to the last state if all were reached; else `failure` says
-    what hindered it.
+    `score` is how many states were reached, and how many variables of the next one agreed at best.
+    `path` leads to the last state if all were reached; else `failure` says why not.
     """
 
     model: Model
@@ -227,7 +226,8 @@ class _Replay:
 def _replay(
     trace: PrintedTrace, model: Model, names: Names, within_constraints: bool = False
 ) -> _Replay:
-    """Follow the trace; the rows that agree with each state, and the attempts that led to them."""
+    """Follow the trace, keeping the rows that agree with each state, and the attempts that led to
+    them."""
     levels: list[dict[bytes, tuple[bytes, Attempt]]] = []
     for printed in trace.states:
         if levels:
@@ -265,13 +265,13 @@ def _replay(
 
 
 def _actions(model: Model, theirs: str) -> list[Action]:
-    """Ours of this name; all of them where TLC names a helper that several actions share."""
+    """Our actions with this name; all actions if TLC names a helper that several share."""
     every = model.spec.actions
     return [action for action in every if same_name(action.name, theirs)] or every
 
 
 def _differing(model: Model, row: bytes, printed: PrintedState, names: Names) -> list[str]:
-    """The fields of the state that do not agree with the print."""
+    """The fields of the state that do not agree with TLC's values."""
     spec, s = model.spec, view(model.layout, row)
     types, ours = spec.state.field_types, plain(s)
 
@@ -288,7 +288,7 @@ def _differing(model: Model, row: bytes, printed: PrintedState, names: Names) ->
 
 
 def _outside(model: Model, row: bytes) -> str:
-    """Why the explorer would not go on from here; "" if it would."""
+    """Why a search would not expand this state; "" if it would."""
     reasons = (evaluate(model, row, each.function) for each in model.spec.constraints)
     return next(filter(None, reasons), "")
 
@@ -302,7 +302,7 @@ def _failure(
     nearest = min(taken, key=lambda each: len(differing[each.row]), default=None)
     wrong = ", ".join(differing[nearest.row]) if nearest else ""
     if not printed.action:
-        return LabError(f"{where} is no initial state of {spec}: {wrong} should be otherwise.")
+        return LabError(f"{where} matches no initial state of {spec}: {wrong} differs.")
     known = {each.action.name for each in tried if same_name(each.action.name, printed.action)}
     if not known:
         near = f"; {nearest.action.name} comes nearest but differs in {wrong}" if nearest else ""

@@ -1,16 +1,15 @@
-"""Compares a state with one that TLC printed, by the declared types alone.
+"""Compares a state with one that TLC printed, using only the declared types.
 
-Names agree if they do without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
-number that its model value has (`Names`); whatever stands in a node's place and is none of the
-nodes is NONE. A record agrees field by field, in the fields that both have, so that either side
-may carry more; what is no record in a record's place, as -1 or Nil, is an empty slot, but a
-sequence there is the sequence that our record has. The order of a sequence counts only where TLC
-has one too. A function of 1..n, which TLC prints as a sequence, may fill an array from slot 0 on,
-or from slot 1 if slot 0 stays empty.
+Names are compared without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
+number of its model value (`Names`); any other value in a node's place is NONE. Records are compared
+in the fields that both have, so either may have more. A value in a record's place that is not a
+record, such as -1 or Nil, is an empty slot; a sequence there is compared with the sequence inside
+our record. The order of items counts only if TLC's value is a sequence, too. A function of 1..n,
+which TLC prints as a sequence, may fill an array from slot 0, or from slot 1 if slot 0 stays empty.
 
-A variable that the original keeps in another shape is compared with what the spec's own function
-in `Spec.printed` gives for it: numbers, texts for the names of model values, dicts for records,
-lists for sets and sequences, and for other functions lists of (argument, value).
+A variable that has another shape in the original is compared with the value of the spec's own
+function in `Spec.printed`: numbers, texts for model values, dicts for records, lists for sets and
+sequences, and for other functions lists of (argument, value).
 """
 
 import re
@@ -38,12 +37,12 @@ _MOST_NUMBERINGS = 720
 
 
 def same_name(ours: str, theirs: str) -> bool:
-    """Is `leader_epoch` their `leaderEpoch`?"""
+    """Do both names agree, as `leader_epoch` and `leaderEpoch`?"""
     return ours.replace("_", "").lower() == theirs.replace("_", "").lower()
 
 
 def variables_of(state: type[Struct], names: Iterable[str]) -> dict[str, str]:
-    """Which of TLC's variables are which fields of the state; those that are none are left out."""
+    """Our field for each of TLC's variables; variables that are not fields are left out."""
     pairs = ((ours, theirs) for theirs in names for ours in state.field_types)
     return {theirs: ours for ours, theirs in pairs if same_name(ours, theirs)}
 
@@ -53,12 +52,12 @@ def variables_of(state: type[Struct], names: Iterable[str]) -> dict[str, str]:
 
 @dataclass
 class Places:
-    """The names in a trace by where they stand, and the sizes of what has a fixed size there.
+    """The model values in a trace by place, and the sizes of what has a fixed size.
 
-    The key of `atoms` is the constant that counts the nodes, or the path of a number's place.
-    `sizes` are the constants that the trace tells: how many nodes, how long the arrays. `domains`
-    are the nodes where they are known to be all, and `largest` is the largest number. `guesses` are
-    the sizes that sequences have from the start on.
+    The key of `atoms` is the constant that counts the nodes, or the path of a number. `sizes` are
+    the constants that the trace shows: how many nodes, how long the arrays. `domains` are the nodes
+    where all of them are known, and `largest` is the largest number. `guesses` are the lengths that
+    sequences have in the first state.
     """
 
     atoms: dict[str, list[Atom | int]] = field(default_factory=dict)
@@ -69,7 +68,7 @@ class Places:
 
     @classmethod
     def of(cls, trace: PrintedTrace, state: type[Struct]) -> "Places":
-        """Look through all states."""
+        """The places in all states of a trace."""
         places = cls()
         first = trace.states[0].variables
         for theirs, ours in variables_of(state, first).items():
@@ -123,7 +122,7 @@ class Places:
             atoms.append(value)
 
     def nodes(self, count: str) -> list[Atom | int]:
-        """The nodes that this constant counts: without what stands for NONE."""
+        """The nodes that this constant counts, without names that stand for NONE."""
         domain = self.domains.get(count)
         if domain is not None:
             return [each for each in self.atoms[count] if each in domain]
@@ -140,9 +139,9 @@ class Places:
         return [group for group in groups if group]
 
     def numberings(self) -> Iterator[dict[Atom | int, int]]:
-        """Numbers for the names: first by the digits at their ends, else by the alphabet.
+        """Possible numberings of the names: first by the digits at their ends, else alphabetical.
 
-        Then every other way, up to some hundreds.
+        Then the other permutations, up to some hundreds.
         """
         groups = self.groups()
         whole = list(self.domains.values())
@@ -164,7 +163,8 @@ def _merged(groups: Iterable[dict[Atom | int, int]]) -> dict[Atom | int, int]:
 
 
 def _natural_numbers(names: list[Atom | int], whole: bool) -> dict[Atom | int, int]:
-    """By the digits at the ends of the names, which tell the order where these are all nodes."""
+    """Numbers by the digits at the ends of the names; if these are all nodes, that is their
+    order."""
     ends = {name: re.search(r"\d+$", str(name)) for name in names}
     if not all(ends.values()):
         return {name: k for k, name in enumerate(sorted(names, key=str), 1)}
@@ -180,7 +180,7 @@ def _are_names(values: Iterable[Value]) -> bool:
 
 
 def _are_indexed(value: Function | Sequence) -> bool:
-    """Is it an array by node? An empty one tells nothing: it may be any function."""
+    """Is it an array by node? An empty one could be any function, so it says nothing."""
     pairs = pairs_of(value)
     return bool(pairs) and _are_names(key for key, _ in pairs)
 
@@ -194,12 +194,12 @@ def _is_nothing(value: Atom | int) -> bool:
 
 @dataclass(frozen=True)
 class Names:
-    """The number of every node's name; any other name is NONE, which is 0."""
+    """The numbers of the nodes' names; any other name is NONE, which is 0."""
 
     numbers: dict[Atom | int, int]
 
     def agree(self, declared: Any, ours: Any, theirs: Value) -> bool:
-        """Does a plain value of ours agree with TLC's, in a place of this declared type?"""
+        """Does our plain value agree with TLC's, for this declared type?"""
         match declared, theirs:
             case (Boolean(), bool()):
                 return bool(ours) == theirs
@@ -241,14 +241,14 @@ class Names:
         return False
 
     def _agree_from(self, first: int, item: Any, ours: list, theirs: Function | Sequence) -> bool:
-        """Do the values agree if slot 0 of an array is the place of this argument?"""
+        """Do the values agree if this argument of TLC's function is slot 0 of our array?"""
         slots = {first + k: mine for k, mine in enumerate(ours)}
         return all(
             key in slots and self.agree(item, slots[key], each) for key, each in pairs_of(theirs)
         )
 
     def agree_printed(self, ours: Any, theirs: Value) -> bool:
-        """Does a value as `Spec.printed` gives it agree with TLC's?"""
+        """Does a value from `Spec.printed` agree with TLC's?"""
         if isinstance(theirs, Atom):
             if isinstance(ours, str):
                 return same_name(ours, theirs.name)
@@ -275,7 +275,7 @@ class Names:
 
 
 def _match(agree: Callable[[Any, Any], bool], ours: Iterable, theirs: Iterable) -> bool:
-    """Do the items of two collections agree one by one, in whichever order?"""
+    """Do the items of two collections agree one by one, in any order?"""
     rest = list(ours)
     for each in theirs:
         found = next((k for k, mine in enumerate(rest) if agree(mine, each)), None)
@@ -291,7 +291,8 @@ def pairs_of(value: Function | Sequence) -> list[tuple[Value, Value]]:
 
 
 def items_of(value: SetOf | Sequence | Function) -> list[Value]:
-    """What a collection holds; of a bag, which is a function to counts, every item that often."""
+    """The items of a collection; for a bag, which is a function to counts, each repeated that
+    often."""
     if isinstance(value, Function):
         counts = ((item, count if isinstance(count, int) else 1) for item, count in value.pairs)
         return [item for item, count in counts for _ in range(count)]

@@ -15,10 +15,10 @@ from protocol_lab.spec.state_view import repacked, view
 
 @dataclass(eq=False, repr=False)
 class Moment:
-    """One state of a walk and the step that led to it (none at the start).
+    """One state of a walk, and the step that led to it (none at the start).
 
-    loops_to: the depth of the state of this path that this one is again, or its own, if the run
-    that is shown goes round, or stays, from there for ever.
+    loops_to: for an endless run, the depth of the earlier state that this one equals, where the
+    loop begins; or its own depth, if the run stays here forever.
     """
 
     row: bytes
@@ -33,7 +33,7 @@ class Moment:
 
     @property
     def going_on(self) -> str:
-        """How the run goes on for ever from here, in a sentence; "" if that is not said."""
+        """How the run goes on forever from here, as a sentence; "" if it is not an endless run."""
         if self.loops_to is None:
             return ""
         if self.loops_to == self.depth:
@@ -53,7 +53,7 @@ class Moment:
 class Standing:
     """One invariant in one state: `reason` is "" where it holds.
 
-    Where it can't be computed, `is_known` is false and the reason says why.
+    If it can't be computed, `is_known` is false and the reason says why.
     """
 
     name: str
@@ -73,10 +73,10 @@ class Standing:
 
 @dataclass(repr=False)
 class Walk:
-    """Where a learner is: a current moment on one of several named branches.
+    """A walk through a model: a current moment on one of several named branches.
 
-    Taking a step that is not ahead on any branch starts a new one, if this one goes on; nothing is
-    lost. A branch that ends here keeps its name, whatever step comes next.
+    Taking a step that no branch has ahead starts a new branch if the current one has other steps
+    ahead, so that nothing is lost. A branch that ends here is extended.
     """
 
     model: Model
@@ -98,9 +98,9 @@ class Walk:
 
     @classmethod
     def along(cls, result: Result) -> "Walk":
-        """A walk along the trace of an exploration, standing at its start. Raises LabError.
+        """A walk along the trace of an exploration, at its start. Raises LabError.
 
-        If the run goes on for ever, the last moment says where it loops to.
+        If the run is endless, the last moment says where it loops to.
         """
         if not result.trace_rows:
             raise LabError("This exploration found no trace to walk along.")
@@ -138,9 +138,11 @@ class Walk:
         return [moment.step for moment in self.moment.path()[1:]]
 
     def attempts(self) -> list[Attempt]:
-        """Every action with every choice of parameters: what can happen, and what can't and why.
+        """Every action with every choice of parameters: either possible, or refused with the
+        reason.
 
-        Where a step needs more storage than there is, the walk gets more first, if it can.
+        If a step needs more storage than the model has, the walk first changes to a larger model,
+        if possible.
         """
         while True:
             found = list(attempts(self.model, self.row))
@@ -148,9 +150,9 @@ class Walk:
                 return found
 
     def _make_room(self, each: Attempt, moment: Moment) -> bool:
-        """Go on with a model of more storage, if a step needs that and there can be more.
+        """Change to a model with more storage if a step needs it; returns whether it did.
 
-        The walk is the same; its rows, and those on the way to the moment, are of the new model.
+        The steps stay the same; all rows of the walk are those of the new model.
         """
         size = each.error.size if isinstance(each.error, CapacityExceeded) else ""
         wider = self.model.widened(size)
@@ -163,12 +165,13 @@ class Walk:
         return True
 
     def _attempt(self, moment: Moment, text: str) -> Attempt:
-        """The step of this text after a moment, with more storage if it needs that."""
+        """The attempt of a step, given as text, after a moment; with more storage if it needs
+        that."""
         each = find_step(self.model, moment.row, text)
         return self._attempt(moment, text) if self._make_room(each, moment) else each
 
     def step_of(self, each: Attempt) -> Step:
-        """The step, with its text, that an attempt in the current state stands for."""
+        """The step, with its text, of an attempt in the current state."""
         return step_of(self.model, self.row, each.action, each.args)
 
     def take(self, step: str | Attempt, caption: str = "") -> Moment:
@@ -179,7 +182,8 @@ class Walk:
             raise LabError(f"{taken.text} can't happen here: {each.reason}.")
         known = self._known_after(self.moment, taken)
         if known is not None and self.moment is self.branches[self.branch]:
-            # A branch that ends here goes on under its own name, also along steps of another.
+            # A branch that ends here is extended under its own name, even along another branch's
+            # steps.
             self.branches[self.branch] = self.moment = known
             return known
         for name in dict.fromkeys([self.branch, *self.branches]):
@@ -194,20 +198,20 @@ class Walk:
         return self.moment
 
     def close_loop(self, depth: int) -> None:
-        """Say that the run goes on for ever from here as it did from this depth on.
+        """Note that the run is endless: from here it repeats what it did from this depth on.
 
-        With the current depth it stays here for ever. Raises LabError if the states differ.
+        With the current depth it stays here forever. Raises LabError if the states differ.
         """
         path = self.moment.path()
         if not 1 <= depth <= len(path):
-            raise LabError(f"there is no state {depth} on this way; it has {len(path)} states.")
+            raise LabError(f"there is no state {depth} on this path; it has {len(path)} states.")
         if path[depth - 1].row != self.row:
             raise LabError(f"this state is not state {depth} again.")
         self.moment.loops_to = depth
 
     @property
     def loop_from(self) -> int | None:
-        """The depth from which the current branch goes round for ever, if it does."""
+        """The depth at which the current branch's endless loop begins; None if it has none."""
         return self.branches[self.branch].loops_to
 
     def undo(self) -> None:
@@ -232,7 +236,7 @@ class Walk:
         self.moment = path[min(max(depth, 1), len(path)) - 1]
 
     def fork(self, name: str | None = None) -> str:
-        """Start a new branch here, which has the current moment as its end so far."""
+        """Start a new branch that ends, so far, at the current moment."""
         name = name or self._new_name()
         if name in self.branches:
             raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
@@ -241,10 +245,11 @@ class Walk:
         return name
 
     def lay(self, name: str, steps: Iterable[str], caption: str = "") -> None:
-        """Lay a new branch with these steps ahead of the current moment, and stay there.
+        """Add a new branch with these steps ahead of the current moment, which stays the current
+        one.
 
-        Moments that another branch has already are shared with it. Raises LabError for a name
-        that is taken, or a step that can't happen; then nothing was laid.
+        Moments that another branch has already are shared with it. Raises LabError for a name that
+        is taken, or a step that can't happen, and then changes nothing.
         """
         if name in self.branches:
             raise LabError(f"There is a branch {quoted(name)} already; choose another name.")
@@ -260,12 +265,12 @@ class Walk:
         self.branch = name
 
     def new_name(self, wanted: str) -> str:
-        """This name, or with a number behind it if there is such a branch already."""
+        """This name, with a number appended if there already is such a branch."""
         names = (wanted, *(f"{wanted} {k}" for k in range(2, len(self.branches) + 3)))
         return next(name for name in names if name not in self.branches)
 
     def switch(self, name: str) -> None:
-        """Stand at the end of another branch. Raises LabError for an unknown name."""
+        """Go to the end of another branch. Raises LabError for an unknown name."""
         if name not in self.branches:
             raise LabError(
                 f"There is no branch {quoted(name)}; there are {', '.join(self.branches)}."
@@ -274,7 +279,8 @@ class Walk:
         self.moment = self.branches[name]
 
     def standings(self, moment: Moment | None = None) -> list[Standing]:
-        """Every invariant of the spec in a moment, default ones first, with the reason why not."""
+        """Every invariant of the spec in a moment, default ones first, with the reason if it
+        fails."""
         moment = moment or self.moment
         if moment not in self._standings:
             self._standings[moment] = self._judge(moment)
@@ -309,7 +315,7 @@ class Walk:
         return path[position + 1]
 
     def _known_after(self, moment: Moment, step: Step) -> Moment | None:
-        """The moment that this step leads to, if it was taken here on some branch."""
+        """The moment that this step leads to, if some branch has taken it here."""
         for end in self.branches.values():
             for before, after in pairwise(end.path()):
                 if before is moment and after.step.text == step.text:

@@ -84,7 +84,7 @@ def test_a_capacity_ends_the_search_as_undecided():
     model = load(CHAINING).bind(clients=1, ledger_limit="none")
     result = agree(model)
     assert (result.verdict, result.distinct) == ("undecided", 131)
-    assert "32 is the most that ledger_slots may be" in result.undecided_reason
+    assert "32 is the maximum of ledger_slots" in result.undecided_reason
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_a_sequence_of_numbers_as_a_parameter():
     for text in (step.text, "rearrange(books=(1, 2))"):
         assert find_step(model, first, text).row == last.row
     assert find_step(model, first, "rearrange(books=[2, 1])").reason == "the numbers do not rise"
-    with pytest.raises(LabError, match="is no sequence of numbers; write one such as"):
+    with pytest.raises(LabError, match="is not a sequence of numbers; write one such as"):
         find_step(model, first, "rearrange(books={1, 2})")
 
 
@@ -244,8 +244,8 @@ def test_a_message_is_named_by_the_fewest_fields():
         ("broadcast(source=9, lost={})", "no such choice"),
         ("broadcast(sauce=1)", "no parameter 'sauce'"),
         ("fly()", "no action 'fly'"),
-        ("receive(message=", "is no step"),
-        ("receive(1)", "is no step"),
+        ("receive(message=", "is not a step"),
+        ("receive(1)", "is not a step"),
     ],
 )
 def test_a_malformed_step_gets_one_sentence(text, words):
@@ -405,7 +405,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
     [
         ("s.n = undefined_name", "'undefined_name' is not defined"),
         ("s.m += 1", "state has no field 'm'; it has: n, slots"),
-        ("s.n = 'x'", "s.n is a number, and never 'x'"),
+        ("s.n = 'x'", "s.n is a number, never 'x'"),
         ("s.n, s.slots[0] = 1, 2", "assign one field at a time"),
         ("x = [1]; x[0] = s.n", "only slots of the state's arrays can be assigned"),
         ("return f'{s.n:03d}'", "f-strings"),

@@ -64,7 +64,7 @@ def test_an_engine_refuses_what_it_does_not_support_in_one_sentence(each, small)
             explore(small, engine=engine, progress=False, **{each.name: True})
         assert str(raised.value).count("\n") == 0
     if TEMPORAL not in each.supported_by:
-        with pytest.raises(LabError, match=r"--property|all states apart|option of spark"):
+        with pytest.raises(LabError, match=r"--property|under symmetry|option of spark"):
             check_property(small, PROPERTY, progress=False, **{each.name: True})
 
 

@@ -483,7 +483,7 @@ def test_a_statement_that_is_not_followed():
     with pytest.raises(CannotFollow):
         explained(action)
     path = path_of(action)
-    assert path.notice == "The path through action can't be followed."
+    assert path.notice == "The path through action can't be shown."
     assert {each.state for each in path.lines} == {""}
 
 

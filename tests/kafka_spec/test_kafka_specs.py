@@ -135,7 +135,7 @@ def test_step_invariant_on_both_engines():
         (
             UNCLEAN,
             {"replicas": 2, "producers": 1, "max_leader_epoch": 1, "max_log_length": "none"},
-            "60 is the most that log_slots may be",
+            "60 is the maximum of log_slots",
         ),
         (
             UNCLEAN,

@@ -249,7 +249,7 @@ def test_paxos_refines_consensus(capsys):
     assert main([*words, "--engine", "python", "--max-states", "5"]) == 2
     capsys.readouterr()
     assert main([*words, "--fairness", "none"]) == 3
-    assert "is judged step by step" in capsys.readouterr().err
+    assert "is checked step by step" in capsys.readouterr().err
 
 
 def test_an_unknown_property_lists_refinements():

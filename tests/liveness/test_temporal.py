@@ -302,9 +302,12 @@ def test_a_loop_is_drawn():
     ("lines", "told"),
     [
         ("a(to=1)\n!loops_to 1", "line 3: this state is not state 1 again."),
-        ("a(to=1)\n!loops_to 7", "line 3: there is no state 7 on this way; it has 2 states."),
-        ("a(to=1)\n!loops_to x", "line 3: 'x' is no number of a state; write !loops_to 3."),
-        ("a(to=1)\n!violates gets_to_p", "is about whole runs: say first where this one goes on"),
+        ("a(to=1)\n!loops_to 7", "line 3: there is no state 7 on this path; it has 2 states."),
+        (
+            "a(to=1)\n!loops_to x",
+            "line 3: 'x' is not the number of a state; write one, as in !loops_to 3.",
+        ),
+        ("a(to=1)\n!violates gets_to_p", "is about whole runs: first say with !loops_to"),
         ("a(to=1)\n!loops_to 2\n!violates gets_to_p", "the loop is not fair: some a is possible"),
         ("a(to=1)\nb(to=2)\n!loops_to 3\n!violates gets_to_p", "the run satisfies gets_to_p."),
     ],

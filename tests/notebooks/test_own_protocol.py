@@ -199,7 +199,7 @@ def test_two_functions_of_one_name_in_a_cell_are_a_mistake(cells):
         cells.run(source)
     twins = GO + GO.replace("3", "5")
     for _ in range(2):
-        with pytest.raises(LabError, match=r"two functions of the name 'go', in .* lines 2 and 9"):
+        with pytest.raises(LabError, match=r"two functions named 'go', in .* lines 2 and 9"):
             exec(compile(twins, "<one cell>", "exec"), cells.scope)
     for _ in range(2):
         exec(compile(GO, "<another cell>", "exec"), cells.scope)
@@ -243,7 +243,7 @@ MISTAKES = {
     "no annotation": ((GO, "server: Server", "server"), "what the parameter server may be"),
     "int": ((GO, "server: Server", "server: int"), "what the parameter server may be"),
     "default": ((GO, "server: Server", "server: Server = []"), "leave out the default of server"),
-    "no s and c": ((GO, "(s, c, server: Server)", "()"), "go has to take the state and the const"),
+    "no s and c": ((GO, "(s, c, server: Server)", "()"), "go must take the state and the const"),
     "list stored": ((GO, "s.n += 1", "s.n = [1]"), "state.n holds a number; [1] can't be stored"),
     "list's append": (
         (GO, "s.n += 1", "s.log[1].append(1)"),
@@ -269,7 +269,7 @@ MISTAKES = {
     "no such bag": ((GO, "server: Server", "m: Member('letters')"), "Member('letters'): state has"),
     "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): this is no Seq or Bag"),
     "range": ((GO, "server: Server", "k: Range(0, 'slots')"), "The size or bound 'slots' needs"),
-    "type of a field": ((HEAD, "n: Int8", "n: int"), "int is no type of a field: use Int8"),
+    "type of a field": ((HEAD, "n: Int8", "n: int"), "int is not a field type: use Int8"),
     "value of a field": ((HEAD, "n: Int8", "n: Int8 = 3"), "State.n: a field has a type and no v"),
     "size": ((HEAD, "Seq(Int8, 2)", "Seq(Int8, 'slots')"), "'slots' needs numbers and names of"),
     "node": ((HEAD, 'Node("servers")', 'Node("server")'), "'server' needs numbers and names of"),
@@ -281,7 +281,7 @@ MISTAKES = {
     "bool": ((FINE, 'HOLDS if s.n <= 3 else "too many"', "s.n <= 3"), "fine returned True; retu"),
     "nothing": ((FINE, "return HOLDS if", "'' if"), "fine returned None; return HOLDS"),
     "no c": ((FINE, "(s, c)", "(s)"), "fine: an invariant is a function of (s, c)"),
-    "two of a name": ((FINE, "def fine", "def go"), "something else of the name 'go' already"),
+    "two of a name": ((FINE, "def fine", "def go"), "already has something else named 'go'"),
 }
 
 

@@ -21,7 +21,7 @@ BY_HAND, CLAIM = EXERCISES.wait_for_ever, EXERCISES.the_removed_server_learns
 LEADER = "controller_elect_leader(new_leader=1)"
 
 WRONG = [
-    (BY_HAND, LEADER, "is about whole runs: say first where this one goes on, with !loops_to."),
+    (BY_HAND, LEADER, "is about whole runs: first say with !loops_to how this one goes on."),
     (BY_HAND, f"{LEADER}\n!loops_to 2", "the run satisfies records_are_committed_or_truncated."),
     (BY_HAND, BY_HAND.answer.replace("to 5", "to 4"), "this state is not state 4 again."),
     (

@@ -52,7 +52,7 @@ def test_a_walk_is_exported_with_its_start(model):
         ("init(keys=[2, 2, 2])", "init(keys=[2, 2, 2], values=[0, 0, 1]); "),
         ("init(keys=[0, 0, 0], values=[0, 0, 100])", "there is no such initial state"),
         ("init(keys=[0, 0], values=[0, 0, 0])", "there is no such initial state"),
-        ("init(keys=[0, 0, 0], values=7)", "values=7 is no sequence of numbers"),
+        ("init(keys=[0, 0, 0], values=7)", "values=7 is not a sequence of numbers"),
         ("init(messages=[0])", "there is no such initial state"),
     ],
 )

@@ -405,7 +405,7 @@ def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, caps
     [
         ({"walks": 0}, "walks=0 is out of bounds; use 1 to"),
         ({"steps": 0}, "steps=0 is out of bounds"),
-        ({"seconds": 0}, "seconds=0 is no such number"),
+        ({"seconds": 0}, "seconds=0 is not possible"),
         ({"bias": "luck"}, "steps, actions, rare, swarm"),
         ({"invariants": ["nothing"]}, "has no invariant"),
     ],

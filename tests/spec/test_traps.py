@@ -153,7 +153,7 @@ NO_VALUE = {
     "s.leader = s.n - 2": f"state.leader would be -1, {NODES}",
     "append(s.letters, Letter(to=c.servers + s.n))": f"to would be 3, {NODES}",
     "s.quorum = with_node(s.quorum, s.n + 2)": f"state.quorum would hold 3, {NODES}",
-    "s.quorum = s.quorum - s.n": "state.quorum would be -1, which is no set of nodes",
+    "s.quorum = s.quorum - s.n": "state.quorum would be -1, which is not a set of nodes",
 }
 
 
@@ -358,15 +358,15 @@ def test_a_parameter_is_compared_with_its_name(declare):
 
 
 NO_NAME = {
-    's.found = s.mode == "idel"': "s.mode is one of idle, busy, gone, and never 'idel'",
-    's.found = s.modes[1] in ("idle", "away")': "is one of idle, busy, gone, and never 'away'",
-    's.modes[1] = "away"': "s.modes[1] is one of idle, busy, gone, and never 'away'",
-    'add(s.notes, Note(mode="away"))': "mode is one of idle, busy, gone, and never 'away'",
-    's.found = count_in(s, c, "away")': "mode is one of idle, busy, gone, and never 'away'",
-    's.found = c.pace == "quick"': "c.pace is one of slow, fast, and never 'quick'",
-    's.found = s.n == "one"': "s.n is a number, and never 'one'",
-    's.found = s.places[1] in ("one", "two")': "s.places[1] is a number, and never 'one'",
-    's.n = "one"': "s.n is a number, and never 'one'",
+    's.found = s.mode == "idel"': "s.mode is one of idle, busy, gone, never 'idel'",
+    's.found = s.modes[1] in ("idle", "away")': "is one of idle, busy, gone, never 'away'",
+    's.modes[1] = "away"': "s.modes[1] is one of idle, busy, gone, never 'away'",
+    'add(s.notes, Note(mode="away"))': "mode is one of idle, busy, gone, never 'away'",
+    's.found = count_in(s, c, "away")': "mode is one of idle, busy, gone, never 'away'",
+    's.found = c.pace == "quick"': "c.pace is one of slow, fast, never 'quick'",
+    's.found = s.n == "one"': "s.n is a number, never 'one'",
+    's.found = s.places[1] in ("one", "two")': "s.places[1] is a number, never 'one'",
+    's.n = "one"': "s.n is a number, never 'one'",
 }
 
 
@@ -405,5 +405,5 @@ def test_a_named_value_is_a_number_else():
     assert (busy + 1, busy << 2, type(busy + 1), {busy: 3}[1]) == (2, 4, int, 3)
     assert pickle.loads(pickle.dumps(busy)) == "busy"
     assert json.dumps([busy]) == "[1]"
-    with pytest.raises(ValueError, match="is one of idle, busy, and never 'away'"):
+    with pytest.raises(ValueError, match="is one of idle, busy, never 'away'"):
         assert busy == "away"

@@ -94,7 +94,7 @@ def test_a_protocol_of_the_notebook_needs_its_cells():
 def test_a_step_that_is_impossible_now_is_one_sentence(forked):
     saved = kept(forked)
     saved["timeline"]["lanes"][0]["moments"][3]["step"] = "become_follower(replica=1)"
-    with pytest.raises(LabError, match="not what it was"):
+    with pytest.raises(LabError, match="has changed since"):
         resumed(saved)
 
 

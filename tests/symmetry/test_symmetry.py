@@ -347,7 +347,7 @@ def test_a_property_or_constraint_that_tells_nodes_apart_is_refused():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["kafka.id_sequence", "--symmetry"], "declares no nodes that may change places"),
+        (["kafka.id_sequence", "--symmetry"], "declares no interchangeable nodes"),
         (["kafka.id_sequence", "--view"], "declares no view"),
         (["kafka.kip_320", "--symmetry", "--engine", "spark"], "without symmetry and view"),
     ],

@@ -64,6 +64,6 @@ def test_ulimit_counts(monkeypatch):
 
 @pytest.mark.parametrize("gib", [0, -1, 1e-10, float("nan"), float("inf"), 1e300, "x", []])
 def test_what_is_no_amount(gib):
-    with pytest.raises(LabError, match=r"memory_gib=.* is no such number"):
+    with pytest.raises(LabError, match=r"memory_gib=.* is not possible"):
         memory.allowed_bytes(gib)
     assert memory.allowed_bytes(0.5) == 1 << 29

@@ -146,7 +146,7 @@ def test_a_search_for_par_can_be_stopped():
 def test_a_goal_that_nobody_reaches_has_no_par():
     challenge, walk = _walked(1, reach=None, breaks="never_to_three", constants={"limit": 2})
     assert par(challenge) is None
-    assert next_hint(challenge, walk, ["one"]) == "No way leads from here to the goal: go back."
+    assert next_hint(challenge, walk, ["one"]) == "The goal can't be reached from here: go back."
 
 
 def test_a_step_invariant_may_be_the_goal():
@@ -209,7 +209,7 @@ def test_hints_are_the_written_ones_and_then_the_next_step():
     assert next_hint(challenge, walk, ["Count on."], stopped=lambda: True) is None
     for _ in range(3):
         walk.take("count()")
-    assert next_hint(challenge, walk, ["Count on."]) == "You are there: the goal is reached."
+    assert next_hint(challenge, walk, ["Count on."]) == "The goal is reached already."
 
 
 def test_a_forbidden_action_is_there_and_refuses_in_every_engine():

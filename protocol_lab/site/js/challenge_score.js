@@ -61,13 +61,13 @@ class PlayedChallenge {
   }
 
   nextStep(walk) {
-    if (this.solvedAt(walk, walk.moment) !== null) return "You are there: the goal is reached.";
+    if (this.solvedAt(walk, walk.moment) !== null) return "The goal is reached already.";
     if (!this.isOnCourse(walk, walk.moment)) {
       return "The given steps are not on this branch: go back to where the challenge begins.";
     }
     const near = walk.state?.near[this.aim];
     const [step] = Object.entries(near?.after ?? {}).find(([, each]) => each.nearest) ?? [];
     if (step) return `On a shortest way from here, ${near.here} long, the next is ${step}`;
-    return near?.here ? "No way leads from here to the goal: go back." : "No distances are recorded here.";
+    return near?.here ? "The goal can't be reached from here: go back." : "No distances are recorded here.";
   }
 }
