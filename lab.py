@@ -567,7 +567,8 @@ def jupyterlab_defaults(folder):
     """Options for a JupyterLab that asks nothing about news, and begins with its side bars closed.
 
     It keeps a widget's state with the notebook: without a kernel a stepper then shows where it was
-    left. What the reader changes has precedence over these settings.
+    left. In its dark theme pictures are dark. What the reader changes has precedence over these
+    settings.
     """
     settings, workspaces = folder / "settings", folder / "workspaces"
     overrides = {
@@ -583,9 +584,14 @@ def jupyterlab_defaults(folder):
         closed = {"collapsed": True, "visible": True, "widgets": []}
         layout = {"layout-restorer:data": {"left": closed, "right": closed}}
         write_json(workspace, {"data": layout, "metadata": {"id": "default"}})
+    style = folder / "custom" / "custom.css"  # the name under which JupyterLab looks for it
+    style.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(HERE / "protocol_lab" / "drawing" / "dark.css", style)
     return [
         "--LabApp.app_settings_dir=" + str(settings),
         "--LabApp.workspaces_dir=" + str(workspaces),
+        "--LabApp.custom_css=True",
+        "--ServerApp.static_custom_path=" + str(style.parent),
     ]
 
 

@@ -338,7 +338,10 @@ def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_pa
     assert [option.partition("=")[2] for option in options] == [
         str(tmp_path / "settings"),
         str(tmp_path / "workspaces"),
+        "True",
+        str(tmp_path / "custom"),
     ]
+    assert (tmp_path / "custom" / "custom.css").is_file()
     workspace.write_text("arranged", encoding="utf-8")
     lab.jupyterlab_defaults(tmp_path)
     assert workspace.read_text(encoding="utf-8") == "arranged"

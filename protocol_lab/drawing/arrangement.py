@@ -96,4 +96,4 @@ def line_pitch() -> float:
 
 def lane_gap() -> float:
     """The distance of two lanes."""
-    return sized(9, 5)
+    return sized(9, 4)

@@ -34,6 +34,22 @@ CROPPED = 8  # of the margin on every side, where the page has one
 
 
 @dataclass(frozen=True)
+class Band:
+    """Where a lane is."""
+
+    top: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.top + self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+
+@dataclass(frozen=True)
 class Grid:
     """Where the columns of the picture are."""
 
@@ -43,7 +59,7 @@ class Grid:
     traffic: float  # where the logs and notes end, and the arrows of messages begin
     right: float  # where the lanes end
     width: float  # of the whole picture
-    lane_height: float
+    lane_heights: list[float]
     tracks: Tracks
     aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
 
@@ -112,22 +128,21 @@ def _grid(cluster: Cluster) -> Grid:
     traffic = logs + columns * (box + BOX_GAP) + tail
     narrowest = _narrowest_live(cluster) if current().live else NARROWEST
     right = max(traffic + arrows, narrowest - cards - MARGIN)
-    lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
-    height = max(
-        BOX_TOP + BOX_HEIGHT + (8 if _is_close(cluster) else 20),
-        line_pitch() * lines + sized(12, 6),
-    )
+    heights = _lane_heights(cluster)
     width = right + cards + MARGIN
     if not (current().aside and cluster.messages):
-        return Grid(columns, box, logs, right - arrows, right, width, height, tracks)
+        return Grid(columns, box, logs, right - arrows, right, width, heights, tracks)
     listed = max(map(_narrowest_group, cluster.messages))
     wider = width + listed + 6
-    return Grid(columns, box, logs, right - arrows, right, wider, height, tracks, width - 2)
+    return Grid(columns, box, logs, right - arrows, right, wider, heights, tracks, width - 2)
 
 
-def _is_close(cluster: Cluster) -> bool:
-    """Have the lanes no words below their records?"""
-    return current().live and not any(lane.flags for lane in cluster.lanes)
+def _lane_heights(cluster: Cluster) -> list[float]:
+    """All lanes are equally high; on a screen those without words below their records are lower."""
+    lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
+    names = line_pitch() * lines + sized(12, 6)
+    below = [sized(20, 17) if lane.flags else sized(20, 8) for lane in cluster.lanes]
+    return [max(BOX_TOP + BOX_HEIGHT + each, names) for each in below]
 
 
 def _narrowest_live(cluster: Cluster) -> float:
@@ -244,13 +259,16 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
     top = y + (17 if cluster.axis or cluster.cards else 0)
-    pitch = grid.lane_height + lane_gap()
-    bottom = top + len(cluster.lanes) * pitch - lane_gap()
-    for k, lane in enumerate(cluster.lanes if current().has_names else ()):
-        _draw_lane_paper(svg, grid, lane, top + k * pitch)  # below all that moves between lanes
-    for k, lane in enumerate(cluster.lanes):
-        _draw_lane(svg, grid, cluster, lane, top + k * pitch)
-    middles = [top + k * pitch + grid.lane_height / 2 for k in range(len(cluster.lanes))]
+    bands = []
+    bottom = top - lane_gap()
+    for height in grid.lane_heights:
+        bands.append(Band(bottom + lane_gap(), height))
+        bottom = bands[-1].bottom
+    for lane, band in zip(cluster.lanes if current().has_names else (), bands):
+        _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
+    for lane, band in zip(cluster.lanes, bands):
+        _draw_lane(svg, grid, cluster, lane, band)
+    middles = [band.middle for band in bands]
     draw_tracks(svg, grid.tracks, grid.traffic, middles)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
@@ -261,34 +279,35 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         _draw_text(svg, x + 5 if fits else x - 5 - width, bottom + 15, cluster.line.label, 11.5)
         _close_part(svg)
     end = top if current().below else _draw_cards(svg, grid, cluster, top, bottom)
-    return max(bottom + (24 if cluster.line else 10), end + 10)
+    return max(bottom + (sized(24, 20) if cluster.line else 10), end + 10)
 
 
-def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, y: float) -> None:
+def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     outline = {"stroke": palette.LINE, "stroke_width": 1}
     if lane.badge == "crown":
         outline = {"stroke": palette.ACCENT, "stroke_width": 1.8}
     if lane.badge == "ghost":
         outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
-    svg.rect(MARGIN, y, grid.right - MARGIN, grid.lane_height, rx=6, fill=fill, **outline)
+    svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=6, fill=fill, **outline)
 
 
-def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> None:
+def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band) -> None:
+    y = band.top
     if not current().has_names:
-        _draw_lane_paper(svg, grid, lane, y)
+        _draw_lane_paper(svg, grid, lane, band)
     if lane.badge:
         _open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
-        _draw_badge(svg, lane.badge, MARGIN + 9, y + grid.lane_height / 2)
+        _draw_badge(svg, lane.badge, MARGIN + 9, band.middle)
         _close_part(svg)
-    first = y + (grid.lane_height - line_pitch() * len(lane.lines)) / 2 + 13
+    first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
     for k, pieces in enumerate(lane.lines):
         x: float = MARGIN + BADGE
         for piece in pieces:
             x = _draw_text(svg, x, first + k * line_pitch(), piece, _size(lane, piece)) + 8
     for offset in range(grid.columns + 1):
         x = grid.boundary(offset)
-        svg.line(x, y + 1, x, y + grid.lane_height - 1, stroke=palette.GRID)
+        svg.line(x, y + 1, x, band.bottom - 1, stroke=palette.GRID)
     for entry in lane.entries:
         kind = "record" if entry.is_here else "gap"
         same = f"{entry.offset} {entry.label} {entry.detail}"
@@ -301,7 +320,7 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, y: float) -> 
         used = 1
     for k, flag in enumerate(lane.flags):
         _open_part(svg, f"{lane.name} flag {k}")
-        _draw_flag(svg, grid, flag, y)
+        _draw_flag(svg, grid, flag, band)
         _close_part(svg)
     _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
 
@@ -334,9 +353,9 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
         )
 
 
-def _draw_flag(svg: Svg, grid: Grid, flag: Flag, y: float) -> None:
-    x, foot = grid.boundary(flag.offset), y + grid.lane_height - 4
-    svg.line(x, y + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
+def _draw_flag(svg: Svg, grid: Grid, flag: Flag, band: Band) -> None:
+    x, foot = grid.boundary(flag.offset), band.bottom - 4
+    svg.line(x, band.top + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
     _draw_text(svg, x + 4, foot - 2, flag.label, small())
 
 
@@ -459,7 +478,7 @@ def _draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: floa
     room = (bottom - top + lane_gap()) / len(cluster.cards)
     for card in cluster.cards:
         height = _draw_card(svg, x, y, card, cluster.card_width)
-        y += max(height + lane_gap(), min(room, grid.lane_height + lane_gap()))
+        y += max(height + lane_gap(), min(room, max(grid.lane_heights, default=room) + lane_gap()))
     return y - lane_gap()
 
 

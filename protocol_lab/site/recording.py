@@ -24,6 +24,8 @@ from protocol_lab.distance.nearest_violation import (
     Near,
     Nearness,
 )
+from protocol_lab.drawing.pictures import picture
+from protocol_lab.drawing.state_table import state_table
 from protocol_lab.explain.wording import constant_texts, first_line, spec_title
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.semantics.transitions import evaluate, evaluate_step
@@ -67,11 +69,15 @@ class Aim:
 
 @dataclass
 class Recorder:
-    """Records one model. `paths` are walks that the pages show; `aims`: for their distances."""
+    """Records one model. `paths` are walks that the pages show; `aims`: for their distances.
+
+    `scenarios` are offered for loading; their walks are among the paths.
+    """
 
     model: Model
     paths: list[Walk] = field(default_factory=list)
     aims: list[Aim] = field(default_factory=list)
+    scenarios: list[dict[str, Any]] = field(default_factory=list)
     whole: int = WHOLE
     around: int = AROUND
     most: int = MOST
@@ -85,7 +91,7 @@ class Recorder:
         self._stage = Stage(ROOM)
 
     def record(self) -> dict[str, Any]:
-        """A table whose root has `about`, `starts` and `states`; see `packing.Table`."""
+        """A table whose root has what `js/recording.js` reads; see `packing.Table`."""
         self._table = Table()
         self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
         self._distances = [_Distances(each) for each in self.aims]
@@ -101,7 +107,9 @@ class Recorder:
         root = {
             "about": self._about(),
             "starts": starts,
+            "scenarios": self.scenarios,
             "states": [recorded.get(row) for row in self._numbers],
+            "plain": [self._plain(row) for row in self._numbers],
         }
         return self._table.to_json(self._table.add(root))
 
@@ -189,15 +197,23 @@ class Recorder:
             "near": near,
         }, list(rows.values())
 
+    def _plain(self, row: bytes) -> dict[str, Any]:
+        """A state by itself, for a comparison of two."""
+        lines = state_table(self.model, row)
+        return {
+            "picture": elements(picture(self.model, row)),
+            "lines": [[each.name, "".join(piece.text for piece in each.value)] for each in lines],
+        }
+
     def _moment(self, walk: Walk) -> dict[str, Any]:
         """What is shown of the state where a walk stands and of the step that led there."""
         options = panels.Options(stage=self._stage)
-        picture, table = panels.cluster(walk, options), panels.state(walk, options)
+        drawn, table = panels.cluster(walk, options), panels.state(walk, options)
         previous = walk.moment.previous
         happened = previous and events(self.model, previous.row, walk.moment.step, walk.row)
-        self._size = picture.get("width", 0), picture.get("height", 0)
+        self._size = drawn.get("width", 0), drawn.get("height", 0)
         return {
-            "picture": elements(picture["svg"]),
+            "picture": elements(drawn["svg"]),
             "invariants": [invariant(walk, each) for each in walk.standings()],
             "lines": table["lines"],
             "tables": table["tables"],

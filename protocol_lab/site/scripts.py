@@ -7,12 +7,14 @@ from protocol_lab.stepper.widget import PARTS, style
 from protocol_lab.teaching.predictions import PREDICTION_SCRIPT, PREDICTION_STYLE
 
 _HERE = Path(__file__).parent / "js"
+_DARK_PICTURES = Path(__file__).parents[1] / "drawing" / "dark.css"
 _PARTS = (
     "recording.js",
     "walk.js",
     "links.js",
     "challenge_score.js",
     "diagrams.js",
+    "comparison.js",
     "recorded.js",
     "film.js",
     "reading.js",
@@ -32,5 +34,5 @@ def script() -> str:
 
 def style_sheet() -> str:
     """The stepper's style, and that of what the pages add to it."""
-    own = (_HERE.parent / "page.css").read_text(encoding="utf-8")
-    return style() + PREDICTION_STYLE.read_text(encoding="utf-8") + own
+    parts = (PREDICTION_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
+    return style() + "".join(part.read_text(encoding="utf-8") for part in parts)

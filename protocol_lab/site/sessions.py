@@ -15,10 +15,11 @@ from protocol_lab.language.source_code import source_lines
 from protocol_lab.site.recording import Aim, Recorder
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
-from protocol_lab.stepper.starting_point import Session
+from protocol_lab.stepper.starting_point import Session, shipped_scenarios
 from protocol_lab.stepper.widget import about_scenario
 from protocol_lab.teaching.challenges import progress, shortest
-from protocol_lab.traces.walk import Moment
+from protocol_lab.traces.scenarios import Scenario, play
+from protocol_lab.traces.walk import Moment, Walk
 
 
 @dataclass
@@ -26,12 +27,16 @@ class Recordings:
     """The models that the pages of a site step, each with all that its recording must have."""
 
     _recorders: dict[str, Recorder] = field(default_factory=dict)
+    _shipped: dict[str, list[tuple[Scenario, Walk]]] = field(default_factory=dict)
 
     def add(self, session: Session, weight: int = 1) -> dict[str, Any]:
         """What a page knows of a session; its model is to be recorded, with its path."""
         walk = session.walk
         name = name_of(walk.model)
-        recorder = self._recorders.setdefault(name, Recorder(walk.model))
+        if name not in self._recorders:
+            self._recorders[name] = Recorder(walk.model)
+            self._offer_scenarios(name)
+        recorder = self._recorders[name]
         recorder.paths.append(walk)
         recorder.weight = max(recorder.weight, weight)
         aim = _aim_of(session)
@@ -41,9 +46,7 @@ class Recordings:
             "recording": name,
             "about": f"{known_as(walk.model.spec)} {show_text(walk.model.constants)}",
             "title": session.title,
-            "start": walk.init,
-            "start_caption": walk.start.caption,
-            "steps": [_step(each) for each in walk.path[1:]],
+            **_walked(walk),
             "depth": walk.moment.depth,
             "watched": [words(each) for each in session.watched_names],
             "aim": aim.key,
@@ -53,6 +56,17 @@ class Recordings:
 
     def __iter__(self) -> Iterator[tuple[str, Recorder]]:
         return iter(self._recorders.items())
+
+    def _offer_scenarios(self, name: str) -> None:
+        """Record the scenarios that come with the spec, too, if they are about this model."""
+        recorder = self._recorders[name]
+        spec = known_as(recorder.model.spec)
+        if spec not in self._shipped:
+            self._shipped[spec] = [(each, play(each)) for each in shipped_scenarios(spec)]
+        for scenario, walk in self._shipped[spec]:
+            if name_of(walk.model) == name:
+                recorder.paths.append(walk)
+                recorder.scenarios.append({**about_scenario(scenario), **_walked(walk)})
 
     def _challenge(self, session: Session, recorder: Recorder) -> dict[str, Any]:
         """The task, par and a shortest way, which is recorded as well."""
@@ -94,6 +108,15 @@ def _aim_of(session: Session) -> Aim:
         return Aim(session.challenge.name, model, tuple(names))
     names = tuple(session.watched_names)
     return Aim(", ".join(names), session.walk.model, names)
+
+
+def _walked(walk: Walk) -> dict[str, Any]:
+    """The steps of a walk with their captions."""
+    return {
+        "start": walk.init,
+        "start_caption": walk.start.caption,
+        "steps": [_step(each) for each in walk.path[1:]],
+    }
 
 
 def _step(moment: Moment) -> dict[str, Any]:

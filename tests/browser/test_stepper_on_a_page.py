@@ -32,10 +32,12 @@ _MEASURED = """() => {
     const part = stepper.querySelector(name).getBoundingClientRect();
     return part.height > 0 && part.bottom <= box.bottom + 1;
   };
+  const field = stepper.querySelector(".ls-staged");
   const type = [...picture.querySelectorAll("text")].filter(each => each.textContent);
   return {
     smallest: Math.min(...type.map(each => scale * parseFloat(each.getAttribute("font-size")))),
     overflow: stepper.scrollWidth - stepper.clientWidth,
+    hidden: [field.scrollWidth - field.clientWidth, field.scrollHeight - field.clientHeight],
     height: box.height,
     seen: [".ls-panel", ".ls-can", ".ls-caption", ".ls-controls", ".ls-timeline"].every(inside),
   };
@@ -68,6 +70,8 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
             if width > 660:
                 assert measured["seen"], (width, measured)
                 assert measured["height"] <= height - 100, (width, measured)
+            if width > 1000:
+                assert measured["hidden"] == [0, 0], (width, measured)  # the whole picture is seen
 
 
 @pytest.fixture

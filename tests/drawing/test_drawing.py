@@ -3,6 +3,7 @@
 import random
 import re
 from itertools import combinations, pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -343,10 +344,26 @@ def test_kafka_counts_offsets_from_0():
     assert "offset 0: p1 epoch 1, committed" in tooltips(svg)
 
 
+def channels(color):
+    return [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+
+
+HALF_TURN = ((-0.574, 1.43, 0.144), (0.426, 0.43, 0.144), (0.426, 1.43, -0.856))
+"""What hue-rotate(180deg) does, as the Filter Effects specification defines it."""
+
+
+def in_the_dark(color):
+    """What becomes of a colour where dark.css turns the whole picture round."""
+    style = Path(palette.__file__).with_name("dark.css").read_text(encoding="utf-8")
+    share = float(re.search(r"invert\(([\d.]+)\) hue-rotate\(180deg\)", style)[1])
+    inverted = [each * (1 - 2 * share) + share for each in channels(color)]
+    mixed = [sum(weight * x for weight, x in zip(row, inverted)) for row in HALF_TURN]
+    return "#" + "".join(f"{round(255 * min(1, max(0, x))):02x}" for x in mixed)
+
+
 def luminance(color):
     """The relative luminance of WCAG 2, 0 for black to 1 for white."""
-    parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in channels(color)]
     return sum(weight * x for weight, x in zip((0.2126, 0.7152, 0.0722), linear))
 
 
@@ -370,13 +387,21 @@ def test_neighbouring_epochs_differ_in_lightness_and_have_their_numbers():
     assert all(f"e{k}" in written or f"epoch {k}" in written for k in range(9))
 
 
-def test_text_has_the_contrast_that_wcag_asks_for():
-    papers = (palette.PAPER, palette.PANEL, palette.CHANGED)
-    for tone in palette.TONES.values():
-        assert all(contrast(tone, paper) >= 4.5 for paper in papers), tone
-    assert all(contrast(palette.INK, shade) >= 4.5 for shade in palette.SHADES)
-    assert contrast(palette.BAD, palette.BAD_PAPER) >= 4.5
-    assert contrast(palette.PAPER, palette.ACCENT) >= 4.5
+@pytest.mark.parametrize("seen", [str, in_the_dark])
+def test_text_has_the_contrast_that_wcag_asks_for(seen):
+    pairs = [(tone, paper) for tone in palette.TONES.values() for paper in PAPERS]
+    pairs += [(palette.INK, shade) for shade in palette.SHADES]
+    pairs += [(palette.BAD, palette.BAD_PAPER), (palette.PAPER, palette.ACCENT)]
+    for text, paper in pairs:
+        assert contrast(seen(text), seen(paper)) >= 4.5, (text, paper)
+
+
+PAPERS = (palette.PAPER, palette.PANEL, palette.CHANGED, palette.HERE)
+
+
+def test_a_picture_on_a_dark_page_is_dark():
+    assert luminance(in_the_dark(palette.PAPER)) < 0.01
+    assert luminance(in_the_dark(palette.INK)) > 0.5
 
 
 def test_text_is_escaped():

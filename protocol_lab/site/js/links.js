@@ -19,15 +19,21 @@ function parsedScenario(text) {
   if (!header.startsWith("# spec:")) throw new Sentence("The first line must be `# spec: NAME  constant=value ...`.");
   const about = header.slice("# spec:".length).trim().replaceAll('"', "");
   let init = null;
+  let caption = "";
   const steps = [];
   for (const line of lines) {
     const [code, ...comment] = line.split("#");
     const step = code.trim();
     if (!step || step.startsWith("!")) continue;
-    if (step.startsWith("init(")) init = step === "init()" ? null : step;
-    else steps.push({ step, caption: comment.join("#").trim() });
+    const told = comment.join("#").trim();
+    if (step.startsWith("init(")) {
+      init = step === "init()" ? null : step;
+      caption = told;
+    } else {
+      steps.push({ step, caption: told });
+    }
   }
-  return { about: about.split(/\s+/).join(" "), init, steps };
+  return { about: about.split(/\s+/).join(" "), init, caption, steps };
 }
 
 async function linkOf(text) {

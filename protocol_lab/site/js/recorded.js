@@ -13,9 +13,10 @@ class RecordedSource {
     this.number = this.answers = 0;
     this.graph = { svg: "" }; // not recorded
     this.spoilers = false;
+    this.compared = { left: "", right: "", at: 0 };
     this.earlier = null;
     this.challenge = session.challenge ? new PlayedChallenge(session.challenge, session.aim) : null;
-    this.begin(session.start, session.steps);
+    this.begin(session.start, session.steps, session.start_caption);
     this.walk.goTo(session.depth);
     this.refresh();
   }
@@ -93,7 +94,7 @@ class RecordedSource {
       aim: "",
       aims: [],
       scenario: this.scenario,
-      scenarios: [],
+      scenarios: recording.scenarios.map(({ name, title }) => ({ name, title })),
       starts: recording.starts.map((each) => each.init).filter(Boolean),
       more_starts: false,
       challenge: this.challenge?.progress(walk) ?? null,
@@ -165,10 +166,10 @@ class RecordedSource {
   // --- Another walk ---
 
   /** A walk along these steps, standing at its start. */
-  begin(init, steps) {
+  begin(init, steps, caption) {
     const start = this.recording.starts.find((each) => each.init === (init ?? null)) ?? this.recording.starts[0];
     const walk = new RecordedWalk(this.recording, start);
-    walk.start.caption = this.session.start_caption ?? "";
+    walk.start.caption = caption ?? "";
     for (const { step, caption, loops_to, going_on } of steps) {
       walk.take(step, caption);
       Object.assign(walk.moment, { loops_to, going_on });
@@ -181,6 +182,26 @@ class RecordedSource {
     this.scenario = this.walk ? null : this.session.scenario;
     this.challenge = this.walk ? null : this.challenge;
     this.walk = walk;
+  }
+
+  /** Begins the walk of a scenario that comes with the spec. */
+  load(name) {
+    const { start, start_caption, steps, ...about } = this.recording.scenarios.find((each) => each.name === name);
+    this.begin(start, steps, start_caption);
+    this.scenario = about;
+  }
+
+  /** Lays the shortest way beside the reader's own, and opens the comparison. */
+  layShortest() {
+    const { challenge, walk } = this;
+    const [name, mine, here] = ["the shortest way", walk.branch, walk.moment];
+    if (!walk.branches.has(name)) {
+      walk.goTo(1 + challenge.told.given_steps.length);
+      walk.lay(name, challenge.told.shortest);
+      Object.assign(walk, { branch: mine, moment: here });
+    }
+    this.tab = "compare";
+    this.compared = { left: mine, right: name, at: 0 };
   }
 
   back() {
@@ -199,11 +220,11 @@ class RecordedSource {
 
   /** Opens a scenario's text, standing at its end. */
   open(text) {
-    const { about, init, steps } = parsedScenario(text);
+    const { about, init, caption, steps } = parsedScenario(text);
     if (!this.isAbout(about)) {
       throw new Sentence(`That walk is about ${about}, which is not recorded on this page: the kit opens it.`);
     }
-    this.begin(init, steps);
+    this.begin(init, steps, caption);
     this.walk.last();
   }
 
@@ -254,23 +275,16 @@ const COMMANDS = {
   take_over: ({ walk }) => walk.fork(walk.newName("my way")),
   switch: ({ walk }, { branch }) => walk.switchTo(branch),
   restart: (source, { start }) => source.begin(start, []),
+  load: (source, { name }) => source.load(name),
   back: (source) => source.back(),
   paste: (source, { text }) => void source.paste(text),
   export: (source, { format }) => void source.write(format),
   copy_link: (source) => void source.copyLink(),
   open: (source, { tab }) => (source.tab = tab),
+  choose: (source, { left, right, at }) => Object.assign(source.compared, definedOf({ left, right, at })),
   spoilers: (source, { shown }) => (source.spoilers = shown),
   hint: ({ challenge, walk }) => challenge.hint(walk),
-  shortest: ({ challenge, walk }) => {
-    const name = "the shortest way";
-    if (!walk.branches.has(name)) {
-      walk.goTo(1 + challenge.told.given_steps.length);
-      walk.lay(name, challenge.told.shortest);
-    } else {
-      walk.switchTo(name);
-      walk.goTo(1 + challenge.told.given_steps.length);
-    }
-  },
+  shortest: (source) => source.layShortest(),
 };
 
 const PANELS = {
@@ -289,7 +303,10 @@ const PANELS = {
   }),
   code: ({ walk }) => walk.moment.shown.code,
   invariants: (source) => ({ svg: invariantsSvg(source) }),
+  compare: (source) => comparisonOf(source, source.compared),
 };
+
+const definedOf = (values) => Object.fromEntries(Object.entries(values).filter(([, each]) => each !== undefined));
 
 function captionText({ about }, moment) {
   const happened = moment.caption || (moment.step === null ? about.beginning : moment.meaning || moment.step);

@@ -37,10 +37,12 @@ class Recording {
   constructor({ atoms, shapes, nodes, root }) {
     Object.assign(this, { atoms, shapes, nodes });
     this.values = new Array(nodes.length);
-    const { about, starts, states } = this.parts(root);
+    const { about, starts, scenarios, states, plain } = this.parts(root);
     this.about = this.value(about);
     this.starts = this.value(starts);
+    this.scenarios = this.value(scenarios);
     this.stateIds = this.numbers(states);
+    this.plainIds = this.numbers(plain);
   }
 
   /** The numbers of a dict's values, by key; of a list's, in order. */
@@ -69,6 +71,11 @@ class Recording {
   /** What can happen in a state and what can't; null where the recording ends. */
   state(number) {
     return this.value(this.stateIds[number]);
+  }
+
+  /** A state by itself: its picture without marks, and a line for each variable. */
+  plain(number) {
+    return this.value(this.plainIds[number]);
   }
 
   /** A choice of a state, by the text of its step. */
