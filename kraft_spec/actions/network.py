@@ -90,11 +90,11 @@ def change_network_connectivity(s: State, c: Constants, down: Subset(choosable_p
     The links of dead servers stay down. At most max_disconnected_pairs links may be down; where a
     crash has taken down more, the change must leave fewer down than before.
     """
-    present = down_pairs(s, c)
     if s.net_connectivity_ctr >= c.max_connectivity_changes:
         return "no change of the links is left (max_connectivity_changes)"
     if pairs_of_the_dead(s, c) & ~down != 0:
         return "the links of a dead server stay down"
+    present = down_pairs(s, c)
     if size(present) > c.max_disconnected_pairs and size(down) >= size(present):
         return "too many links are down already: the change must leave fewer down"
     if size(present) <= c.max_disconnected_pairs and size(down) > c.max_disconnected_pairs:

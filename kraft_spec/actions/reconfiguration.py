@@ -178,9 +178,9 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
     The server may lag behind or be dead; Kafka waits until it has caught up. The request itself and
     its answer are left out.
     """
-    error = add_voter_check(s, c, server, add_server)
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
         return "no addition is left (max_add_reconfigs)"
+    error = add_voter_check(s, c, server, add_server)
     if not has_started(s, add_server):
         return "the server to be added was never started"
     if error != NO_ERROR:
@@ -198,9 +198,9 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
 
 def accept_remove_voter_request(s: State, c: Constants, server: Server, remove_server: Server):
     """A leader removes a voter, perhaps itself: it appends the command."""
-    error = remove_voter_check(s, c, server, remove_server)
     if s.aux_ctrs.remove_reconfig_ctr >= c.max_remove_reconfigs:
         return "no removal is left (max_remove_reconfigs)"
+    error = remove_voter_check(s, c, server, remove_server)
     if not has_started(s, remove_server):
         return "the server to be removed was never started"
     if error != NO_ERROR:

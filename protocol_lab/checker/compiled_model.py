@@ -34,8 +34,9 @@ class CompiledModel:
         spec = model.spec
         self.model, self.constants = model, constants_array(model)
         self.kernels = kernels = Kernels(model, watch)
-        self.expand = kernels.expand()
         self.properties = [*invariants, *spec.sometimes_properties, *spec.constraints]
+        kernels.prepare(self.properties, spec.step_invariants if step_invariants else [])
+        self.expand = kernels.expand()
         self.check = kernels.check(self.properties)
         self.check_constraint = kernels.check_predicate(constraint) if constraint else None
         self.check_goal = kernels.check_predicate(goal) if goal else None

@@ -19,10 +19,11 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
-from protocol_lab.compiler.inner_functions import inner
+from protocol_lab.compiler.inner_functions import inner, refreshed_when_needed
 from protocol_lab.compiler.kernel_cache import kept_names, kernel
 from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
+from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.node_sets import size
 from protocol_lab.spec.extensions import left_out
 from protocol_lab.spec.spec import Model
@@ -84,24 +85,26 @@ class Builder:
         Many that were never compiled are compiled on all cores. An interruption is raised between
         two pieces, as KeyboardInterrupt.
         """
-        missing = self._missing(wanted)
+        missing = sorted(self._missing(wanted), key=_cost, reverse=True)
         helpers = helpers_at_hand() if len(missing) >= MANY else 0
-        own = missing[:: helpers + 1] if helpers else []
-        found = []
         with (
             deferred_interrupts() as interrupted,
-            helped([partial(self._address, each) for each in missing], helpers) as wait,
+            helped([partial(self._address, each) for each in missing], helpers) as own,
         ):
-            for k, piece in enumerate([*own, *wanted]):
-                if k == len(own):
-                    began = time.perf_counter()
-                    wait()  # after this process's own share: then the cache has the others
-                    self.seconds += time.perf_counter() - began
-                self.watch(piece.name, k - len(own) if k >= len(own) else k, len(wanted))
+            began, own_seconds = time.perf_counter(), self.seconds
+            for k in own:
+                self.watch(missing[k].name, k, len(missing))
+                self._address(missing[k])
+                if interrupted():
+                    raise KeyboardInterrupt
+            self.seconds = own_seconds + time.perf_counter() - began  # with the time waited
+            found = []
+            for k, piece in enumerate(wanted):
+                self.watch(piece.name, k, len(wanted))
                 found.append(self._address(piece))
                 if interrupted():
                     raise KeyboardInterrupt
-        return np.array(found[len(own) :], np.int64)
+        return np.array(found, np.int64)
 
     def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
         """Those that neither this process has nor the cache keeps, if there is a cache."""
@@ -117,7 +120,7 @@ class Builder:
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""
-        with deferred_interrupts(), _lock, _without_garbage_collection():
+        with deferred_interrupts(), _lock, _without_garbage_collection(), refreshed_when_needed():
             began = time.perf_counter()
             loop.compile(signature)
             self.seconds += time.perf_counter() - began
@@ -142,7 +145,7 @@ class Builder:
         functions: the plain functions that it calls, which only look at states, but for "function"
         where it `acts`; called: other things. Raises LabError if it can't be compiled.
         """
-        with deferred_interrupts(), _lock, _without_garbage_collection():
+        with deferred_interrupts(), _lock, _without_garbage_collection(), refreshed_when_needed():
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()
@@ -178,7 +181,7 @@ class Builder:
             },
             "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
-            **{each: getattr(loops, each) for each in ("number_at", "put_number")},
+            **{each: getattr(loops, each) for each in ("number_at", "put_number", "NotRefused")},
             **integers.COMPILED_OPERATIONS,
             **called,
             **compiled,
@@ -196,6 +199,11 @@ class Builder:
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
         return built
+
+
+def _cost(piece: code_generation.Piece) -> int:
+    """About how long a piece takes to compile, in no unit: the longest are begun first."""
+    return sum(len(each.__code__.co_code) for each in reachable([*piece.functions.values()]))
 
 
 @contextmanager

@@ -40,18 +40,7 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
     key: parameters, or fields of a message parameter, whose values are written for each successor.
     Where a refusal may have changed something, `refused` raises Fault if it has.
     """
-    lines = [
-        "def piece(work, source, written, action):",
-        *_constants(model),
-        "    out = number_at(work, OUT)",
-        "    before = state_at(number_at(work, ROWS), source)",
-        "    s = state_at(out, written)",
-    ]
-    indent = "    "
-    for name, domain in action.domains.items():
-        for line in _loop(name, domain, action, model):
-            lines.append(indent + line)
-            indent += "    " if line.startswith("for ") else ""
+    lines, indent = _beginning(model, action, "state_at(number_at(work, OUT), written)")
     values = [f"{name}_" for name in action.domains]
     weight = f"multiplicity({', '.join(['before', 'c', *values])})" if action.multiplicity else "1"
     lines += [
@@ -64,13 +53,46 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
         f"{indent}    written = keep(work, source, written, action, as_number({weight}))",
         f"{indent}    if written < 0:",
         f"{indent}        return written",
-        f"{indent}    s = state_at(out, written)",
+        f"{indent}    s = state_at(number_at(work, OUT), written)",
         f"{indent}    copy_state(s, before)",
         f"{indent}else:",
         f"{indent}    refused(s, before)",
         "    return written",
     ]
     return Piece(action.name, "\n".join(lines) + "\n", _functions(action), acts=True)
+
+
+def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
+    """An action of which there are only these guards; raises NotRefused where they let it happen.
+
+    They change nothing, and so look at the state itself.
+    """
+    lines, indent = _beginning(model, action, "before")
+    values = [f"{name}_" for name in action.domains]
+    lines += [
+        f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
+        f"{indent}    raise NotRefused",
+        "    return written",
+    ]
+    functions = {**_functions(action), "function": guards}
+    return Piece(f"{action.name} (guards)", "\n".join(lines) + "\n", functions)
+
+
+def _beginning(model: Model, action: Action, state: str) -> tuple[list[str], str]:
+    """The head of an action's piece with the loops over its parameters, and the indentation inside
+    them. state: what the action changes."""
+    lines = [
+        "def piece(work, source, written, action):",
+        *_constants(model),
+        "    before = state_at(number_at(work, ROWS), source)",
+        f"    s = {state}",
+    ]
+    indent = "    "
+    for name, domain in action.domains.items():
+        for line in _loop(name, domain, action, model):
+            lines.append(indent + line)
+            indent += "    " if line.startswith("for ") else ""
+    return lines, indent
 
 
 def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:

@@ -10,6 +10,7 @@ The kernel cache sees edits in their own file only: what others call too, `finge
 """
 
 import numpy as np
+from numba import njit
 
 from protocol_lab.compiler.kernel_cache import kernel
 
@@ -20,13 +21,16 @@ _OTHER_START, _OTHER_WORD, _OTHER_STEP = 0x243F6A8885A308D3, 0x9FB21C651E98DF25,
 _MASK = 2**64 - 1
 
 
-@kernel()
-def fingerprint_words(words: np.ndarray, row: int) -> int:
-    """The fingerprint of row `row` of a uint64 array (rows, words per row)."""
-    mixed = np.uint64(_START)
-    for k in range(words.shape[1]):
-        mixed = mixed ^ (words[row, k] * np.uint64(_WORD))
-        mixed = ((mixed << np.uint64(29)) | (mixed >> np.uint64(35))) * np.uint64(_STEP)
+@njit
+def _mixed(mixed, word):
+    """A fingerprint in the making, and one word more."""
+    mixed = mixed ^ (word * np.uint64(_WORD))
+    return ((mixed << np.uint64(29)) | (mixed >> np.uint64(35))) * np.uint64(_STEP)
+
+
+@njit
+def _finished(mixed):
+    """The fingerprint, once all words are mixed in."""
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(_WORD)
     mixed ^= mixed >> np.uint64(29)
@@ -34,10 +38,33 @@ def fingerprint_words(words: np.ndarray, row: int) -> int:
 
 
 @kernel()
+def fingerprint_words(words: np.ndarray, row: int) -> int:
+    """The fingerprint of row `row` of a uint64 array (rows, words per row)."""
+    mixed = np.uint64(_START)
+    for k in range(words.shape[1]):
+        mixed = _mixed(mixed, words[row, k])
+    return _finished(mixed)
+
+
+@kernel()
 def fingerprints(words: np.ndarray) -> np.ndarray:
-    """The fingerprints (uint64) of all rows of a uint64 array."""
+    """The fingerprints (uint64) of all rows of a uint64 array.
+
+    Four rows at a time: each multiplication waits for the one before it of the same row, and the
+    processor does those of other rows meanwhile.
+    """
     found = np.empty(words.shape[0], np.uint64)
-    for row in range(words.shape[0]):
+    whole = words.shape[0] - words.shape[0] % 4
+    for row in range(0, whole, 4):
+        one = other = third = fourth = np.uint64(_START)
+        for k in range(words.shape[1]):
+            one = _mixed(one, words[row, k])
+            other = _mixed(other, words[row + 1, k])
+            third = _mixed(third, words[row + 2, k])
+            fourth = _mixed(fourth, words[row + 3, k])
+        found[row], found[row + 1] = _finished(one), _finished(other)
+        found[row + 2], found[row + 3] = _finished(third), _finished(fourth)
+    for row in range(whole, words.shape[0]):
         found[row] = fingerprint_words(words, row)
     return found
 

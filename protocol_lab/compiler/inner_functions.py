@@ -2,17 +2,37 @@
 
 By default Numba optimises every function and makes machine code of it, and does both again in each
 function that calls it. A kernel takes in all that it calls, so only the kernel's is ever run; the
-others are left out here, which saves time. Numba offers `pipeline_class` for such changes; what is
-used beyond it holds for the pinned version.
+others are left out here, which saves time. So are Numba's passes for what rewritten code does not
+contain, and most of its searches for new declarations. Numba offers `pipeline_class` for such
+changes; what is used beyond it holds for the pinned version.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import njit
+from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import AnnotateTypes
+
+_NEEDLESS = {
+    typed_passes.DumpParforDiagnostics,
+    typed_passes.InlineOverloads,
+    untyped_passes.DeadBranchPrune,
+    untyped_passes.FindLiterallyCalls,
+    untyped_passes.InlineInlinables,
+    untyped_passes.LiteralPropagationSubPipelinePass,
+    untyped_passes.LiteralUnroll,
+    untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.RewriteSemanticConstants,
+    untyped_passes.WithLifting,
+}
+"""Numba's passes for closures, `with`, `literally`, and functions that ask to be inlined: rewritten
+code has none of them. After each pass Numba looks through the whole function again."""
 
 
 class _InnerLibrary(JITCodeLibrary):
@@ -57,10 +77,11 @@ class _ForInnerLibrary(LoweringPass):
 
 
 class _InnerCompiler(CompilerBase):
-    """Numba's own passes, with `_ForInnerLibrary` among them."""
+    """Numba's own passes but for those that are needless, with `_ForInnerLibrary` among them."""
 
     def define_pipelines(self) -> list[PassManager]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [each for each in passes.passes if each[0] not in _NEEDLESS]
         passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
         passes.finalize()
         return [passes]
@@ -80,3 +101,43 @@ def link_environments(kernel: CompileResult) -> None:
     """
     for environment in kernel._find_referenced_environments():
         kernel.library.codegen.set_env(environment.env_name, environment)
+
+
+@contextmanager
+def refreshed_when_needed() -> Iterator[None]:
+    """Meanwhile Numba looks for new declarations only where there are some.
+
+    It does so for each call of an intrinsic that it compiles, in lists that are hardly ever longer
+    than before.
+    """
+    contexts = cpu_target.target_context, cpu_target.typing_context
+    for each in contexts:
+        each.refresh = _only_if_new(each, each.refresh)
+    try:
+        yield
+    finally:
+        for each in contexts:
+            del each.refresh  # the class has Numba's own
+
+
+def _only_if_new(context: Any, refresh: Callable[[], None]) -> Callable[[], None]:
+    """Numba's `refresh` of a context, called once, and then where something was declared."""
+    known: list[int] = []
+
+    def refresh_if_new() -> None:
+        if known != [_declared(context)]:
+            refresh()
+            known[:] = [_declared(context)]
+        elif context is not cpu_target.typing_context:
+            context.typing_context.refresh()
+
+    return refresh_if_new
+
+
+def _declared(context: Any) -> int:
+    """How many declarations there are in the registries of a context."""
+    return sum(
+        len(getattr(registry, kind))
+        for registry, loader in context._registries.items()
+        for kind in loader.registry_items
+    )

@@ -13,11 +13,21 @@ import numpy as np
 
 from protocol_lab.compiler import loops
 from protocol_lab.compiler.building import Builder, Watch
-from protocol_lab.compiler.code_generation import action_piece, predicate_piece, property_piece
-from protocol_lab.spec.spec import Model, Property
+from protocol_lab.compiler.code_generation import (
+    Piece,
+    action_piece,
+    guards_piece,
+    predicate_piece,
+    property_piece,
+)
+from protocol_lab.compiler.effects import first_guards
+from protocol_lab.spec.spec import Action, Model, Property
 from protocol_lab.spec.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
+
+_FAILS, _STEP_FAILS = "len(function(s, c)) != 0", "len(function(earlier, s, c)) != 0"
+"""Does a property of a state, or of a step, not hold?"""
 
 
 class Kernels:
@@ -35,6 +45,23 @@ class Kernels:
         """How long compiling, or loading, has taken so far."""
         return self._builder.seconds
 
+    def prepare(self, properties: list[Property], step_properties: list[Property]) -> None:
+        """Compile all actions and these properties in one go, so that no core waits between."""
+        actions, keys = self.model.spec.actions, self._keys()
+        wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
+        self._builder.addresses(
+            [
+                *map(self._first_piece, actions, wanted),
+                *self._property_pieces(properties, _FAILS),
+                *self._property_pieces(step_properties, _STEP_FAILS),
+            ]
+        )
+
+    def _keys(self) -> list[tuple[str, ...]]:
+        """By what the spec's fairness tells the steps of each action apart."""
+        spec = self.model.spec
+        return [keys_of(each.name, spec.fairness) for each in spec.actions]
+
     def expand(self, keys: list[tuple[str, ...]] | None = None) -> Callable:
         """A function (rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of,
         progress, key_of=None): see `loops.expand`.
@@ -45,19 +72,29 @@ class Kernels:
         """
         actions = self.model.spec.actions
         if keys is None:
-            keys = [keys_of(action.name, self.model.spec.fairness) for action in actions]
+            keys = self._keys()
         width = max(map(len, keys), default=0)
         wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
-        addresses = self._builder.addresses(wanted)
+        addresses = self._builder.addresses([*map(self._first_piece, actions, wanted)])
         loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
             if key_of is None:
                 out = arguments[4]
                 key_of = np.empty((len(out) if width else 0, width), np.int64)
+            try:
+                return loop(*arguments, key_of, addresses)
+            except loops.NotRefused:
+                addresses[:] = self._builder.addresses(wanted)
             return loop(*arguments, key_of, addresses)
 
         return expand
+
+    def _first_piece(self, action: Action, whole: Piece) -> Piece:
+        """What is compiled of an action before the search: where a constant seems to rule it out,
+        only the guards that say so. The rest of it is compiled if they are wrong."""
+        guards = first_guards(action.function, self.model.constants)
+        return whole if guards is None else guards_piece(self.model, action, guards)
 
     def check(self, properties: list[Property]) -> Callable:
         """A function (rows, count, wanted, constants, enabled, failed, before, parent_of).
@@ -65,20 +102,18 @@ class Kernels:
         For rows[k] with wanted[k], failed[k] gets bit i if properties[i] is in the bitmask
         `enabled` and does not hold.
         """
-        return self._check(properties, "len(function(s, c)) != 0")
+        return self._check(properties, _FAILS)
 
     def check_steps(self, properties: list[Property]) -> Callable:
         """The same for properties of the step to a row from before[parent_of[k]]."""
-        return self._check(properties, "len(function(earlier, s, c)) != 0")
+        return self._check(properties, _STEP_FAILS)
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""
         return self._check([Property(predicate)], "not function(s, c)")
 
     def _check(self, properties: list[Property], fails: str) -> Callable:
-        addresses = self._builder.addresses(
-            [property_piece(self.model, each.name, each.function, fails) for each in properties]
-        )
+        addresses = self._builder.addresses(self._property_pieces(properties, fails))
         loop = self._builder.loop(loops.check, loops.CHECK)
 
         def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
@@ -88,6 +123,9 @@ class Kernels:
             )  # fmt: skip
 
         return check
+
+    def _property_pieces(self, properties: list[Property], fails: str) -> list[Piece]:
+        return [property_piece(self.model, each.name, each.function, fails) for each in properties]
 
     def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
         """A function (rows, constants, values) -> an array whose bit i tells whether predicates[i]

@@ -39,6 +39,10 @@ CHECK = types.void(
 """The types of `expand` and `check`, which are compiled when first asked for."""
 
 
+class NotRefused(Exception):
+    """Raised by a piece that has only the first guards of an action: they do not refuse it."""
+
+
 @intrinsic
 def number_at(typing_context, address, position):
     """The number at a position of the int64 array that starts at an address."""

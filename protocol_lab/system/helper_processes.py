@@ -25,23 +25,30 @@ def helpers_at_hand() -> int:
 
 
 @contextmanager
-def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Callable[[], None]]:
-    """So many copies of this process do this work, but for this process's own share.
+def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Iterator[int]]:
+    """So many copies of this process do this work, with this process's help.
 
-    That share is every (helpers + 1)-th item, the first one included. Gives a function that waits
-    until the copies have ended. What a copy raises ends it without a word: who needs the item does
-    it again. Copies that still work at the end are killed.
+    Gives the positions in `work` of the items that this process is to do. Whoever is ready takes
+    the next item, so that all end at about the same time; once none is left, the copies are waited
+    for. What a copy raises ends it without a word: who needs the item does it again. Copies that
+    still work at the end are killed. Without helpers there is nothing to do.
     """
-    copies = [_copy(work[each :: helpers + 1]) for each in range(1, helpers + 1)]
+    taken_from, numbers = os.pipe()
+    os.write(numbers, b"".join(k.to_bytes(_NUMBER, "little") for k in range(len(work))))
+    os.close(numbers)  # so that there is an end to what can be read
+    copies = [_copy(work, taken_from) for _ in range(helpers)]
 
-    def wait() -> None:
+    def own() -> Iterator[int]:
+        if copies:
+            yield from _next_items(taken_from)
         while copies:
             os.waitpid(copies[-1], 0)
             copies.pop()
 
     try:
-        yield wait
+        yield own()
     finally:
+        os.close(taken_from)
         for copy in copies:
             with suppress(ProcessLookupError):
                 os.kill(copy, signal.SIGKILL)
@@ -49,14 +56,24 @@ def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Calla
                 os.waitpid(copy, 0)
 
 
-def _copy(share: Sequence[Callable[[], object]]) -> int:
-    """The number of a new process that does this share, and nothing of what its parent goes on
+_NUMBER = 2
+"""Bytes of an item's number in the pipe, from which each process takes one at a time."""
+
+
+def _next_items(taken_from: int) -> Iterator[int]:
+    """The numbers of the items that nobody else takes."""
+    while number := os.read(taken_from, _NUMBER):
+        yield int.from_bytes(number, "little")
+
+
+def _copy(work: Sequence[Callable[[], object]], taken_from: int) -> int:
+    """The number of a new process that takes items, and does nothing of what its parent goes on
     to do."""
     number = os.fork()
     if number:
         return number
     try:
-        for each in share:
-            each()
+        for each in _next_items(taken_from):
+            work[each]()
     finally:
         os._exit(0)

@@ -19,17 +19,14 @@ from numba.core.imputils import lower_cast, lower_getattr_generic
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import record_getattr
 
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.slots import (
     Slots,
-    data_of,
     is_outside,
     load,
     moved,
     slot_at,
-    widened,
 )
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
@@ -95,6 +92,10 @@ class StateRecord(types.Record):
         if self.layout.kind != "struct":
             raise TypingError(f"the field {name!r} {why_not_assigned(self.layout.kind)}")
 
+    def __repr__(self) -> str:
+        """The name; Numba asks for this before every pass, and its own looks at every field."""
+        return self.name
+
     @property
     def mangling_args(self) -> tuple[str, tuple]:
         """What stands for the type in the names of machine code: a hash of all its fields.
@@ -122,11 +123,8 @@ class _StateRecordFields(AttributeTemplate):
 
 @lower_getattr_generic(StateRecord)
 def _get_field(context, builder, record, value, name):
-    kept = record.typeof(name)
-    if not isinstance(kept, types.Integer):
-        return record_getattr(context, builder, record, value, name)
     pointer = moved(builder, value, ir.Constant(ir.IntType(64), record.offset(name)))
-    return widened(builder, pointer, kept)
+    return load(context, builder, record.typeof(name), pointer)
 
 
 @lower_cast(StateRecord, StateRecord)
@@ -311,9 +309,8 @@ def _checked_slot(context, builder, signature, args) -> Any:
     """The address of a slot of the state's arrays; raises Fault if it is not in use."""
     slots = signature.args[0]
     position = context.cast(builder, args[1], signature.args[1], types.int64)
-    data = data_of(context, builder, slots, args[0])
-    fault_if(context, builder, is_outside(builder, slots, data, position))
-    return slot_at(builder, slots, data, position)
+    fault_if(context, builder, is_outside(builder, slots, args[0], position))
+    return slot_at(builder, slots, args[0], position)
 
 
 @intrinsic

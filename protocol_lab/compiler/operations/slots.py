@@ -11,10 +11,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import register_default
-from numba.core.datamodel.models import NestedArrayModel, StructModel
+from numba.core.datamodel.models import OpaqueModel, StructModel
 from numba.core.errors import TypingError
 from numba.core.imputils import RefType, iternext_impl, lower_builtin
-from numba.np.arrayobj import make_array, populate_array
 
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.state_view import ITEMS_IN_ORDER
@@ -74,7 +73,7 @@ class Slots(types.NestedArray):
             raise TypingError(ITEMS_IN_ORDER)
 
 
-register_default(Slots)(NestedArrayModel)
+register_default(Slots)(OpaqueModel)  # the address of its first slot: all else is in the type
 
 
 class SlotsIterator(types.SimpleIteratorType):
@@ -105,11 +104,6 @@ def widened(builder: ir.IRBuilder, pointer: Any, kept: types.Integer) -> Any:
     return (builder.sext if kept.signed else builder.zext)(number, _INT64)
 
 
-def data_of(context: Any, builder: ir.IRBuilder, slots: Slots, array: Any) -> Any:
-    """Where the slots of an array start."""
-    return make_array(slots)(context, builder, array).data
-
-
 def end_of(builder: ir.IRBuilder, slots: Slots, data: Any) -> Any:
     """The index after the last slot in use."""
     if not slots.items_of:
@@ -137,25 +131,13 @@ def load(context: Any, builder: ir.IRBuilder, kind: types.Type, pointer: Any) ->
     """What is kept at an address, as a value of `value_type`: a record or an array as a view."""
     if isinstance(kind, types.Integer):
         return widened(builder, pointer, kind)
-    if isinstance(kind, types.Record):
-        return builder.bitcast(pointer, context.get_value_type(kind))
-    array = make_array(kind)(context, builder)
-    populate_array(
-        array,
-        data=builder.bitcast(pointer, context.get_data_type(kind.dtype).as_pointer()),
-        shape=cgutils.pack_array(builder, [_INT64(each) for each in kind.shape]),
-        strides=cgutils.pack_array(builder, [_INT64(each) for each in kind.strides]),
-        itemsize=_INT64(kind.size),
-        meminfo=None,
-        parent=None,
-    )
-    return array._getvalue()
+    return builder.bitcast(pointer, context.get_value_type(kind))
 
 
 @lower_builtin(len, Slots)
 def _len(context, builder, signature, args):
     [slots] = signature.args
-    return end_of(builder, slots, data_of(context, builder, slots, args[0]))
+    return end_of(builder, slots, args[0])
 
 
 @lower_builtin("getiter", Slots)
@@ -173,7 +155,7 @@ def _iternext(context, builder, signature, args, result):
     [kind] = signature.args
     slots = kind.slots
     iterator = context.make_helper(builder, kind, value=args[0])
-    data = data_of(context, builder, slots, iterator.array)
+    data = iterator.array
     index = builder.load(iterator.index)
     is_there = builder.icmp_signed("<", index, end_of(builder, slots, data))
     result.set_valid(is_there)
