@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 KIT = __name__.partition(".")[0]
 
+SHIPPED = {".py", ".js", ".css", ".json", ".txt"}
+"""What is shipped of a package: its modules, and what these may read when they are imported."""
+
 _sent: "WeakKeyDictionary[SparkSession, set[str]]" = WeakKeyDictionary()
 
 
@@ -153,12 +156,15 @@ def _spec_of(package: str) -> Any:
 
 
 def _files_of(spec: Any) -> list[Path]:
-    """The Python files of a package or module; none for one that is built in."""
+    """What is shipped of a package or module; nothing of one that is built in."""
     if spec is None:
         return []
     if spec.submodule_search_locations is not None:
         return sorted(
-            file for place in spec.submodule_search_locations for file in Path(place).rglob("*.py")
+            file
+            for place in spec.submodule_search_locations
+            for file in Path(place).rglob("*.*")
+            if file.suffix in SHIPPED
         )
     return [Path(spec.origin)] if str(spec.origin).endswith(".py") else []
 

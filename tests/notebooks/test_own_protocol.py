@@ -93,6 +93,10 @@ def test_the_story_of_the_notebook(cells, native):
     assert outcomes["own-explore-4"].never_reached == []
 
 
+def test_spark_found_the_same():
+    assert "same by depth:    True\\nsame by action:   True" in KEPT["own-spark-code"]
+
+
 def test_every_state_of_a_loss_is_drawn_with_what_changed(cells):
     spec = declared(cells)
     walk = Walk.along(explore(spec.bind(), engine="python", progress=False))

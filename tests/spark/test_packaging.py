@@ -1,14 +1,23 @@
 """What a Python worker of Spark imports, which serves one search after the other."""
 
+import io
 import sys
 import zipfile
 
 import pytest
 
-from protocol_lab.spark.packaging import unpacker
+from protocol_lab.spark.packaging import KIT, _archive, unpacker
 
 KIT_1, KIT_2 = "a_kit-0001.zip", "a_kit-0002.zip"
 SPEC, OTHER = "a_spec-0001.zip", "another_spec-0001.zip"
+
+
+def test_what_the_kits_modules_read_when_they_are_imported_is_shipped():
+    """A spec in a notebook may use a module that imports all that the notebook uses."""
+    with zipfile.ZipFile(io.BytesIO(_archive(KIT)[1])) as archive:
+        names = archive.namelist()
+    assert f"{KIT}/__init__.py" in names
+    assert f"{KIT}/teaching/js/prediction.js" in names
 
 
 @pytest.fixture
