@@ -34,13 +34,22 @@ from typing import Any
 
 from protocol_lab.catalog import broken_modules, load, spec_names
 from protocol_lab.checker.coverage import Coverage
-from protocol_lab.checker.options import ALONE, ENGINES, NATIVE, TEMPORAL, Option, options_of
+from protocol_lab.checker.options import (
+    ALONE,
+    ENGINES,
+    NATIVE,
+    SIMULATION,
+    TEMPORAL,
+    Option,
+    options_of,
+)
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import whole_number_of
 from protocol_lab.semantics.step_text import as_json
+from protocol_lab.simulation.simulation_request import SimulationRequest
 from protocol_lab.spec.constants import as_text, limits_of, show
 from protocol_lab.spec.extensions import is_there
 from protocol_lab.spec.spec import Model, Spec
@@ -53,6 +62,13 @@ BAD_INPUT = 3
 
 SEARCH_OPTIONS = [each for each in options_of(SearchRequest).values() if each.word]
 """The options of a search that the command line has."""
+
+SIMULATION_OPTIONS = [
+    each
+    for each in options_of(SimulationRequest).values()
+    if each.word and SIMULATION in each.supported_by
+]
+"""Those of a simulation."""
 
 _HERE = Path(__file__).parent
 
@@ -177,19 +193,8 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
     _add_model_options(simulate)
-    simulate.add_argument("--walks", type=_whole, metavar="N", help="10,000, or as time allows")
-    simulate.add_argument("--steps", type=_whole, default=100, metavar="N", help="of a walk; 100")
-    simulate.add_argument("--seconds", type=_decimal, metavar="S", help="stop after this time")
-    simulate.add_argument("--seed", type=_whole, default=0, metavar="N", help="other walks")
-    simulate.add_argument(
-        "--bias",
-        default="steps",
-        help="what is drawn: steps, actions, rare actions, or by each walk's taste: swarm",
-    )
-    simulate.add_argument("--constraint", metavar="EXPR", help="walks end outside of it")
-    simulate.add_argument(
-        "--as-found", action="store_true", help="do not shorten the way to a violation"
-    )
+    for each in SIMULATION_OPTIONS:
+        _add_search_option(simulate, each)
     _add_states_option(simulate)
     simulate.set_defaults(command=_simulate)
 
@@ -274,6 +279,7 @@ def _add_search_option(parser: argparse.ArgumentParser, option: Option) -> None:
     more: dict[str, Any] = {"action": "store_true"}
     if option.kind is not bool:
         more = {"type": _READERS.get(option.kind, str), "metavar": option.metavar}
+        more["default"] = option.unset
     parser.add_argument(option.word, dest=option.name, help=option.help, **more)
 
 
@@ -375,13 +381,7 @@ def _simulate(options: argparse.Namespace) -> int:
         result = simulate(
             _model(options),
             invariants=_invariants(options),
-            constraint=options.constraint,
-            walks=options.walks,
-            steps=options.steps,
-            seconds=options.seconds,
-            seed=options.seed,
-            bias=options.bias,
-            shorten=not options.as_found,
+            **{each.name: getattr(options, each.name) for each in SIMULATION_OPTIONS},
         )
     return _report(result, options)
 

@@ -203,7 +203,7 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", *SMALL, "--set", "replicas=99"], "use 0 to 7"),
         (["check", *SMALL, "--invariant", "strong"], "no invariant 'strong'"),
         (["check", *SMALL, "--invariant", "weak_isr", "--no-invariants"], "exclude each other"),
-        (["check", *SMALL, "--constraint", "s.hw <"], "is no Python expression"),
+        (["check", *SMALL, "--constraint", "s.hw <"], "is not a Python expression"),
         (["check", *SMALL, "--constraint", "s.hw < 1"], "has no field"),
         (["check", *SMALL, "--engine", "tlc"], "no engine 'tlc'"),
         (["check", *SMALL, "--max-states", "0"], "max_states=0"),

@@ -30,7 +30,7 @@ from protocol_lab.checker.request import (
     size_exceeded,
 )
 from protocol_lab.checker.result import Result
-from protocol_lab.checker.state_log import CHUNK, StateLog
+from protocol_lab.checker.state_log import CHUNK, MOST_STEPS, StateLog
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
 from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
@@ -88,6 +88,7 @@ class NativeSearch:
         self._room = 8 * CHUNK
         self._free: list[Chunk] = []
         self._ahead: list[tuple[Chunk, Future[None]]] = []
+        self._with_too_many_steps: set[int] = set()
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search. Never raises for an
@@ -171,7 +172,7 @@ class NativeSearch:
                 chunk.out[k] = np.frombuffer(row, np.uint64)
             chunk.parent_of[: len(part)] = -1
             chunk.action_of[: len(part)] = 0
-            chunk.weight_of[: len(part)] = 1
+            chunk.multiplicity_of[: len(part)] = 1
             chunk.rows, chunk.base, chunk.begin, chunk.count = chunk.out, 0, -1, len(part)
             event = self._do([chunk], -1 - made)
             made += len(part)
@@ -184,6 +185,8 @@ class NativeSearch:
         """Process the next chunks of the level; returns where they end, and what ends the
         search."""
         batch = self._expanded(begin, level_end)
+        if begin in self._with_too_many_steps:
+            _stop_at_too_many_steps()
         if not batch:
             return begin, self._last_state(begin)
         checks = self._start_checks(batch)
@@ -245,10 +248,19 @@ class NativeSearch:
             chunk.begin - chunk.base, chunk.end - chunk.base,
             lambda begin, end: chunk.fill(self.compiled, chunk.rows, begin, end),
             lambda: chunk.progress,
-            lambda: chunk.enlarge(2 * len(chunk.out)),
+            lambda: self._enlarge(chunk),
         )  # fmt: skip
         chunk.done = chunk.base + done
         self._identify(chunk)
+
+    def _enlarge(self, chunk: Chunk) -> bool:
+        """Make room for more steps of the chunk's first state; False if it has too many."""
+        most = MOST_STEPS + 2  # the loop works in two further rows
+        if len(chunk.out) >= most:
+            self._with_too_many_steps.add(chunk.begin)
+            return False
+        chunk.enlarge(min(2 * len(chunk.out), most))
+        return True
 
     def _identify(self, chunk: Chunk) -> None:
         """Evaluate the constraints, and compute the fingerprints of the candidates."""
@@ -348,8 +360,8 @@ class NativeSearch:
         action took."""
         per_action = np.zeros(len(self.actions) + 1, np.int64)
         new, unmet, chunk.broken = tally(
-            chunk.verdicts, chunk.action_of, chunk.weight_of, chunk.failed, chunk.failed_steps,
-            chunk.reached, self.compiled.invariants, count, per_action,
+            chunk.verdicts, chunk.action_of, chunk.multiplicity_of, chunk.failed,
+            chunk.failed_steps, chunk.reached, self.compiled.invariants, count, per_action,
         )  # fmt: skip
         return new, unmet, per_action
 
@@ -435,6 +447,8 @@ class NativeSearch:
         message."""
         row = self.log.row(position)
         found, error = _until_error(successors(self.model, row))
+        if len(found) > MOST_STEPS:
+            _stop_at_too_many_steps()
         chunk = self._new_chunk()
         if len(found) > len(chunk.out):
             chunk.enlarge(len(found))
@@ -443,7 +457,7 @@ class NativeSearch:
         for k, each in enumerate(found):
             chunk.out[k] = np.frombuffer(each.row, np.uint64)
             chunk.action_of[k] = self.actions.index(each.action.name)
-            chunk.weight_of[k] = each.multiplicity
+            chunk.multiplicity_of[k] = each.multiplicity
         chunk.parent_of[: len(found)] = position - chunk.base
         chunk.count, chunk.degree_of[0] = len(found), 1
         event = self._do([chunk])
@@ -624,6 +638,13 @@ def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
     except (EvaluationError, SpecError) as error:
         return found, error
     return found, None
+
+
+def _stop_at_too_many_steps() -> NoReturn:
+    raise _Undecided(
+        f"more than {MOST_STEPS:,} steps are possible in one state: lower the constants that bound"
+        " the parameters of actions"
+    )
 
 
 def _stop(error: Exception | None) -> None:

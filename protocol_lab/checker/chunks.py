@@ -80,7 +80,8 @@ _SIGNED = types.int64[::1]
     ),
 )  # fmt: skip
 def tally(
-    verdicts, action_of, weight_of, failed, failed_steps, reached, invariants, count, per_action
+    verdicts, action_of, multiplicity_of, failed, failed_steps, reached, invariants, count,
+    per_action,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Summarise the candidates [0, count) of a chunk; adds to per_action how often each action was
     taken.
@@ -90,7 +91,7 @@ def tally(
     """
     new, unmet, broken = 0, -1, 0
     for k in range(count):
-        per_action[action_of[k]] += weight_of[k]
+        per_action[action_of[k]] += multiplicity_of[k]
         broken |= (failed[k] & invariants) | failed_steps[k] | reached[k]
         if verdicts[k] == NEW:
             new += 1

@@ -87,7 +87,7 @@ class _State:
         found, count = self._expanded()
         names = [each.name for each in self.model.spec.actions]
         compiled = [
-            (names[found.action_of[k]], found.out[k].tobytes(), int(found.weight_of[k]))
+            (names[found.action_of[k]], found.out[k].tobytes(), int(found.multiplicity_of[k]))
             for k in range(count)
         ]
         if compiled != plain:

@@ -15,12 +15,15 @@ from protocol_lab.errors import LabError, quoted
 
 NATIVE, PYTHON, SPARK = ENGINES = ("native", "python", "spark")
 
-TEMPORAL = "temporal"
-"""Stands, among those that support an option, for the check of a temporal property."""
+TEMPORAL, SIMULATION = "temporal", "simulation"
+"""Stand, among those that support an option, for the check of a temporal property and for random
+walks."""
 
 ALONE = "{option} can't be combined with --property: check the property by itself."
 
 _NOT_HERE = "{option} is an option of {supporters}: leave it out with the engine {engine}."
+_NOT_IN_WALKS = "{option} is an option of a search, not of a simulation: leave it out."
+_REFUSALS = {TEMPORAL: ALONE, SIMULATION: _NOT_IN_WALKS}
 _KEY = "option"
 
 
@@ -31,9 +34,10 @@ class Option:
     name: the keyword that a person writes. field: the one of the request that takes the value.
     help: a clause for the command line and for help(). word: the command line's, if it has one.
     kind: bool for a switch, else the type of the value, which help calls metavar. supported_by:
-    engines, and TEMPORAL. otherwise: for an engine, or TEMPORAL, that does not support it, the
-    sentence that says so if it has its own; {option} stands for what was written. read(model,
-    value): the value for the field; raises LabError.
+    some of ENGINES, TEMPORAL and SIMULATION. otherwise: a sentence of its own for one of these that
+    does not support it; {option} stands for what was written. read(model, value): the value for the
+    field; raises LabError. unset: the value that means that the option was not given; signatures
+    show it as the default.
     """
 
     name: str
@@ -45,17 +49,13 @@ class Option:
     supported_by: tuple[str, ...]
     otherwise: Mapping[str, str]
     read: Callable[[Any, Any], Any]
-
-    @property
-    def unset(self) -> Any:
-        """The value that means that the option was not given."""
-        return False if self.kind is bool else None
+    unset: Any
 
     def refusal(self, asked: str, written: str | None = None) -> str | None:
-        """The sentence why an engine, or TEMPORAL, does not take this option; None if it does."""
+        """Why one of ENGINES, TEMPORAL or SIMULATION does not take this option; None if it does."""
         if asked in self.supported_by:
             return None
-        said = self.otherwise.get(asked, ALONE if asked == TEMPORAL else _NOT_HERE)
+        said = self.otherwise.get(asked, _REFUSALS.get(asked, _NOT_HERE))
         supporters = " and ".join(each for each in self.supported_by if each in ENGINES)
         return said.format(option=written or self.name, engine=asked, supporters=supporters)
 
@@ -70,12 +70,14 @@ def option(
     supported_by: tuple[str, ...] = (*ENGINES, TEMPORAL),
     otherwise: Mapping[str, str] | None = None,
     read: Callable[[Any, Any], Any] = lambda model, value: value,
+    unset: Any = None,
 ) -> dict[str, tuple]:
     """The metadata of a request's field that people can set (see `Option`).
 
     name: the field's, if none is given.
     """
-    return {_KEY: (name, help, word, kind, metavar, supported_by, otherwise or {}, read)}
+    unset = False if kind is bool else unset
+    return {_KEY: (name, help, word, kind, metavar, supported_by, otherwise or {}, read, unset)}
 
 
 def options_of(request_class: type) -> dict[str, Option]:
@@ -93,7 +95,8 @@ def values_of(
 ) -> dict[str, Any]:
     """The fields of a request for the options that were given, validated.
 
-    function: what they were given to. asked: the engine, or TEMPORAL. Raises LabError for an
+    function: what they were given to. asked: one of ENGINES, TEMPORAL or
+    SIMULATION. Raises LabError for an
     unknown option, one that is not supported, or a wrong value.
     """
     options = options_of(request_class)
@@ -110,7 +113,7 @@ def values_of(
     values = {}
     for name, value in given.items():
         each = options[name]
-        if value is None or value is each.unset:
+        if value is each.unset or (value is None and each.kind is bool):
             continue
         if refused := each.refusal(asked):
             raise LabError(refused)
@@ -134,7 +137,7 @@ def takes_options(request_class: type, *askable: str) -> Callable[[Callable], Ca
                 each.name,
                 Parameter.KEYWORD_ONLY,
                 default=each.unset,
-                annotation=bool if each.kind is bool else each.kind | None,
+                annotation=each.kind | None if each.unset is None else each.kind,
             )
             for each in options
         ]

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.options import ENGINES, NATIVE, PYTHON, SPARK, TEMPORAL, option
+from protocol_lab.checker.options import (
+    ENGINES,
+    NATIVE,
+    PYTHON,
+    SIMULATION,
+    SPARK,
+    TEMPORAL,
+    option,
+)
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
@@ -98,6 +106,7 @@ class SearchRequest:
             word="--constraint",
             kind=str | Callable,
             metavar="EXPR",
+            supported_by=(*ENGINES, TEMPORAL, SIMULATION),
             read=predicate,
         ),
     )
@@ -195,6 +204,7 @@ class SearchRequest:
         metadata=option(
             help="a function, called often; the search ends as undecided once it returns true",
             kind=Callable,
+            supported_by=(*ENGINES, TEMPORAL, SIMULATION),
         ),
     )
     session: Any = field(

@@ -40,6 +40,9 @@ _PLACE_BITS = 22
 _PLACES = 1 << _PLACE_BITS
 """A link is a state's place in its chunk, and in these bits which of its successors is meant."""
 
+MOST_STEPS = _PLACES
+"""A search ends as undecided at a state with more steps than this: links can't tell them apart."""
+
 
 class StateLog:
     """All states found, by their positions from 0; `stored` is how many there are."""

@@ -1,4 +1,4 @@
-"""From plain Python functions to machine code that works on rows of states.
+"""Compiles plain Python functions to machine code that works on rows of states.
 
 unsupported_syntax  rejects Python that can't be compiled, with a readable error
 rewriting           rewrites a function's syntax tree into calls that Numba can compile

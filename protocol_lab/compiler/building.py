@@ -1,8 +1,8 @@
 """Compiles generated code, or loads it from the kernel cache.
 
-What is generated has a hash of everything that it depends on, and under it the machine code is kept
-(`kernel_cache`). A second start loads it; what calls an edited function has another hash and is
-compiled anew.
+Generated code has a hash of everything that it depends on, under which its machine code is kept
+(`kernel_cache`). A second start loads it; code that calls an edited function has another hash and
+is compiled anew.
 """
 
 import gc
@@ -31,16 +31,17 @@ from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
 
 compilations: list[str] = []
-"""What this process compiled rather than loaded; a test counts it."""
+"""The names of what this process compiled rather than loaded; a test counts them."""
 
 loaded: dict[str, Any] = {}
 """What this process has compiled or loaded, by its hash."""
 
 MANY = 12
-"""From so many pieces on, other processes help to compile: fewer are compiled sooner alone."""
+"""From this many pieces on, other processes help to compile; fewer are compiled sooner alone."""
 
 _lock = threading.Lock()
-"""A search in the background and a learner's own may both want a piece; one compiles at a time."""
+"""A background search and a learner's own may need the same piece: one thread compiles at a
+time."""
 
 _ENTRANCES = {
     "piece": (loops.PIECE, {"no_cpython_wrapper": True}),
@@ -53,24 +54,24 @@ _ENTRANCES = {
         {},
     ),
 }
-"""How generated functions are called: their types, and whether Python calls them, too."""
+"""The kinds of generated functions: their types, and whether Python calls them, too."""
 
 _SHARED = {
     "sequence": inner(code_generation.sequence),
     "size_of": inner(size),
     "keep": inner(loops.keep),
 }
-"""What many pieces call, compiled once a process."""
+"""Functions that many pieces call, compiled once in a process."""
 
 _GENERATED = "<generated>"
-"""The file that generated code is said to be in."""
+"""The file name that generated code has in error messages."""
 
 Watch = Callable[[str, int, int], None]
-"""Is told, before each piece: its name, its number from 0, and how many there are."""
+"""Called before each piece with its name, its number from 0, and how many there are."""
 
 
 class Builder:
-    """Compiles or loads what is generated for one model (a spec and a layout)."""
+    """Compiles or loads the generated code of one model (a spec and a layout)."""
 
     def __init__(self, model: Model, watch: Watch):
         self.model, self.watch = model, watch
@@ -80,10 +81,10 @@ class Builder:
         )
 
     def addresses(self, wanted: list[code_generation.Piece]) -> np.ndarray:
-        """Where the machine code of these pieces starts, for `loops`.
+        """The addresses of the machine code of these pieces, for `loops`.
 
-        Many that were never compiled are compiled on all cores. An interruption is raised between
-        two pieces, as KeyboardInterrupt.
+        If many were never compiled, they are compiled on all cores. An interruption is raised
+        between two pieces, as KeyboardInterrupt.
         """
         missing = sorted(self._missing(wanted), key=_cost, reverse=True)
         helpers = helpers_at_hand() if len(missing) >= MANY else 0
@@ -107,7 +108,7 @@ class Builder:
         return np.array(found, np.int64)
 
     def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
-        """Those that neither this process has nor the cache keeps, if there is a cache."""
+        """The pieces that neither this process nor the cache has; none if there is no cache."""
         kept = kept_names()
         if kept is None:
             return []
@@ -142,8 +143,9 @@ class Builder:
     ) -> Any:
         """The compiled version of a generated function of a kind of `_ENTRANCES`.
 
-        functions: the plain functions that it calls, which only look at states, but for "function"
-        where it `acts`; called: other things. Raises LabError if it can't be compiled.
+        functions: the plain functions that it calls, by name; they may not change states, except
+        "function" if it `acts`. called: other objects that it uses. Raises LabError if it can't be
+        compiled.
         """
         with deferred_interrupts(), _lock, _without_garbage_collection(), refreshed_when_needed():
             key = self.compiler.hash_of(list(functions.values()), source)
@@ -208,7 +210,8 @@ def _cost(piece: code_generation.Piece) -> int:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Python's collector would look again and again through what a compiler makes."""
+    """A context without garbage collection: it would scan the compiler's many objects again and
+    again."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -229,7 +232,7 @@ def _remedy(cause: str) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The one line of Numba's long message that says what it does not understand, and where."""
+    """The line of Numba's long message that says what it does not understand, and where."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
     ours = (

@@ -1,7 +1,7 @@
-"""Generates the text of a piece: an action with the loops over its parameters, or a property.
+"""Generates the source of a piece: an action with the loops over its parameters, or a property.
 
-See `loops` for what a piece is given. A piece is also told by the plain functions that it calls,
-under the names that its text has for them.
+See `loops` for the arguments of a piece. Besides its source a piece has the plain functions that it
+calls, under the names that the source uses.
 """
 
 import ast
@@ -26,7 +26,8 @@ from protocol_lab.spec.spec import Action, Model
 
 @dataclass
 class Piece:
-    """What is compiled by itself. name: for messages; acts: does its `function` change states?"""
+    """Generated code that is compiled by itself. name: for messages; acts: does its `function`
+    change states?"""
 
     name: str
     text: str
@@ -35,14 +36,14 @@ class Piece:
 
 
 def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
-    """The successors of one state by one action; returns the place for the next one.
+    """A piece that writes one state's successors by one action, and returns the place for the next.
 
     key: parameters, or fields of a message parameter, whose values are written for each successor.
-    Where a refusal may have changed something, `refused` raises Fault if it has.
+    If it is not proven that a refusal changes nothing, `refused` raises Fault where one has.
     """
     lines, indent = _beginning(model, action, "state_at(number_at(work, OUT), written)")
     values = [f"{name}_" for name in action.domains]
-    weight = f"multiplicity({', '.join(['before', 'c', *values])})" if action.multiplicity else "1"
+    times = f"multiplicity({', '.join(['before', 'c', *values])})" if action.multiplicity else "1"
     lines += [
         f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
         *(
@@ -50,7 +51,7 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
             f" + {at}, {_value(path)})"
             for at, path in enumerate(key)
         ),
-        f"{indent}    written = keep(work, source, written, action, as_number({weight}))",
+        f"{indent}    written = keep(work, source, written, action, as_number({times}))",
         f"{indent}    if written < 0:",
         f"{indent}        return written",
         f"{indent}    s = state_at(number_at(work, OUT), written)",
@@ -96,8 +97,8 @@ def _beginning(model: Model, action: Action, state: str) -> tuple[list[str], str
 
 
 def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:
-    """1 where `asked` is true, else 0: an expression over the function's value for a state s, and,
-    for a step, for `earlier` and s."""
+    """A piece that returns 1 where `asked` is true, else 0. asked: an expression that calls the
+    function on a state s, or, for a step, on `earlier` and s."""
     lines = [
         "def piece(work, row, parent, bit):",
         *_constants(model),
@@ -113,7 +114,8 @@ def property_piece(model: Model, name: str, function: Callable, asked: str) -> P
 
 
 def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> Piece:
-    """1 where a predicate is true, which may take s, c and parameters with the given values."""
+    """A piece that returns 1 where a predicate is true; it may take s, c and parameters, whose
+    values are given."""
     scope = {each: f"number_at(values, {k})" for k, each in enumerate(parameters)}
     arguments = ", ".join(scope.get(each, each) for each in names_used(function))
     lines = [
@@ -135,7 +137,7 @@ def _constants(model: Model) -> list[str]:
 
 
 def _functions(action: Action) -> dict[str, Callable]:
-    """The plain functions that an action's piece calls, by the names that its text has for them."""
+    """The plain functions that an action's piece calls, by the names that its source uses."""
     functions = {"function": action.function}
     if action.multiplicity:
         functions["multiplicity"] = action.multiplicity
@@ -156,13 +158,14 @@ def _functions(action: Action) -> dict[str, Callable]:
 
 
 def _value(path: str) -> str:
-    """A parameter, or a field of one, as the loops call it."""
+    """A parameter, or a field of one, by the name that the loops use."""
     name, dot, fields = path.partition(".")
     return f"{name}_{dot}{fields}"
 
 
 def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
-    """The loop over one parameter's domain: what comes before it, its head, how its body begins."""
+    """The loop over one parameter's domain: the lines before it, its head, and the first lines of
+    its body."""
     scope = {"s": "before", "c": "c", **{each: f"{each}_" for each in action.domains}}
 
     def bound(which: str, bound: Bound) -> str:
@@ -180,7 +183,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
             return [f"for {name}_ in range({len(names)}):"]
         case Subset(of, wanted):
             mask = f"(1 << (c.{of.count} + 1)) - 2" if isinstance(of, Node) else bound("mask", of)
-            # As `submasks` counts, but a generator would take much longer to compile.
+            # The same order as `submasks`, but a generator would take much longer to compile.
             lines = [
                 f"mask_{name} = {mask}",
                 f"{name}_ = mask_{name}",
@@ -215,7 +218,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
 
 
 def sequence(number: int, low: int, high: int, length: int) -> np.ndarray:
-    """The sequence of this number, counted from 0, of those that a `Sequences` gives."""
+    """The sequence with this number, counted from 0, among those that a `Sequences` gives."""
     items = np.empty(length, np.int64)
     for k in range(length - 1, -1, -1):
         items[k] = low + number % (high - low + 1)
@@ -224,7 +227,7 @@ def sequence(number: int, low: int, high: int, length: int) -> np.ndarray:
 
 
 def over_constants(expression: int | str, model: Model) -> str:
-    """A bound written over names of constants, as code that reads them from `c`."""
+    """A bound over names of constants as code that reads them from `c`."""
     tree = ast.parse(str(expression), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):

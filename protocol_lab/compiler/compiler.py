@@ -1,8 +1,8 @@
-"""Compiles plain functions, and hashes all that the machine code depends on.
+"""Compiles plain functions, and hashes everything that the machine code depends on.
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
 Numba version of one: its syntax tree is rewritten (`rewriting`), and all that it calls is compiled
-the same way, but for the functions of bags, which `bags` builds.
+the same way, except the functions on bags, which `bags` builds.
 """
 
 import ast
@@ -55,17 +55,17 @@ _VERSIONS = (
     *(code_of_file(each.__file__) for each in _COMPILED_WITH),
     code_of_file(__file__),
 )
-"""What machine code also depends on. Other comments and docstrings leave it as it is, so that most
-updates of the kit find the kernels that were compiled before."""
+"""What all machine code depends on: versions, and the compiler's own sources without comments and
+docstrings, so that after most updates of the kit the cached kernels are still found."""
 
 
 def _as_compiled(value: Any) -> Any:
-    """A value that is no plain function, or the compiled version that `bags` has of one."""
+    """The compiled version that `bags` has of a plain function; anything else as it is."""
     return bags.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
 
 
 class Compiler:
-    """Compiles the functions of one model; every function once."""
+    """Compiles the functions of one model, each function once."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Compiler:
         self._running: set[int] = set()
 
     def hash_of(self, functions: list[Callable], *more: str) -> str:
-        """A hash of all that the machine code of these functions depends on."""
+        """A hash of everything that the machine code of these functions depends on."""
         fields = set().union(*(fields_read(each.__code__) for each in reachable(functions)))
         return source_hash(functions, self._setting, sorted(self.left_out & fields), *more)
 
@@ -135,8 +135,9 @@ class Compiler:
 def _name_apart(function: Callable, place: str, own_hash: str) -> None:
     """Give a function a name of its own in the machine code.
 
-    Machine code from the cache is linked by names. Equal ones that different processes have
-    compiled must be of equal code: so the name tells where the function was written, and a hash.
+    Machine code from the cache is linked by names, so functions of the same name that different
+    processes have compiled must have the same code. So the name contains the function's place and a
+    hash.
     """
     function.__qualname__ = f"{place}.{function.__name__}_{own_hash}"
 

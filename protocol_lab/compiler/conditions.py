@@ -24,7 +24,7 @@ from protocol_lab.spec.layout import IntegerLayout, Struct
 from protocol_lab.spec.spec import Model
 
 BUILT_IN = ("abs", "all", "any", "bool", "int", "len", "max", "min", "range", "sum")
-"""The functions of Python that a condition may call."""
+"""Python's own functions that a condition may call."""
 
 _ALLOWED = (
     *(ast.Expression, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
@@ -32,11 +32,12 @@ _ALLOWED = (
     *(ast.Attribute, ast.Subscript, ast.Call, ast.keyword, ast.Tuple, ast.List),
     *(ast.GeneratorExp, ast.ListComp, ast.comprehension),
 )
-"""What a condition's syntax tree may have."""
+"""The nodes that a condition's syntax tree may have."""
 
 _WORD = 64
 _LONGEST, _DEEPEST = 10_000, 60
-"""Characters of a condition, and how deep it may be nested: the compiler goes into it as deep."""
+"""The most characters of a condition, and its deepest nesting, since the compiler recurses as
+deep."""
 
 
 def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[..., bool]:
@@ -48,10 +49,10 @@ def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[...
     shown = condition if isinstance(condition, str) else function.__name__
     try:
         row = next(initial(model), None)
-        if row is not None:  # else the search says that there is no initial state
+        if row is not None:  # else the search reports that there is no initial state
             is_true(model, row.row, function)
     except EvaluationError:
-        pass  # the search meets it as well, and says where
+        pass  # the search meets it as well, and reports where
     except SpecError as error:
         raise LabError(
             f"The condition {quoted(shown)} fails on the initial state: {shortened(error)}"
@@ -90,7 +91,7 @@ def _syntax_tree(model: Model, text: str) -> ast.Expression:
     except (SyntaxError, ValueError) as error:
         cause = shortened(getattr(error, "msg", error))
         raise LabError(
-            f"{quoted(text)} is no Python expression ({cause}); write one over s and c, such as"
+            f"{quoted(text)} is not a Python expression ({cause}); write one over s and c, such as"
             f' "{example(model)}".'
         ) from None
 
@@ -112,7 +113,7 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
             case ast.Call(func=ast.Attribute() | ast.Subscript()):
                 what = f"the call of {quoted(ast.unparse(node.func))}: call functions by name"
             case ast.Call(func=ast.Name(name)) if name in own:
-                what = f"the call of {quoted(name)}, which is no function"
+                what = f"the call of {quoted(name)}, which is not a function"
             case ast.Attribute(attr=name) if name.startswith("_"):
                 what = f"the name {quoted(name)}, which begins with an underscore"
             case ast.Name(name) if name.startswith("_"):
@@ -135,7 +136,7 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
 
 
 def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
-    """Can the result be of any size, such as 9**9**9 or "a" * 10**9?"""
+    """Can the result be of unlimited size, such as 9**9**9 or "a" * 10**9?"""
     if isinstance(op, ast.Pow):
         within = [*ast.walk(left), *ast.walk(right)]
         known = isinstance(right, ast.Constant) and isinstance(right.value, int)
@@ -149,12 +150,12 @@ def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
 
 
 def _is_bound(node: ast.AST) -> bool:
-    """Is it a name that a generator expression gives?"""
+    """Is it a name that a generator expression binds?"""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _depth(tree: ast.AST) -> int:
-    """How deep the tree is nested; without recursion, as it may be very deep."""
+    """How deep the tree is nested, found without recursion, since it may be very deep."""
     level, depth = [tree], 0
     while level and depth <= _DEEPEST:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -180,7 +181,7 @@ _KINDS = {
 
 
 def names_in_scope(model: Model) -> dict[str, Any]:
-    """What an expression may use: the helpers for sets of nodes, and the spec's own names."""
+    """The names that an expression may use: the helpers for sets of nodes, and the spec's own."""
     scope: dict[str, Any] = {}
     functions = [action.function for action in model.spec.actions + model.spec.inits]
     functions += [each.function for each in model.spec.invariants]

@@ -1,9 +1,9 @@
 """Finds the functions that change the state, and the actions that may refuse after a change.
 
 A guard that refuses must have changed nothing, since the compiled loops copy the state only after
-an action was taken. Here that is proven by syntax: no statement that stores something, and no call
-of a function that does, stands on a way to a refusal. For an action of which it can't be proven,
-compiled code compares the state after every refusal (`records.check_unchanged`).
+an action was taken. That is proven here from the syntax: no path to a refusal contains a statement
+that stores something, or a call of a function that does. For an action without this proof, compiled
+code compares the state after every refusal (`records.check_unchanged`).
 
 Also finds the actions that a constant probably rules out, such as a crash where none is allowed:
 `first_guards`.
@@ -37,7 +37,7 @@ _CHANGING = (
 def may_refuse_changed(function: Callable) -> bool:
     """May an action return a reason after it, or what it calls, has changed something?
 
-    False is a proof; True is not: it is also the answer where this can't be told.
+    False is a proof. True is not: it is also the answer where nothing can be proven.
     """
     try:
         _Flow(function).check(changed=False)
@@ -47,17 +47,17 @@ def may_refuse_changed(function: Callable) -> bool:
 
 
 def check_only_looks(function: Callable) -> None:
-    """Raise LabError for a property that changes something: compiled, it would do so in the very
-    states that are stored."""
+    """Raise LabError for a property that changes something: compiled, it would change the stored
+    states."""
     if changes(function):
         raise LabError(
-            f"{function.__name__} changes the state, or may do so: only actions change it; look at"
-            " it here, and return what you find."
+            f"{function.__name__} changes the state, or may do so: only actions change it; only"
+            " read it here, and return what you find."
         )
 
 
 def changes(function: Callable) -> bool:
-    """May the function, or one that it calls, store something beside its own variables?"""
+    """May the function, or one that it calls, store something besides its own variables?"""
     try:
         return _changes(function, set())
     except LabError:
@@ -87,7 +87,8 @@ def _stores(tree: ast.AST, names: dict[str, Any], seen: set[Callable]) -> bool:
 
 @cache
 def _stores_and_calls(tree: ast.AST) -> tuple[bool, frozenset[str]]:
-    """Does the code itself store something, or call what has no name; and the names it calls."""
+    """(does the code itself store something, or call something without a name; the names that it
+    calls)"""
     stores, called = False, set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Subscript):
@@ -107,11 +108,11 @@ def _call_stores(called: str, names: dict[str, Any], seen: set[Callable]) -> boo
 
 
 class _NotProven(Exception):
-    """A reason may be returned where something was changed."""
+    """Raised where a reason may be returned after something was changed."""
 
 
 class _Flow:
-    """The ways through one function."""
+    """The paths through one function."""
 
     def __init__(self, function: Callable, callers: tuple[Callable, ...] = ()):
         if function in callers:
@@ -120,14 +121,14 @@ class _Flow:
         self.body, self.names = _body(function), names_read(function)
 
     def check(self, changed: bool) -> None:
-        """Follow all ways, something having been changed or not. Raises _NotProven."""
+        """Follow all paths, given whether something was changed before. Raises _NotProven."""
         self._block(self.body, changed)
 
     def _stores(self, *nodes: ast.AST | None) -> bool:
         return any(_stores(each, self.names, set()) for each in nodes if each is not None)
 
     def _block(self, statements: list[ast.stmt], changed: bool) -> bool:
-        """Whether something may have been changed where the statements end."""
+        """Whether something may have been changed at the end of the statements."""
         for each in statements:
             changed = self._statement(each, changed)
         return changed
@@ -139,7 +140,7 @@ class _Flow:
                 changed = changed or self._stores(*tests)
                 for each in values:
                     self._returned(each, changed)
-                return False  # nothing goes on from here
+                return False  # no path goes on from here
             case ast.If(test, body, orelse):
                 changed = changed or self._stores(test)
                 return self._block(body, changed) | self._block(orelse, changed)
@@ -164,7 +165,7 @@ class _Flow:
 
 
 def _alternatives(value: ast.expr | None) -> tuple[list[ast.expr], list[ast.expr | None]]:
-    """The tests of a conditional expression, and what may come of it."""
+    """The tests of a conditional expression, and its possible values."""
     if not isinstance(value, ast.IfExp):
         return [], [value]
     parts = _alternatives(value.body), _alternatives(value.orelse)

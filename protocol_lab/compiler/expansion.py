@@ -1,11 +1,11 @@
 """Runs a compiled loop over a range of states, up to one that can't be computed.
 
-A loop raises where something can't be computed: a step does not fit into the declared storage, or a
-function of the spec asks for what has no value, or fails. Here the states before that one are done.
-What is wrong with it is found out uncompiled: that version has the words.
+A loop raises where something can't be computed: a step does not fit into the declared storage, or
+an expression has no value, or a function fails. The functions here then process the states before
+that one. The error's message is found by repeating the state in plain Python.
 
-The loop over actions also stops before a state whose successors do not fit into the room for
-candidates: with nothing expanded, there is not even room for one state's.
+The loop over actions also stops before a state whose successors do not fit into the buffer; if it
+has expanded nothing, the buffer is too small even for one state.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,15 @@ class SuccessorBuffer:
     """Room for the successors of some states, filled by the compiled loop over actions.
 
     By successor: `out`, the row; parent_of, the position of the state that it follows; action_of;
-    weight_of, the multiplicity; key_of, the keys that tell an action's steps apart, if there are
-    any. By state: degree_of, the number of successors. progress: see `loops.expand`.
+    multiplicity_of, how often TLC counts it; key_of, the keys that tell an action's steps apart, if
+    there are any. By state: degree_of, the number of successors. progress: see `loops.expand`.
     """
 
     def __init__(self, room: int, words: int, states: int, keys: int | None = None):
         self.out = np.empty((room, words), np.uint64)
-        self.parent_of, self.action_of, self.weight_of = (np.zeros(room, np.int64) for _ in "123")
+        self.parent_of, self.action_of, self.multiplicity_of = (
+            np.zeros(room, np.int64) for _ in "123"
+        )
         self.key_of = None if keys is None else np.zeros((room, keys), np.int64)
         self.degree_of = np.zeros(states, np.int64)
         self.progress = np.zeros(1, np.int64)
@@ -36,7 +38,7 @@ class SuccessorBuffer:
         """
         return compiled.expand(
             rows, begin, end, compiled.constants, self.out, self.parent_of,
-            self.action_of, self.weight_of, self.degree_of, self.progress, key_of=self.key_of,
+            self.action_of, self.multiplicity_of, self.degree_of, self.progress, key_of=self.key_of,
         )  # fmt: skip
 
 
@@ -54,13 +56,13 @@ def expand_some(
     end: int,
     run: Callable[[int, int], tuple[int, int]],
     progress: Callable[[], np.ndarray],
-    enlarge: Callable[[], None],
+    enlarge: Callable[[], bool | None],
 ) -> tuple[int, int]:
     """Expand the rows [begin, end), or the first of them: (where it ended, how many successors).
 
     It ends at `begin` if a step of that state itself can't be computed. run: the compiled loop on
-    [begin, end), which returns the same pair; progress: what tells where it was; enlarge: makes
-    more room for candidates.
+    [begin, end), which returns the same pair; progress: gives the array with the row it was at;
+    enlarge: makes more room for candidates, or returns False, which also ends it.
     """
     while True:
         try:
@@ -74,7 +76,8 @@ def expand_some(
             continue
         if done > begin:
             return done, count
-        enlarge()
+        if enlarge() is False:
+            return begin, 0
 
 
 def check_some(count: int, run: Callable[[int], None]) -> int:

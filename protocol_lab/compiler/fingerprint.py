@@ -1,12 +1,12 @@
 """The fingerprint of a state: 64 bits, or 128 for the largest searches.
 
-The 64-bit function is the same in every engine and for ever. It mixes the row's 8-byte words one by
-one with multiplications and a rotation, each of which can be undone, so that no word is lost on the
-way; 0 is kept free to mean "empty" in hash tables. `VERSION` changes with the function and is
-written into whatever is stored by fingerprint.
+The 64-bit function is the same in every engine and never changes. It mixes the row's 8-byte words
+one by one with multiplications and a rotation, each of which is invertible, so that no information
+about a word is lost; 0 is reserved for "empty" in hash tables. `VERSION` changes with the function
+and is written into whatever is stored by fingerprint.
 
-The kernel cache sees edits in their own file only: what others call too, `fingerprint_words` and
-`slot_of`, is not to change.
+The kernel cache sees edits in their own file only, so `fingerprint_words` and `slot_of`, which
+other files call, must not change.
 """
 
 import numpy as np
@@ -101,17 +101,17 @@ def fingerprint(row: bytes) -> int:
 
 
 def collision_probability(distinct: int, generated: int, bits: int = 64) -> float:
-    """How likely two states shared a fingerprint and one was missed, as TLC estimates it.
+    """The probability that two states shared a fingerprint and one was missed, as TLC estimates it.
 
-    Every one of the generated states that was found known could have met any of the distinct
-    ones by chance: distinct * (generated - distinct) / 2**bits.
+    Each generated state that was taken for known could have collided with any of the distinct ones:
+    distinct * (generated - distinct) / 2**bits.
     """
     return distinct * (generated - distinct) / 2.0**bits
 
 
 @kernel()
 def slot_of(table: np.ndarray, wanted: int) -> int:
-    """Where a fingerprint stands in a hash table of them, or would.
+    """The slot of a fingerprint in a hash table, or the free one where it would go.
 
     table: uint64, a power of two of slots, 0 = empty.
     """

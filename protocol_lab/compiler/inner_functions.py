@@ -1,10 +1,11 @@
-"""Compiles functions that only compiled code calls: each ends as LLVM code, not as machine code.
+"""Compiles functions that only compiled code calls to LLVM code, but not to machine code.
 
 By default Numba optimises every function and makes machine code of it, and does both again in each
-function that calls it. A kernel takes in all that it calls, so only the kernel's is ever run; the
-others are left out here, which saves time. So are Numba's passes for what rewritten code does not
-contain, and most of its searches for new declarations. Numba offers `pipeline_class` for such
-changes; what is used beyond it holds for the pinned version.
+function that calls it. A kernel contains all that it calls, so only the kernel's machine code is
+ever run; here the others' is not made, which saves time. Also left out are Numba's passes for what
+rewritten code does not contain, and most of its searches for new declarations. Numba offers
+`pipeline_class` for such changes; whatever is used beyond that is only known to work in the pinned
+version.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,7 +40,7 @@ class _InnerLibrary(JITCodeLibrary):
     """The LLVM code of one function and of those that it calls, to be linked into its callers."""
 
     def _optimize_functions(self, module: Any) -> None:
-        """Leave the code as it is: the kernel's passes see it again, and what it is called with."""
+        """Leave the code as it is: the kernel's passes optimise it, knowing its arguments."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -50,7 +51,7 @@ class _InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """None: nothing calls such a function by its address."""
+        """None: such a function is never called by its address."""
         return 0
 
     @property
@@ -64,7 +65,7 @@ class _InnerLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _ForInnerLibrary(LoweringPass):
-    """Lets the pass after it write into an `_InnerLibrary`."""
+    """Makes the next pass write into an `_InnerLibrary`."""
 
     _name = "for_inner_library"
 
@@ -97,7 +98,7 @@ def link_environments(kernel: CompileResult) -> None:
     """Write the environments of the functions in a kernel into its machine code.
 
     Numba does so for each function's own machine code, which inner functions don't have, and for
-    everything that is loaded from a cache.
+    code that is loaded from a cache.
     """
     for environment in kernel._find_referenced_environments():
         kernel.library.codegen.set_env(environment.env_name, environment)

@@ -1,11 +1,11 @@
 """The cache of compiled kernels on disk: one file with a checksum for each compiled function.
 
-Takes the place of Numba's own disk cache, which loads machine code without a look at whether it is
-whole. A file is only unpickled after its checksum was verified; one that is damaged, or that was
-written under another name, is thrown away and made again. What the code depends on is in the file's
-name, as a hash: so a stale file is never found, and removed when it was not used for long.
+It replaces Numba's own disk cache, which loads machine code without checking that it is intact. A
+file is only unpickled after its checksum was verified; one that is damaged, or was written under
+another name, is deleted and made again. The file's name contains a hash of everything that the code
+depends on: so a stale file is never found, and it is removed when it was not used for long.
 
-The cache can fail without consequences: what can't be kept is compiled, and used from memory.
+If the cache can't be used, code is compiled at every start and kept in memory only.
 """
 
 import hashlib
@@ -31,13 +31,13 @@ from protocol_lab.language.source_code import code_of_file
 from protocol_lab.system.cache_folder import cache_folder, say_once
 
 KEPT_SECONDS = 60 * 86_400
-"""A kernel that was not used for so long is removed."""
+"""Kernels that were not used for this long are removed."""
 
 KEPT_BYTES = 2 << 30
-"""What all kernels may take; beyond it those that were not used for longest are removed."""
+"""The most that all kernels may take; beyond it the least recently used are removed."""
 
 _PART_SECONDS = 3_600
-"""A file that is being written is older only if its writer was killed."""
+"""A part-written file that is older was left by a writer that was killed."""
 
 _USE_NOTED_SECONDS = 86_400
 """How often the time of the last use is written."""
@@ -48,9 +48,9 @@ _FORMAT = b"protocol lab kernel 1\n"
 def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callable:
     """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
 
-    signatures: what to compile (or load) at once; without any, whatever it is called with. stamp:
-    what the code depends on beside the function itself, by default the code in its file and in the
-    files of the compiled functions that it may call.
+    signatures: those to compile (or load) at once; without any, those that it is called with.
+    stamp: what the code depends on besides the function itself; by default the code in its file and
+    in the files of the compiled functions that it may call.
     """
 
     def decorate(function: Callable) -> Any:
@@ -66,7 +66,7 @@ def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callab
 
 
 class KernelCache(NullCache):
-    """What Numba asks for the compiled versions of one function, and gives them to keep."""
+    """The cache of one function's compiled versions, with the interface that Numba expects."""
 
     def __init__(self, function: Callable, stamp: str | None, options: str):
         self._name = function.__qualname__
@@ -77,7 +77,7 @@ class KernelCache(NullCache):
 
     @property
     def cache_path(self) -> str:
-        """Where the files are, for Numba's statistics."""
+        """The folder of the files, for Numba's statistics."""
         return str(cache_folder("kernels"))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
@@ -92,7 +92,7 @@ class KernelCache(NullCache):
             return None
         try:
             return CompileResult._rebuild(target_context, *pickle.loads(content))
-        except Exception:  # whole, and yet not from this version of the kit
+        except Exception:  # intact, and yet not from this version of the kit
             _throw_away(file)
             return None
 
@@ -118,8 +118,8 @@ class KernelCache(NullCache):
 
 
 def kept_names() -> set[str] | None:
-    """The names of the functions that have a file in the cache, for whatever types; None where
-    nothing can be kept."""
+    """The names of the functions that have a file in the cache, for any types; None if nothing can
+    be kept."""
     folder = cache_folder("kernels")
     return None if folder is None else {each.partition("-")[0] for each in os.listdir(folder)}
 
@@ -136,8 +136,8 @@ def write(file: Path, content: bytes) -> None:
 
 
 def read(file: Path) -> bytes | None:
-    """What `write` has written; None if the file is not there. If it is damaged, or was written
-    under another name, it is thrown away, which one line on stderr says."""
+    """What `write` has written; None if there is no such file. If it is damaged, or was written
+    under another name, it is deleted, with one line on stderr."""
     try:
         stored = file.read_bytes()
     except FileNotFoundError:
@@ -166,8 +166,8 @@ def _throw_away(file: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the kernels that were not used for KEPT_SECONDS, then those used longest ago until
-    all take KEPT_BYTES at most, and what killed processes have left half-written."""
+    """Remove the kernels that were not used for KEPT_SECONDS, then the least recently used until
+    all take KEPT_BYTES at most, and part-written files of killed processes."""
     now, kept, total = time.time(), [], 0
     for file in folder.glob("*.part"):
         with suppress(OSError):

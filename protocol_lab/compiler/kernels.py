@@ -1,4 +1,4 @@
-"""The compiled loops of one model: expand states, and evaluate properties of them.
+"""The compiled loops of one model: they expand states, and evaluate their properties.
 
 The loops themselves are the same for every spec (`loops`); what they call is generated
 (`code_generation`) and compiled (`building`) action by action and property by property.
@@ -31,9 +31,9 @@ _FAILS, _STEP_FAILS = "len(function(s, c)) != 0", "len(function(earlier, s, c)) 
 
 
 class Kernels:
-    """The compiled loops of one model, made when first asked for.
+    """The compiled loops of one model, each made when it is first needed.
 
-    watch: see `building.Watch`. Whatever compiles can be interrupted.
+    watch: see `building.Watch`. Compiling can be interrupted.
     """
 
     def __init__(self, model: Model, watch: Watch = lambda *_: None):
@@ -42,7 +42,7 @@ class Kernels:
 
     @property
     def compile_seconds(self) -> float:
-        """How long compiling, or loading, has taken so far."""
+        """Seconds spent on compiling, or loading, so far."""
         return self._builder.seconds
 
     def prepare(self, properties: list[Property], step_properties: list[Property]) -> None:
@@ -63,12 +63,12 @@ class Kernels:
         return [keys_of(each.name, spec.fairness) for each in spec.actions]
 
     def expand(self, keys: list[tuple[str, ...]] | None = None) -> Callable:
-        """A function (rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of,
-        progress, key_of=None): see `loops.expand`.
+        """A function (rows, begin, end, constants, out, parent_of, action_of, multiplicity_of,
+        degree_of, progress, key_of=None): see `loops.expand`.
 
-        keys[k]: what tells the steps of the k-th action apart, parameters or fields of a message
-        parameter; their values are written into the rows of key_of (int64, 2-dimensional). By
-        default those by which the spec's fairness does, so that there is one such function a spec.
+        keys[k]: the parameters, or fields of a message parameter, that distinguish the k-th
+        action's steps; their values are written into the rows of key_of (int64, 2-dimensional). By
+        default those that the spec's fairness distinguishes, so that a spec has one such function.
         """
         actions = self.model.spec.actions
         if keys is None:
@@ -99,7 +99,7 @@ class Kernels:
     def check(self, properties: list[Property]) -> Callable:
         """A function (rows, count, wanted, constants, enabled, failed, before, parent_of).
 
-        For rows[k] with wanted[k], failed[k] gets bit i if properties[i] is in the bitmask
+        For rows[k] with wanted[k], bit i of failed[k] is set if properties[i] is in the bitmask
         `enabled` and does not hold.
         """
         return self._check(properties, _FAILS)
@@ -152,10 +152,11 @@ class Kernels:
     def identify(
         self, functions: dict[str, Callable], source: str, called: dict[str, Any]
     ) -> Callable:
-        """The loop that finds a state's key; its text and what it calls: `state_identity`."""
+        """The loop that finds a state's key; its source and what it calls come from
+        `state_identity`."""
         return self._builder.built("identify", "identify", functions, source, called)
 
 
 def constants_array(model: Model) -> np.ndarray:
-    """The constants as the kernels take them."""
+    """The constants as the array that the kernels take."""
     return np.array([int(value) for value in model.constants], np.int64)

@@ -1,12 +1,12 @@
 """The compiled loops over states, the same for every spec; the pieces they call are generated.
 
-A piece is one action with the loops over its parameters, or one property. All have one signature,
-(work, first, second, number) -> number, all int64, and are called by their address: so an edited
-action is compiled alone, and nothing that calls it. `work` is the address of a table of addresses
-and sizes, in the order of the names below.
+A piece is one action with the loops over its parameters, or one property. All have the signature
+(work, first, second, number) -> number, all int64, and are called by their address: so only an
+edited action is compiled anew, not the loops that call it. `work` is the address of a table of
+addresses and sizes, in the order of the names below.
 
-The loops stand in one file with what they call because the kernel cache sees edits in their own
-file only. They release the GIL.
+The loops and what they call are in one file because the kernel cache sees edits in their own file
+only. They release the GIL.
 """
 
 import numpy as np
@@ -17,9 +17,19 @@ from numba.extending import intrinsic
 
 from protocol_lab.compiler.kernel_cache import kernel
 
-(ROWS, BEFORE, CONSTANTS, VALUES, OUT, PARENT_OF, ACTION_OF, WEIGHT_OF, KEY_OF, KEYS, ROOM) = range(
-    11
-)
+(
+    ROWS,
+    BEFORE,
+    CONSTANTS,
+    VALUES,
+    OUT,
+    PARENT_OF,
+    ACTION_OF,
+    MULTIPLICITY_OF,
+    KEY_OF,
+    KEYS,
+    ROOM,
+) = range(11)
 """Where the table has what: states, those they came from, the spec's constants, the values of a
 property's parameters; then, for the successors that a piece writes, their arrays, how many keys
 each has, and the number of successors there is room for."""
@@ -36,7 +46,7 @@ CHECK = types.void(
     *(_WORDS, types.int64, types.uint8[::1], _NUMBERS, _NUMBERS, types.int64, _NUMBERS),
     *(_WORDS, _NUMBERS, _NUMBERS),
 )
-"""The types of `expand` and `check`, which are compiled when first asked for."""
+"""The types of `expand` and `check`, which are compiled when first needed."""
 
 
 class NotRefused(Exception):
@@ -71,7 +81,7 @@ def _slot(builder: ir.IRBuilder, address, position):
 
 @intrinsic
 def call_piece(typing_context, address, work, first, second, number):
-    """Call the piece at an address; what it raises is raised here."""
+    """Call the piece at an address; its exceptions are raised here."""
 
     def codegen(context, builder, signature, args):
         convention = context.call_conv
@@ -87,34 +97,34 @@ def call_piece(typing_context, address, work, first, second, number):
     return types.int64(*[types.int64] * 5), codegen
 
 
-def keep(work, source, written, action, weight):
+def keep(work, source, written, action, multiplicity):
     """Note where a successor comes from; the place of the next one, or -1 if there is no room.
 
     Called by the pieces, and compiled with each.
     """
     put_number(number_at(work, PARENT_OF), written, source)
     put_number(number_at(work, ACTION_OF), written, action)
-    put_number(number_at(work, WEIGHT_OF), written, weight)
+    put_number(number_at(work, MULTIPLICITY_OF), written, multiplicity)
     return written + 1 if written + 1 < number_at(work, ROOM) else -1
 
 
 @kernel()
 def expand(
-    rows, begin, end, constants, out, parent_of, action_of, weight_of, degree_of, progress, key_of,
-    pieces,
+    rows, begin, end, constants, out, parent_of, action_of, multiplicity_of, degree_of, progress,
+    key_of, pieces,
 ) -> tuple[int, int]:  # fmt: skip
     """Try every action with every choice of parameters on rows[begin:end].
 
-    What they lead to is written into `out`, with the row's parent, the action's number, TLC's
-    multiplicity and the keys that tell the steps of an action apart. It stops early, before a
-    state whose successors do not all fit. degree_of counts successors by state; progress[0] is the
-    state at work, which tells where a CapacityExceeded came from. Returns (end of the states done,
-    rows written).
+    The successors are written into `out`, with the row's parent, the action's number, TLC's
+    multiplicity and the keys that distinguish an action's steps. It stops early, before a state
+    whose successors do not all fit. degree_of counts successors by state; progress[0] is the state
+    being expanded, so that it is known where a CapacityExceeded came from. Returns (end of the
+    states done, rows written).
     """
     table = np.zeros(ROOM + 1, np.int64)
     table[ROWS], table[CONSTANTS], table[OUT] = _start(rows), _start(constants), _start(out)
     table[PARENT_OF], table[ACTION_OF] = _start(parent_of), _start(action_of)
-    table[WEIGHT_OF], table[KEY_OF] = _start(weight_of), _start(key_of)
+    table[MULTIPLICITY_OF], table[KEY_OF] = _start(multiplicity_of), _start(key_of)
     table[KEYS], table[ROOM] = key_of.shape[1], out.shape[0] - 1
     work, written = _start(table), 0
     for source in range(begin, end):

@@ -11,7 +11,7 @@
     if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
 
-The last but one is for speed only: every function that Numba compiles costs it a tenth of a second.
+Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
 """
 
 import ast
@@ -46,7 +46,8 @@ def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
 
 @cache
 def _expression(function: Callable) -> ast.expr | None:
-    """What a function returns, if it is one expression that can stand in its caller's code."""
+    """The expression that a function returns, if it is all it does and can be inlined in a
+    caller."""
     tree = parse(function)
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
     simple = (
@@ -60,7 +61,7 @@ def _expression(function: Callable) -> ast.expr | None:
 
 
 class Rewritten(NamedTuple):
-    """A rewritten function, the small functions that it needs, and the values of the names that
+    """A rewritten function, the helper functions that it needs, and the values of the names that
     they read."""
 
     tree: ast.FunctionDef
@@ -75,11 +76,11 @@ def rewritten(
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
     texts: Texts,
 ) -> Rewritten:
-    """A plain function, given with its syntax tree, in the form that Numba compiles.
+    """A plain function, given with its syntax tree, rewritten for Numba.
 
-    left_out: constants that are 0, and what they would add is left out. constructor: gives a
+    left_out: constants that are 0; the code that they would add is left out. constructor: gives a
     compiled function that makes a record of a Struct class with these fields. texts: replaces the
-    names of values in the tree. Raises LabError for what can't be written so.
+    names of values in the tree. Raises LabError for code that can't be compiled.
     """
     names = {**names_read(function), function.__name__: None}
     rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, texts)
@@ -88,7 +89,7 @@ def rewritten(
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Rewrites one function; what is added to the names is needed by the rewritten code."""
+    """Rewrites one function, and collects the names that the rewritten code needs."""
 
     def __init__(
         self,
@@ -147,7 +148,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        node = self.texts.compared(node)  # a call may have become the field that it returns
+        node = self.texts.compared(
+            node
+        )  # a call may have been replaced with the field that it returns
         if len(node.ops) > 1:
             return node
         [op], [right] = node.ops, node.comparators
@@ -162,7 +165,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(_call(name, node.left, right), node)
 
     def _is_among(self, value: ast.expr, items: ast.expr) -> ast.expr | None:
-        """`value in items`, unless Numba has it right: it says False of a number among texts."""
+        """`value in items` among texts, for which Numba would answer False; None for others."""
         if isinstance(items, ast.Tuple | ast.List | ast.Set):
             if not any(map(_is_text, items.elts)):
                 return None
@@ -221,7 +224,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._counted(node)
 
     def _counted(self, loop: ast.While | ast.For) -> list[ast.stmt]:
-        """The loop, raising Fault after too many turns, with what has to stand before it."""
+        """The loop, which now raises Fault after too many turns, and the statement before it."""
         if isinstance(loop, ast.For) and not is_range(loop.iter):
             return [loop]
         self.loops += 1
@@ -255,7 +258,7 @@ class _Rewriter(ast.NodeTransformer):
         return inlined
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
-        """A number that a function is called with: a call that keeps Numba from knowing it."""
+        """A literal argument, wrapped in a call that hides the literal from Numba."""
         value = None
         if isinstance(argument, ast.Constant):
             value = argument.value
@@ -374,7 +377,7 @@ def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
 
 
 def _is_nothing(test: ast.expr) -> bool:
-    """Is it the 0 or False that an addition which is off leaves?"""
+    """Is it the 0 or False that remains of an extension that is off?"""
     return isinstance(test, ast.Constant) and test.value in (0, False)
 
 
@@ -387,7 +390,7 @@ def _is_number(node: ast.AST) -> bool:
 
 
 def _is_simple(argument: ast.expr) -> bool:
-    """May the argument be written several times, being short and without a call?"""
+    """Is the argument short and without calls, so that it can be written several times?"""
     return sum(1 for _ in ast.walk(argument)) < 16 and not any(
         isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
     )

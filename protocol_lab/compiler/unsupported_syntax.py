@@ -1,8 +1,8 @@
-"""Rejects Python that an action can't use, with a readable error, before Numba sees it.
+"""Rejects Python that actions can't use, with a readable error, before Numba sees it.
 
-An action, and all that it calls, is compiled: it works on numbers and on the fields of the state,
-with if, for, while and return. What else Python has is refused here, by the function's name and the
-line, and with what to do instead.
+An action and all that it calls are compiled: they use numbers and the fields of the state, with if,
+for, while and return. Anything else is refused here, with the function's name, the line, and what
+to do instead.
 """
 
 import ast
@@ -45,7 +45,7 @@ _REFUSED_CALLS = {
     "float": "numbers are whole",
     "round": "numbers are whole",
 }
-"""Functions of Python that compute something else when they are compiled, and what to do."""
+"""Python's own functions that compute something different when compiled, and what to do instead."""
 
 
 def refuse(function: Callable, tree: ast.FunctionDef) -> None:

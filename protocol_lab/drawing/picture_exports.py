@@ -4,8 +4,7 @@ from protocol_lab.drawing.animation import animated_gif, animated_svg
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
 from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip
 from protocol_lab.explain.wording import spec_title
-from protocol_lab.traces.text_exports import FORMATS as TEXT_FORMATS
-from protocol_lab.traces.text_exports import Format
+from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Walk
 
 

@@ -59,7 +59,7 @@ def checked_mod(left: Any, right: Any) -> Any:
 def checked_pow(base: Any, exponent: Any) -> Any:
     """base ** exponent; raises Fault for a negative exponent, too: that would be a fraction."""
     if exponent < 0:
-        raise Fault(f"{base} ** {exponent} is no whole number")
+        raise Fault(f"{base} ** {exponent} is not a whole number")
     if exponent >= _TOO_MANY_BITS and abs(base) > 1:
         raise Fault(f"{base} ** {exponent} needs more than 64 bits")
     return checked(base**exponent)

@@ -10,7 +10,7 @@ from protocol_lab.errors import Fault
 def refuse_negative(nodes: int) -> None:
     """Raise Fault for a negative number; compiled code has its own version, without a message."""
     if nodes < 0:
-        raise Fault(f"{nodes} is no set of nodes, because it is negative")
+        raise Fault(f"{nodes} is not a set of nodes, because it is negative")
 
 
 COMPILED_APART = (refuse_negative,)

@@ -11,8 +11,8 @@ from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import check_some
+from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.claims import (
@@ -162,12 +162,12 @@ class _Check:
 
     def _judged(self, claim: Claim, states: np.ndarray) -> list[np.ndarray]:
         """For each predicate of a claim, a mask of the states in which it is true."""
-        kernels = loops.Kernels(self.model)
+        kernels = Kernels(self.model)
         judge = kernels.judge(list(claim.formula.predicates), list(claim.values))
         self.result.compile_seconds += kernels.compile_seconds
         values = np.array([int(each) for each in claim.values.values()], np.int64)
         found = np.zeros(len(states), np.int64)
-        constants = loops.constants_array(self.model)
+        constants = constants_array(self.model)
         for at in range(0, len(states), _ROWS):
             part = states[at : at + _ROWS]
             own = found[at : at + _ROWS]

@@ -26,8 +26,8 @@ from protocol_lab.checker.options import (
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary
-from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
+from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.language.evaluation import evaluated
@@ -194,8 +194,8 @@ class _NativeSearch(_Search):
     def _map(self) -> None:
         """Map all states, some at a time."""
         pair = _pair(self.model, self.claim, self.abstract)
-        self._kernels = loops.Kernels(pair)
-        self.expand, self.constants = self._kernels.expand([()]), loops.constants_array(pair)
+        self._kernels = Kernels(pair)
+        self.expand, self.constants = self._kernels.expand([()]), constants_array(pair)
         words, own = pair.words, self.model.words
         # A state has one image; the compiled loop wants a few more rows to work in.
         buffer = SuccessorBuffer(2 * _ROWS, words, _ROWS)

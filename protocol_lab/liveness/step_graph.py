@@ -17,10 +17,10 @@ from dataclasses import replace
 import numpy as np
 
 from protocol_lab.checker.request import SearchRequest, explain
-from protocol_lab.compiler import kernels as loops
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import find
 from protocol_lab.spec.parameters import domains_of
 from protocol_lab.spec.spec import Action, Model
@@ -80,10 +80,10 @@ class StepGraph:
         """
         spec = replace(self.model.spec, actions=self.actions)
         self._extended = replace(self.model, spec=spec)
-        kernels = loops.Kernels(self._extended)
+        kernels = Kernels(self._extended)
         self.expand = kernels.expand(self.keys)
         self.compile_seconds = kernels.compile_seconds
-        self.constants = loops.constants_array(self.model)
+        self.constants = constants_array(self.model)
         size = 1 << max(4, int(2 * self.count).bit_length())
         self._check_memory(12 * size)
         self._table, self._where = np.zeros(size, np.uint64), np.empty(size, np.int32)

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.checker.request import SearchRequest
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.semantics.transitions import Attempt, initial
 from protocol_lab.simulation.bias import BIASES, draw, pick, streams
+from protocol_lab.simulation.simulation_request import SimulationRequest
 from protocol_lab.spec.parameters import Domain, drawn
 from protocol_lab.spec.spec import Model
 
@@ -78,9 +78,9 @@ class Batch:
 class Walks:
     """All walks of one simulation. `batch(k)` may be called from several threads at once."""
 
-    def __init__(self, model: Model, request: SearchRequest, steps: int, seed: int, bias: str):
-        self.model, self.request, self.steps = model, request, steps
-        self.seed, self.bias = seed, BIASES.index(bias)
+    def __init__(self, model: Model, request: SimulationRequest):
+        self.model, self.request, self.steps = model, request, request.steps
+        self.seed, self.bias = request.seed, BIASES.index(request.bias)
         self.compiled = CompiledModel(
             model,
             request.invariants,
@@ -91,9 +91,9 @@ class Walks:
         self.starts = list(islice(initial(model), STARTS + 1))
         self.are_starts_drawn = len(self.starts) > STARTS
         if self.are_starts_drawn:
-            self.starts = _drawn_starts(model, seed) or self.starts
+            self.starts = _drawn_starts(model, self.seed) or self.starts
         self.start_rows = np.array([np.frombuffer(each.row, np.uint64) for each in self.starts])
-        self.size = max(1, min(TOGETHER, _VISITS // (steps + 1)))
+        self.size = max(1, min(TOGETHER, _VISITS // (self.steps + 1)))
         began = time.perf_counter()
         self.batch(0, 1, lambda: False)  # compiles what is not compiled yet
         self.compile_seconds = self.compiled.compile_seconds + time.perf_counter() - began

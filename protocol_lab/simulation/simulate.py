@@ -17,12 +17,11 @@ import numpy as np
 from protocol_lab.checker.chunks import cores
 from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import SearchRequest, add_trace, explain
+from protocol_lab.checker.request import add_trace, explain
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler.conditions import predicate
-from protocol_lab.errors import EvaluationError, LabError, quoted
-from protocol_lab.quantities import amount, whole_number
+from protocol_lab.errors import EvaluationError
 from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import successors
@@ -30,21 +29,15 @@ from protocol_lab.simulation.bias import BIASES
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
 from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
+from protocol_lab.simulation.simulation_request import MOST_WALKS, WALKS, SimulationRequest
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.system.interrupts import deferred_interrupts
-
-WALKS = 10_000
-"""Walks that are taken if neither their number nor a time is given."""
 
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"
 )
 """Why walks end that are refused memory."""
-
-_MOST_WALKS, _MOST_STEPS = 2**40, 1_000_000
-_SECONDS = 1e-6, 1e8
-"""The shortest and the longest time that can be given: the latter is three years."""
 
 
 @dataclass(repr=False)
@@ -152,49 +145,33 @@ class Simulation(Result):
         return "\n".join(filter(None, lines))
 
 
+@takes_options(SimulationRequest, SIMULATION)
 def simulate(
     model: Model,
     *,
     invariants: Iterable[str] | None = None,
-    constraint: str | Callable[..., Any] | None = None,
-    walks: int | None = None,
-    steps: int = 100,
-    seconds: float | None = None,
-    seed: int = 0,
-    bias: str = "steps",
-    shorten: bool = True,
     progress: bool = True,
-    stopped: Callable[[], bool] | None = None,
+    **options: Any,
 ) -> Simulation:
-    """Walk at random from the initial states until an invariant is broken.
+    """Take random walks from the initial states until an invariant is broken.
 
-    walks: how many at most, by default 10,000, or any number if `seconds` is given. steps: the
-    length of a walk; it ends before where nothing can happen, outside a constraint, or where a step
-    does not fit into the storage; it begins in any initial state, or in one of some thousands that
-    are drawn if there are more. bias: how a step is drawn, see `bias.BIASES`. The same seed
-    gives the same walks, on any machine; which of them fit into `seconds` is another matter.
-    shorten: leave out of the trace what can be spared. Interrupting returns what is known. Raises
-    LabError for bad input.
+    invariants: names, [] for none, None for the spec's default ones. A walk begins in any initial
+    state, or, if there are very many, in one of some thousands that are drawn. It ends early where
+    no step is possible, outside a constraint, or where a step does not fit into the storage. A
+    counterexample is shortened by leaving out steps that it does not need. Interrupting returns
+    what is known. Raises LabError for bad input.
     """
     expect_model(model)
-    if walks is not None:
-        walks = whole_number("walks", walks, 1, _MOST_WALKS)
-    if seconds is not None:
-        seconds = amount("seconds", seconds, *_SECONDS, "seconds")
-    steps = whole_number("steps", steps, 1, _MOST_STEPS)
-    seed = whole_number("seed", seed, -(2**63), 2**64 - 1)
-    if bias not in BIASES:
-        raise LabError(f"There is no bias {quoted(bias)}; use one of {', '.join(BIASES)}.")
+    values = values_of(SimulationRequest, simulate, model, SIMULATION, options)
     chosen, chosen_steps = model.choose(invariants)
-    condition = predicate(model, constraint) if constraint is not None else None
-    request = SearchRequest(chosen, chosen_steps, condition)
+    request = SimulationRequest(chosen, chosen_steps, **values)
     dry_run(model, chosen + chosen_steps)
-    result = Simulation(model, "simulation", request.names, seed=seed, bias=bias)
+    result = Simulation(model, "simulation", request.names, seed=request.seed, bias=request.bias)
     began = time.perf_counter()
     with ProgressBar(model.spec.name, shown=progress) as bar:
         request.compiling = bar.compiling
         try:
-            taken = Walks(model, request, steps, seed, bias)
+            taken = Walks(model, request)
         except EvaluationError as error:
             result.undecided_reason = str(error)
             return result
@@ -205,16 +182,18 @@ def simulate(
             result.undecided_reason = OUT_OF_MEMORY
             return result
         result.compile_seconds = taken.compile_seconds
-        wanted = walks or (WALKS if seconds is None else _MOST_WALKS)
+        wanted = request.walks or (WALKS if request.seconds is None else MOST_WALKS)
         with deferred_interrupts() as interrupted:
-            run = _Run(taken, result, wanted, seconds, bar)
-            violating = run.until_the_end(lambda: interrupted() or bool(stopped and stopped()))
+            run = _Run(taken, result, wanted, request.seconds, bar)
+            violating = run.until_the_end(
+                lambda: interrupted() or bool(request.stopped and request.stopped())
+            )
             is_interrupted = interrupted()
     result.seconds = time.perf_counter() - began - result.compile_seconds
     if not is_interrupted:
         compare(taken.compiled, request, run.some_states)
     if violating is not None:
-        _tell(result, request, taken, violating, shorten)
+        _tell(result, request, taken, violating)
     return result
 
 
@@ -315,7 +294,7 @@ class _Run:
 
 
 def _tell(
-    result: Simulation, request: SearchRequest, walks: Walks, violating: Violating, shorten: bool
+    result: Simulation, request: SimulationRequest, walks: Walks, violating: Violating
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""
     start = walks.starts[violating.start]
@@ -323,7 +302,7 @@ def _tell(
     try:
         rows = _replayed(result.model, start.row, violating.drawn)
         result.violated, result.found_in = violating.name, len(rows) - 1
-        rows = _shortened(result, request, rows, shorten)
+        rows = _shortened(result, request, rows)
         add_trace(result, rows, request, start_text(result.model, start))
     except MemoryError:
         result.violated = result.trace = None
@@ -341,11 +320,10 @@ def _replayed(model: Model, start: bytes, drawn: list[int]) -> list[bytes]:
     return rows
 
 
-def _shortened(
-    result: Simulation, request: SearchRequest, rows: list[bytes], shorten: bool
-) -> list[bytes]:
-    """The path without what can be spared; the path itself, and why, if that can't be found out."""
-    if not shorten:
+def _shortened(result: Simulation, request: SimulationRequest, rows: list[bytes]) -> list[bytes]:
+    """The path without steps that it does not need; if it can't be shortened, the path itself, and
+    the result says why."""
+    if request.as_found:
         result.why_not_shortened = "it was asked for as it is"
         return rows
     try:

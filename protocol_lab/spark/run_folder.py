@@ -35,7 +35,7 @@ from protocol_lab.spark.executor.level_files import (
     pieces_of,
     read_piece,
 )
-from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.executor.visited_runs import Seen, owner_of
 
 try:
     import fcntl
@@ -222,11 +222,6 @@ class RunFolder:
             rows.append(row)
             depth -= 1
         return rows[::-1]
-
-
-def owner_of(fingerprint: int, partitions: int) -> int:
-    """Who decides whether a fingerprint is new. The number of partitions is a power of two."""
-    return fingerprint & (partitions - 1)
 
 
 def _locked(lock: IO) -> bool:

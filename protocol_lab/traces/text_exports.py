@@ -173,7 +173,7 @@ class Format(NamedTuple):
     write: Callable[[Walk], str | bytes]
 
 
-FORMATS: dict[str, Format] = {
+TEXT_FORMATS: dict[str, Format] = {
     "scenario": Format(".txt", scenario_text),
     "python": Format(".py", to_python),
     "link": Format(".link.txt", link_text),

@@ -137,16 +137,16 @@ FAULTS = {
     too_far_shift: "9259400833873739776 needs more than 64 bits",
     shift_by_a_negative: "a shift by -1 bits",
     too_large_power: "9223372036854775808 needs more than 64 bits",
-    negative_power: "2 ** -1 is no whole number",
+    negative_power: "2 ** -1 is not a whole number",
     too_large_negative: "9223372036854775808 needs more than 64 bits",
     division_by_zero: "division by zero",
     remainder_by_zero: "division by zero",
     smallest_of_nothing: "min() of nothing",
     slot_in_a_generator: "state.arr has no slot 260",
-    size_of_a_negative: "-1 is no set of nodes, because it is negative",
-    members_of_a_negative: "-1 is no set of nodes, because it is negative",
-    members_in_a_loop: "-1 is no set of nodes, because it is negative",
-    subsets_of_a_negative: "-1 is no set of nodes, because it is negative",
+    size_of_a_negative: "-1 is not a set of nodes, because it is negative",
+    members_of_a_negative: "-1 is not a set of nodes, because it is negative",
+    members_in_a_loop: "-1 is not a set of nodes, because it is negative",
+    subsets_of_a_negative: "-1 is not a set of nodes, because it is negative",
 }
 
 

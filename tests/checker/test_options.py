@@ -9,6 +9,7 @@ import pytest
 from protocol_lab.checker.options import (
     ENGINES,
     NATIVE,
+    SIMULATION,
     SPARK,
     TEMPORAL,
     option,
@@ -21,6 +22,8 @@ from protocol_lab.cli import SEARCH_OPTIONS, main
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
+from protocol_lab.simulation.simulate import simulate
+from protocol_lab.simulation.simulation_request import SimulationRequest
 from tests import ROOT
 from tests.spec_checks import bind
 
@@ -47,7 +50,7 @@ def check_help(capsys) -> str:
 @pytest.mark.parametrize("each", OPTIONS, ids=called)
 def test_what_takes_an_option_says_so(each, check_help):
     assert each.supported_by
-    assert set(each.supported_by) <= {*ENGINES, TEMPORAL}
+    assert set(each.supported_by) <= {*ENGINES, TEMPORAL, SIMULATION}
     words = " ".join(explore.__doc__.split())
     assert f"{each.name}: {' '.join(each.help.split())}" in words
     assert inspect.signature(explore).parameters[each.name].default is each.unset
@@ -55,6 +58,28 @@ def test_what_takes_an_option_says_so(each, check_help):
     assert (each.name in asked) == (TEMPORAL in each.supported_by)
     if each.word:
         assert re.search(rf"{each.word}( {each.metavar})? {re.escape(each.help)}", check_help)
+
+
+@pytest.mark.parametrize("each", options_of(SimulationRequest).values(), ids=called)
+def test_a_simulation_takes_what_says_so_and_refuses_the_rest(each, small, capsys):
+    asked = inspect.signature(simulate).parameters
+    assert (each.name in asked) == (SIMULATION in each.supported_by)
+    if SIMULATION not in each.supported_by:
+        with pytest.raises(LabError, match=f"{each.name} is an option of a search, not of a"):
+            simulate(small, progress=False, **{each.name: True})
+        return
+    assert asked[each.name].default is each.unset
+    assert f"{each.name}: {each.help}" in " ".join(simulate.__doc__.split())
+    with pytest.raises(SystemExit):
+        main(["simulate", "--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    assert not each.word or each.help in words
+
+
+def test_a_simulation_names_its_options_for_an_unknown_one(small):
+    with pytest.raises(LabError, match=r"simulate has no option 'depth'.*walks") as raised:
+        simulate(small, depth=3)
+    assert "symmetry" not in str(raised.value)
 
 
 @pytest.mark.parametrize("each", OPTIONS, ids=called)
@@ -79,7 +104,7 @@ def test_the_command_line_refuses_beside_a_property_what_that_does_not_support(e
 
 
 def test_memory_on_spark_is_the_session_s(small):
-    with pytest.raises(LabError, match="memory_gib is the native engine's"):
+    with pytest.raises(LabError, match="memory_gib can't be used with Spark"):
         explore(small, engine=SPARK, memory_gib=1)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from protocol_lab import LabError
+from protocol_lab import TAKEN, LabError, Range, Spec
 from protocol_lab.checker import state_log
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.coverage import coverage
@@ -14,7 +14,7 @@ from protocol_lab.cli import main
 from protocol_lab.explore import explore
 from tests.golden_table import golden_rows
 from tests.spec_checks import agree, bind
-from tests.toy_specs import counter, letters, shelves
+from tests.toy_specs import CounterConstants, CounterState, counter, letters, shelves
 
 LETTERS = {"servers": 2, "values": 3, "starts": 2}
 
@@ -132,3 +132,36 @@ def test_a_likely_collision_is_said(monkeypatch):
     result.per_depth, result.per_action = [500_000_000], {"init": 1_300_000_000}
     assert result.collision_probability > 1e-3
     assert "fingerprint_bits=128" in str(result)
+
+
+@pytest.mark.parametrize("limits", [{}, {"CHUNK": 2}])
+def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(limits, monkeypatch):
+    """The states before that one are searched, whichever chunk they are in."""
+    fan = Spec("toy.fan", CounterState, CounterConstants, "Counts up; from 3 it goes anywhere.")
+
+    @fan.init
+    def at_zero(s, c):
+        return TAKEN
+
+    @fan.action
+    def count_up(s, c):
+        if s.n >= 3:
+            return "it is 3"
+        s.n += 1
+        return TAKEN
+
+    @fan.action
+    def go_anywhere(s, c, to: Range(1, 16)):
+        if s.n != 3:
+            return "it is not 3"
+        s.n = 10 + to
+        return TAKEN
+
+    for name, value in {"CHUNK": 1, **limits, "MOST_STEPS": 15}.items():
+        monkeypatch.setattr(f"protocol_lab.checker.breadth_first.{name}", value)
+    result = explore(fan.bind(), progress=False)
+    assert result.verdict == "undecided"
+    assert result.undecided_reason.startswith("more than 15 steps are possible in one state: lower")
+    assert result.per_depth == [1, 1, 1, 1]
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 16)
+    assert explore(fan.bind(), progress=False).per_depth == [1, 1, 1, 1, 16]

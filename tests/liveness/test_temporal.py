@@ -385,7 +385,7 @@ def test_inside_the_constraint():
         ),
         (lambda spec: check_property(spec.bind(), "x"), "has no temporal property 'x'; it has:"),
         (lambda spec: check_property(spec.bind(), "gets_to_p", fairness="x"), "no fairness 'x'"),
-        (lambda spec: check_property(spec.bind(), eventually("s.")), "is no Python expression"),
+        (lambda spec: check_property(spec.bind(), eventually("s.")), "is not a Python expression"),
     ],
 )
 def test_bad_input_is_told(declare, told):

@@ -271,7 +271,7 @@ MISTAKES = {
     ),
     "message's field": ((GO, "s.n += 1", "add(s.notes, Note(txt=1))"), "Note has no field txt"),
     "no such bag": ((GO, "server: Server", "m: Member('letters')"), "Member('letters'): state has"),
-    "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): this is no Seq or Bag"),
+    "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): there is no Seq or Bag"),
     "range": ((GO, "server: Server", "k: Range(0, 'slots')"), "The size or bound 'slots' needs"),
     "type of a field": ((HEAD, "n: Int8", "n: int"), "int is not a field type: use Int8"),
     "value of a field": ((HEAD, "n: Int8", "n: Int8 = 3"), "State.n: a field has a type and no v"),

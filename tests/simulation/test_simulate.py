@@ -214,7 +214,7 @@ def test_more_walks_begin_with_the_same_ones():
 
 
 def test_what_was_found_is_a_walk_of_the_protocol():
-    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, shorten=False)
+    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, as_found=True)
     assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
     assert len(found.trace) == found.found_in
     row = found.trace_rows[0]
@@ -286,7 +286,7 @@ def still_breaks(row: bytes, texts: list[str]) -> bool:
 
 def test_detours_are_left_out():
     model = lottery.bind()
-    row = simulate(model, invariants=[], walks=1, steps=1, shorten=False)
+    row = simulate(model, invariants=[], walks=1, steps=1, as_found=True)
     assert row.walks == 1
     rows = [bytes(model.layout.size)]
     for way in (1, 2, 0, 3, 0, 4, 4, 0):

@@ -681,7 +681,7 @@ def test_a_picked_situation_is_found(walk):
     ("condition", "sentence"),
     [
         ("s.nonsense == 1", "nonsense"),
-        ("1 +", "is no Python expression"),
+        ("1 +", "is not a Python expression"),
         ("s.next_record_id > 99", "No such state can be reached"),
     ],
 )

@@ -1,7 +1,7 @@
 """Compiled operations on bags: find, add and take an item where the bag stands in the state.
 
-These functions of `containers` are not compiled from their Python: the code of each is built into
-whatever calls it. Otherwise every kind of item would have compiled functions of its own.
+These functions of `containers` are not compiled from their Python source: their code is built into
+the functions that call them. Otherwise every type of item would have compiled functions of its own.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from protocol_lab.spec.state_view import ITEMS_IN_ORDER
 
 
 class _Bag:
-    """A bag in the code that is being built: where its size and its items are."""
+    """A bag in the code that is being built: the addresses of its size and its items."""
 
     def __init__(self, builder: ir.IRBuilder, declared: types.Record, pointer: Any):
         self.builder = builder
@@ -54,7 +54,8 @@ class _Bag:
         return self.builder.mul(count, count.type(self.item_size))
 
     def compare(self, position: Any, item: Any) -> Any:
-        """Below, at or above 0 as the item at the position is smaller than, equal to or above.
+        """A number below, at or above 0 if the item at the position is smaller than, equal to or
+        greater than the given one.
 
         Numbers are compared as such, records by their bytes.
         """
@@ -111,7 +112,7 @@ class _Bag:
         self.set_size(self.builder.add(size, one))
 
     def remove(self, position: Any) -> None:
-        """Take the item away that stands there; the slot that becomes free is zero."""
+        """Remove the item at the position; the slot that becomes free is zeroed."""
         size = self.size()
         one = size.type(1)
         last = self.builder.sub(size, one)
@@ -125,14 +126,14 @@ def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
 
     def operation(typing_context, bag, item):
         if not (isinstance(bag, types.Record) and "items" in bag.fields and "size" in bag.fields):
-            raise TypingError(f"{name}: this is no Bag of the state")
+            raise TypingError(f"{name}: this is not a Bag of the state")
         if bag.frozen and result == types.void:
             raise TypingError(ITEMS_IN_ORDER)
         kind = bag.typeof("items").dtype
         if not can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
             item, types.Record
         ):
-            raise TypingError(f"{name}: {item} is no item of this bag")
+            raise TypingError(f"{name}: {item} is not an item of this bag")
 
         def codegen(context, builder, signature, args):
             value = args[1]

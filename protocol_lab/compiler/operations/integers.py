@@ -1,8 +1,9 @@
 """Compiled operations on int64 that raise Fault where the result would be wrong.
 
-LLVM leaves out what it can prove. A number read from a field is known to have the field's 8 to 32
-bits, so adding a few of them costs no check, and a check of a constant is gone. What is left is a
-branch that is never taken; all of a function's lead to one block, which keeps its code small.
+LLVM removes checks that it can prove. A number read from a field is known to have the field's 8 to
+32 bits, so adding a few of them costs no check, and neither does a constant. What remains is a
+branch that is never taken; all of a function's branches lead to one block, which keeps its code
+small.
 """
 
 import operator
@@ -24,7 +25,7 @@ _fault_blocks: WeakKeyDictionary[ir.Function, ir.Block] = WeakKeyDictionary()
 
 
 def fault_if(context: Any, builder: ir.IRBuilder, condition: Any) -> None:
-    """Code that raises Fault where the condition is true; the words are found uncompiled."""
+    """Code that raises Fault where the condition is true; the message is found uncompiled."""
     function = builder.function
     if function not in _fault_blocks:
         block = _fault_blocks[function] = function.append_basic_block("fault")
@@ -70,7 +71,7 @@ def _operation(plain: Callable, build: Callable) -> Callable:
 
 
 def _with_overflow(name: str) -> Callable:
-    """Code for one of LLVM's operations that tell whether the result fits."""
+    """Code for one of LLVM's operations that also return whether the result overflowed."""
 
     def build(context, builder, left, right):
         result = getattr(builder, f"{name}_with_overflow")(left, right)
@@ -99,7 +100,7 @@ def _build_shift_right(context, builder, number, count):
 
 
 def _build_floor(context, builder, number, divisor) -> tuple[Any, Any]:
-    """Quotient and remainder as Python has them; of a divisor that is neither 0 nor -1."""
+    """Quotient and remainder as in Python, for a divisor that is neither 0 nor -1."""
     quotient, rest = builder.sdiv(number, divisor), builder.srem(number, divisor)
     uneven = builder.icmp_signed("!=", rest, _INT64(0))
     apart = builder.icmp_signed("<", builder.xor(rest, divisor), _INT64(0))
@@ -121,7 +122,7 @@ def _build_divide(context, builder, number, divisor):
 def _build_remainder(context, builder, number, divisor):
     fault_if(context, builder, builder.icmp_signed("==", divisor, _INT64(0)))
     turned = builder.icmp_signed("==", divisor, _INT64(-1))
-    divisor = builder.select(turned, _INT64(1), divisor)  # 0 as well, and nothing overflows
+    divisor = builder.select(turned, _INT64(1), divisor)  # also 0, and nothing overflows
     return _build_floor(context, builder, number, divisor)[1]
 
 

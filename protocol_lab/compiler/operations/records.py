@@ -1,8 +1,8 @@
 """Compiled access to a row of words as a record: reads and writes its fields.
 
-Numba knows records (from a numpy dtype), but three things that a protocol needs are added here:
-a store that checks whether a number fits its width, copies and comparisons of whole records, and
-new records as values. `compiler` rewrites actions to use these functions; nobody else calls them.
+Numba supports records (of a numpy dtype), but three things that a protocol needs are added here:
+stores that check whether a number fits its width, copies and comparisons of whole records, and new
+records as values. `rewriting` makes actions call these functions; nothing else does.
 """
 
 import operator
@@ -36,7 +36,7 @@ from protocol_lab.spec.state_view import ITEMS_IN_ORDER, why_not_assigned
 
 
 class KeptNumber(types.Integer):
-    """A number that takes fewer values than its bytes have room for: a Bool, a Named, a Node."""
+    """The type of a number with fewer values than its bytes could hold: a Bool, a Named, a Node."""
 
     def __init__(self, layout: IntegerLayout):
         kept = from_dtype(layout.dtype)
@@ -64,9 +64,9 @@ register_default(KeptNumber)(IntegerModel)
 class StateRecord(types.Record):
     """A record whose numbers are read as int64, whatever their width.
 
-    So a function that is called with an id here and an epoch there is compiled once, and
-    compiled arithmetic is as exact as the uncompiled one. A frozen one, an item of a bag, can't be
-    changed; `layout` is what it was made from.
+    So a function that is called with fields of different widths is compiled once, and compiled
+    arithmetic is as exact as uncompiled. A frozen record, an item of a bag, can't be changed;
+    `layout` is the layout that it was made from.
     """
 
     def __init__(self, layout: StructLayout, frozen: bool):
@@ -80,7 +80,7 @@ class StateRecord(types.Record):
         self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name} of {kinds}"
 
     def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
-        """To a frozen one, where one variable is the one or the other."""
+        """To the frozen type, for a variable that can be either."""
         if not isinstance(other, StateRecord) or self.description != other.description:
             return None
         return Conversion.safe if other.frozen and not self.frozen else None
@@ -98,10 +98,10 @@ class StateRecord(types.Record):
 
     @property
     def mangling_args(self) -> tuple[str, tuple]:
-        """What stands for the type in the names of machine code: a hash of all its fields.
+        """The type's part in names of machine code: a hash of all its fields.
 
-        Numba's own is a running number of the process. Kernels that different processes have
-        compiled, for different layouts, would then have functions of one name in them; loaded
+        Numba's own is a number counted in each process. Kernels that different processes have
+        compiled for different layouts would then contain functions of the same name; loaded
         together, one would call the other's.
         """
         return "StateRecord", (short_hash(self.name),)
@@ -133,7 +133,7 @@ def _cast_record(context, builder, source, target, value):
 
 
 def numba_type(layout: Any, frozen: bool = False) -> types.Type:
-    """Numba's type of what a layout describes: an integer, a StateRecord or Slots of them."""
+    """The Numba type for a layout: an integer, a StateRecord or Slots of them."""
     if isinstance(layout, StructLayout):
         return StateRecord(layout, frozen)
     if isinstance(layout, ArrayLayout):
@@ -145,7 +145,7 @@ def numba_type(layout: Any, frozen: bool = False) -> types.Type:
 
 
 def make_state_at(record: types.Record):
-    """A compiled function (address, row) -> the record that is this row of those that start at an
+    """Make a compiled function (address, row) -> the record in this row of those that start at the
     address."""
 
     @intrinsic
@@ -168,8 +168,8 @@ def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
 def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
     """Store a value of numba type `source` where a value of type `target` is kept.
 
-    Numbers are checked and raise CapacityExceeded, whatever is wrong with them; a whole record is
-    copied; 0 erases one, or an array.
+    A number that does not fit raises CapacityExceeded; a whole record is copied; 0 erases a record
+    or an array.
     """
     if isinstance(target, types.Record | types.NestedArray):
         if isinstance(source, types.Record):
@@ -188,12 +188,12 @@ def store(context, builder, target: types.Type, pointer, source: types.Type, val
 
 
 def size_of(kept: types.Type) -> int:
-    """How many bytes a slot takes that keeps a record or a number."""
+    """The size in bytes of a slot for a record or a number."""
     return kept.size if isinstance(kept, types.Record) else kept.bitwidth // 8
 
 
 def can_store(target: types.Type, source: types.Type) -> bool:
-    """Is there a way to store a value of numba type `source` where a `target` is kept?"""
+    """Can a value of numba type `source` be stored where a `target` is kept?"""
     if isinstance(target, types.Record):
         same = isinstance(source, types.Record) and source.size == target.size
         return same or isinstance(source, types.Integer)
@@ -203,7 +203,7 @@ def can_store(target: types.Type, source: types.Type) -> bool:
 
 
 def check_can_store(record: types.Record, name: str, source: types.Type) -> None:
-    """Raises TypingError, with a sentence, unless such a value can be stored in the field."""
+    """Raise TypingError, with a sentence, unless such a value can be stored in the field."""
     if name not in record.fields:
         known = ", ".join(record.fields)
         raise TypingError(f"there is no field {name!r}; there are {known}")
@@ -212,10 +212,11 @@ def check_can_store(record: types.Record, name: str, source: types.Type) -> None
 
 
 def make_constructor(record: types.Record, names: tuple[str, ...]):
-    """A compiled function (tuple of values) -> a new record with these fields set, others zero.
+    """Make a compiled function (tuple of values) -> a new record with these fields set, others
+    zero.
 
-    The record lives on the stack of the function that it is written in: a value to be stored or
-    compared there, not to be returned.
+    The record is on the stack of the function that creates it: it can be stored or compared there,
+    not returned.
     """
 
     @intrinsic
@@ -240,9 +241,9 @@ def make_constructor(record: types.Record, names: tuple[str, ...]):
 
 @intrinsic(prefer_literal=True)
 def set_field(typing_context, record, name, value):
-    """What `record.name = value` becomes."""
+    """The compiled form of `record.name = value`."""
     if not isinstance(name, types.StringLiteral):
-        return None  # Numba tries without the literal as well, and reports the first attempt
+        return None  # Numba also tries without the literal, and reports the first attempt
     if not isinstance(record, types.Record):
         raise TypingError("only fields of the state and of its records can be assigned")
     record.refuse_store(name.literal_value)
@@ -260,7 +261,7 @@ def set_field(typing_context, record, name, value):
 
 @intrinsic
 def set_item(typing_context, items, index, value):
-    """What `items[index] = value` becomes."""
+    """The compiled form of `items[index] = value`."""
     if not isinstance(items, Slots):
         raise TypingError("only slots of the state's arrays can be assigned by index")
     items.refuse_store()
@@ -278,7 +279,7 @@ def set_item(typing_context, items, index, value):
 
 @intrinsic
 def get_item(typing_context, items, index):
-    """What `items[index]` becomes where it is read."""
+    """The compiled form of reading `items[index]`."""
     if isinstance(items, Slots):
         _expect_number(index)
 
@@ -315,7 +316,7 @@ def _checked_slot(context, builder, signature, args) -> Any:
 
 @intrinsic
 def read_only(typing_context, value):
-    """A record as one that can't be changed; anything else as it is."""
+    """A record as a frozen one, which can't be changed; anything else as it is."""
     kind = types.unliteral(value)
     seen_as = numba_type(kind.layout, True) if isinstance(kind, StateRecord) else kind
 
@@ -327,7 +328,7 @@ def read_only(typing_context, value):
 
 @intrinsic
 def copy_state(typing_context, target, source):
-    """Copy all bytes of a state to where another one stands."""
+    """Copy all bytes of a state over another one."""
 
     def codegen(context, builder, signature, args):
         cgutils.raw_memcpy(builder, *args, _bytes_in(target), 1)
@@ -338,7 +339,7 @@ def copy_state(typing_context, target, source):
 
 @intrinsic
 def nothing(typing_context, target, source):
-    """No code: what stands for `check_unchanged` where it is proven that nothing changed."""
+    """Do nothing: replaces `check_unchanged` where it is proven that nothing changed."""
 
     def codegen(context, builder, signature, args):
         return context.get_dummy_value()
@@ -348,7 +349,8 @@ def nothing(typing_context, target, source):
 
 @intrinsic
 def check_unchanged(typing_context, target, source):
-    """Raise Fault unless two states hold the same bytes: an action has changed one and refused."""
+    """Raise Fault unless two states have the same bytes, since an action has changed one and
+    refused."""
 
     def codegen(context, builder, signature, args):
         number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
@@ -364,9 +366,9 @@ def check_unchanged(typing_context, target, source):
 
 @intrinsic
 def as_number(typing_context, value):
-    """A number that is written in the code, as any other: int64.
+    """A literal number as an ordinary int64.
 
-    Numba would compile a function anew for each such number that it is called with.
+    Otherwise Numba would compile a function anew for each literal that it is called with.
     """
 
     def codegen(context, builder, signature, args):
@@ -376,9 +378,9 @@ def as_number(typing_context, value):
 
 
 def _comparison(name: str, operation: Any) -> Any:
-    """What `left == right`, `left != right` or `right in left` becomes.
+    """The compiled form of `left == right`, `left != right` or `right in left`.
 
-    Numba says of a number and a text that they are not equal. It is a mistake wherever it stands.
+    For Numba a number and a text are just not equal. Such a comparison is always a mistake.
     """
 
     def comparison(typing_context, left, right):
@@ -387,7 +389,7 @@ def _comparison(name: str, operation: Any) -> Any:
         among = operation is operator.contains and isinstance(left, types.BaseTuple)
         if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):
             raise TypingError(
-                "a number is compared with a text, which can't be told from here to be its name"
+                "a number is compared with a text, which is not known to be one of its names"
             )
         kind = typing_context.resolve_value_type(operation)
         plain = kind.get_call_type(typing_context, (left, right), {})
@@ -417,7 +419,7 @@ contained = _comparison("contained", operator.contains)
 
 @intrinsic
 def same_bytes(typing_context, left, right):
-    """Do two records of one size hold the same bytes?"""
+    """Do two records of the same size have the same bytes?"""
 
     def codegen(context, builder, signature, args):
         whole = ir.IntType(8 * left.size)
@@ -441,7 +443,7 @@ def byte_at(typing_context, record, index):
 
 def _container(kind: Any) -> StateRecord:
     if not isinstance(kind, StateRecord) or kind.layout.kind == "struct":
-        raise TypingError("this is no sequence or bag of the state")
+        raise TypingError("this is not a sequence or bag of the state")
     return kind
 
 

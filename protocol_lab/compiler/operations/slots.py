@@ -1,8 +1,9 @@
 """Compiled access to the state's arrays: which slots are in use, and what may be stored.
 
-An index is checked against the slots in use, as `state_view.ArrayView` does uncompiled: NONE has
-none in an array by node, and of a sequence or bag only the items count that are there. Their number
-stands right before them (see `layout.ArrayLayout`), so that it is found wherever the items go.
+An index is checked against the slots in use, as `state_view.ArrayView` does uncompiled: an array by
+node has no slot for NONE, and in a sequence or bag only the present items are in use. Their number
+is stored right before them (see `layout.ArrayLayout`), so it can be found from the items' address
+alone.
 """
 
 from typing import Any
@@ -22,10 +23,11 @@ _INT64 = ir.IntType(64)
 
 
 class Slots(types.NestedArray):
-    """An array of a record; `item` is the type of a slot, which may be such an array itself.
+    """The type of an array in a record; `item` is the type of a slot, which may be such an array
+    itself.
 
-    per_node: is slot 0 that of NONE? items_of, counter: as in `ArrayLayout`, the counter as a
-    type. frozen: is it part of an item of a bag, and so not to be changed?
+    per_node: is slot 0 that of NONE? items_of, counter: as in `ArrayLayout`, the counter as a type.
+    frozen: is it part of an item of a bag, which can't be changed?
     """
 
     def __init__(
@@ -48,12 +50,12 @@ class Slots(types.NestedArray):
 
     @property
     def mangling_args(self) -> tuple[str, tuple]:
-        """What stands for the type in the names of machine code (see `records.StateRecord`)."""
+        """The type's part in names of machine code (see `records.StateRecord`)."""
         return "Slots", (short_hash(self.name),)
 
     @property
     def value_type(self) -> types.Type:
-        """What reading a slot gives: numbers are int64, whatever their width."""
+        """The type of a slot's value: numbers are int64, whatever their width."""
         return types.int64 if isinstance(self.item, types.Integer) else self.item
 
     @property
@@ -77,7 +79,8 @@ register_default(Slots)(OpaqueModel)  # the address of its first slot: all else 
 
 
 class SlotsIterator(types.SimpleIteratorType):
-    """Visits the slots in use, also those that come into use meanwhile, as a list's iterator."""
+    """Iterates over the slots in use, including those that come into use meanwhile, as for a
+    list."""
 
     def __init__(self, slots: Slots):
         self.slots = slots
@@ -128,7 +131,7 @@ def slot_at(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) -> An
 
 
 def load(context: Any, builder: ir.IRBuilder, kind: types.Type, pointer: Any) -> Any:
-    """What is kept at an address, as a value of `value_type`: a record or an array as a view."""
+    """The value at an address, of the type `value_type`; a record or an array is a reference."""
     if isinstance(kind, types.Integer):
         return widened(builder, pointer, kind)
     return builder.bitcast(pointer, context.get_value_type(kind))

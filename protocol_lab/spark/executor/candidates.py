@@ -8,6 +8,7 @@ from numba import types
 
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.spark.executor.visited_runs import owner_of
 
 _STORE_BYTES = 32 << 20
 """Bytes of candidates that a task collects before it hands them to their owners."""
@@ -80,9 +81,9 @@ class OutgoingCandidates:
         """Hand everything on, divided among the owners, and be empty again."""
         rows, prints, parents, actions = (each[: self._stored] for each in self._arrays)
         order = np.argsort(prints)  # an owner looks them up in sorted runs, one after the other
-        owner_of = (prints[order] & np.uint64(owners - 1)).astype(np.uint16)
-        order = order[np.argsort(owner_of, kind="stable")]
-        ends = np.cumsum(np.bincount(owner_of, minlength=owners))
+        each_owner = owner_of(prints[order], owners).astype(np.uint16)
+        order = order[np.argsort(each_owner, kind="stable")]
+        ends = np.cumsum(np.bincount(each_owner, minlength=owners))
         size = max(1, _PARCEL_BYTES // (8 * self._words))
         for owner, every in enumerate(np.split(order, ends[:-1])):
             for at in range(0, len(every), size):

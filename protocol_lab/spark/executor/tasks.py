@@ -120,8 +120,8 @@ class Tasks:
                 report.found(Finding(False, print_, DEADLOCK, print_, row))
         rows, actions = found.out[:count], found.action_of[:count]
         parents = block.fingerprints[found.parent_of[:count]]
-        weights = np.bincount(actions, found.weight_of[:count], len(report.per_action))
-        report.per_action = sums(report.per_action, [int(each) for each in weights])
+        taken = np.bincount(actions, found.multiplicity_of[:count], len(report.per_action))
+        report.per_action = sums(report.per_action, [int(each) for each in taken])
         try:
             inside = self.inside(rows)
             steps = self._failed_steps(block.rows, rows, found.parent_of[:count])

@@ -2,8 +2,9 @@
 
     seen/00007-0004-00002.run   a run that ends with depth 7: of 4 owners, what owner 2 has in it
 
-A fingerprint belongs to the owner `fingerprint mod P`, who alone says whether it is new. P is a
-power of two and may grow from level to level: owner k of 4 becomes the owners k and k + 4 of 8.
+A fingerprint belongs to the owner `fingerprint mod P` (`owner_of`), who alone says whether it is
+new. P is a power of two and may grow from level to level: owner k of 4 becomes the owners k and k +
+4 of 8.
 
 What an owner has seen up to depth d is kept in few runs, after Fenwick's binary indexed trees: the
 run of depth d holds the depths d - (d & -d) + 1 to d. So a level reads and writes at most
@@ -20,6 +21,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +74,7 @@ class Seen:
         for run in self.runs():
             prints = mapped(self.file(run, owner % self.partitions))
             if partitions != self.partitions:
-                prints = prints[prints & np.uint64(partitions - 1) == owner]
+                prints = prints[owner_of(prints, partitions) == owner]
             runs.append((run, prints))
         return runs
 
@@ -115,7 +117,7 @@ class Seen:
         for part in parts:
             part.write_bytes(b"")
         for prints in fingerprints:
-            owners = prints & np.uint64(self.partitions - 1)
+            owners = owner_of(prints, self.partitions)
             for owner in np.unique(owners):
                 with parts[int(owner)].open("ab") as stream:
                     stream.write(prints[owners == owner].tobytes())
@@ -168,6 +170,14 @@ def mapped(file: Path) -> np.ndarray:
             " made again."
         ) from None
     return prints
+
+
+def owner_of(fingerprints: Any, partitions: int) -> Any:
+    """The owners of fingerprints: of an int, or of each in an array of uint64.
+
+    partitions: how many owners there are, a power of two.
+    """
+    return fingerprints & (partitions - 1)
 
 
 def _checksum(file: Path, prints: np.ndarray) -> bytes:

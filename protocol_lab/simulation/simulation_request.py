@@ -1,0 +1,117 @@
+"""The request of a simulation: that of a search, and the options that only walks have."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol_lab.checker.options import SIMULATION, option
+from protocol_lab.checker.request import SearchRequest
+from protocol_lab.errors import LabError, quoted
+from protocol_lab.quantities import amount, whole_number
+from protocol_lab.simulation.bias import BIASES
+from protocol_lab.spec.spec import Model
+
+WALKS = 10_000
+"""Walks that are taken if neither their number nor a time is given."""
+
+MOST_WALKS = 2**40
+_MOST_STEPS = 1_000_000
+_SECONDS = 1e-6, 1e8
+"""The shortest and the longest time that can be given: the latter is three years."""
+
+
+def _walks(model: Model, value: Any) -> int:
+    return whole_number("walks", value, 1, MOST_WALKS)
+
+
+def _steps(model: Model, value: Any) -> int:
+    return whole_number("steps", value, 1, _MOST_STEPS)
+
+
+def _seconds(model: Model, value: Any) -> float:
+    return amount("seconds", value, *_SECONDS, "seconds")
+
+
+def _seed(model: Model, value: Any) -> int:
+    return whole_number("seed", value, -(2**63), 2**64 - 1)
+
+
+def _bias(model: Model, value: Any) -> str:
+    if value not in BIASES:
+        raise LabError(f"There is no bias {quoted(value)}; use one of {', '.join(BIASES)}.")
+    return value
+
+
+@dataclass
+class SimulationRequest(SearchRequest):
+    """One simulation: what to check, how many walks to take, and how.
+
+    walks: None for WALKS, or for as many as fit into `seconds`.
+    """
+
+    walks: int | None = field(
+        default=None,
+        metadata=option(
+            help="the most walks to take; by default 10,000, or any number if a time is given",
+            word="--walks",
+            kind=int,
+            metavar="N",
+            supported_by=(SIMULATION,),
+            read=_walks,
+        ),
+    )
+    steps: int = field(
+        default=100,
+        metadata=option(
+            help="the most steps of a walk; by default 100",
+            word="--steps",
+            kind=int,
+            metavar="N",
+            supported_by=(SIMULATION,),
+            read=_steps,
+            unset=100,
+        ),
+    )
+    seconds: float | None = field(
+        default=None,
+        metadata=option(
+            help="stop after this time",
+            word="--seconds",
+            kind=float,
+            metavar="S",
+            supported_by=(SIMULATION,),
+            read=_seconds,
+        ),
+    )
+    seed: int = field(
+        default=0,
+        metadata=option(
+            help="random seed: the same one gives the same walks, on any machine; by default 0",
+            word="--seed",
+            kind=int,
+            metavar="N",
+            supported_by=(SIMULATION,),
+            read=_seed,
+            unset=0,
+        ),
+    )
+    bias: str = field(
+        default=BIASES[0],
+        metadata=option(
+            help="what is drawn: steps (the default), actions, rare (the actions taken least), or"
+            " swarm (each walk draws its own action weights)",
+            word="--bias",
+            metavar="BIAS",
+            supported_by=(SIMULATION,),
+            read=_bias,
+            unset=BIASES[0],
+        ),
+    )
+    as_found: bool = field(
+        default=False,
+        metadata=option(
+            help="do not shorten the counterexample",
+            word="--as-found",
+            kind=bool,
+            supported_by=(SIMULATION,),
+        ),
+    )
