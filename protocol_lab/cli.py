@@ -221,9 +221,16 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument(
         "--whole",
         type=_whole,
-        default=300,
+        default=10_000,
         metavar="N",
-        help="include a model whole if it has at most N states; default: 300",
+        help="include a model whole if it has at most N states; default: 10000",
+    )
+    site.add_argument(
+        "--states",
+        type=_whole,
+        default=6_000,
+        metavar="N",
+        help="at most N states of such models in all, smallest models first; default: 6000",
     )
     site.add_argument(
         "--around",
@@ -563,8 +570,8 @@ def _site(options: argparse.Namespace) -> int:
     from protocol_lab.site.build import build
 
     folder = Path(options.folder).resolve()
-    for each in build(folder, whole=options.whole, most=options.around):
-        print(f"Only a drawing: {each}", file=sys.stderr)
+    for each in build(folder, states=options.states, whole=options.whole, most=options.around):
+        print(each, file=sys.stderr)
     print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
     return 0
 

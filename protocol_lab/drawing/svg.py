@@ -1,6 +1,7 @@
 """A small SVG writer: shapes and text at given places, and the width of a text."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from xml.sax import saxutils
 
 from protocol_lab.drawing import palette
@@ -27,13 +28,18 @@ _OTHER_ASCII, _OTHER, _BOLD = 0.65, 1.0, 0.08
 
 def text_width(text: str, size: float = 12, bold: bool = False) -> float:
     """An upper estimate of a text's width in pixels."""
-    em = sum(
+    return size * (_ems(text) + (_BOLD * len(text) if bold else 0))
+
+
+@lru_cache(maxsize=10_000)  # most words come again and again, in a picture and in the next
+def _ems(text: str) -> float:
+    return sum(
         _WIDTHS.get(character, _OTHER_ASCII if character.isascii() else _OTHER)
         for character in text
     )
-    return size * (em + (_BOLD * len(text) if bold else 0))
 
 
+@lru_cache(maxsize=10_000)
 def escape(text: str) -> str:
     """The text as it stands between tags: what XML does not admit is shown by a picture of it."""
     return saxutils.escape(visible(text))
@@ -157,10 +163,13 @@ class Svg:
 
 def _attributes(**attributes) -> str:
     return "".join(
-        f" {name.replace('_', '-')}={saxutils.quoteattr(visible(_number(value)))}"
-        for name, value in attributes.items()
-        if value is not None
+        [_attribute(name, value) for name, value in attributes.items() if value is not None]
     )
+
+
+@lru_cache(maxsize=10_000)
+def _attribute(name: str, value: float | str) -> str:
+    return f" {name.replace('_', '-')}={saxutils.quoteattr(visible(_number(value)))}"
 
 
 def _number(value: float | str) -> str:

@@ -1,4 +1,4 @@
-"""The path of a step through its action's code, line by line and guard by guard."""
+"""The path of a step through its action's code, line by line."""
 
 import ast
 import textwrap
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.explain.decisive_values import Deciding
-from protocol_lab.explain.explanation import Explanation, at_best, explanation, frame_of
+from protocol_lab.explain.explanation import frame_of
 from protocol_lab.explain.interpreter import CannotFollow, Run, Source
 from protocol_lab.language.source_code import source_lines
 from protocol_lab.spec.spec import Action, Model
@@ -29,27 +28,13 @@ class CodeLine:
 
 
 @dataclass(frozen=True)
-class Guard:
-    """The test of an `if` that was reached, its outcome, and the values that decided it.
-
-    A test inside a loop is listed once, with its last outcome.
-    """
-
-    number: int
-    text: str
-    outcome: bool
-    because: Explanation
-
-
-@dataclass(frozen=True)
 class CodePath:
-    """All lines, the guards in the order of their evaluation, and what was returned.
+    """All lines, and what was returned.
 
     `notice` is "", or a sentence that says why there are no lines, or no marks on them.
     """
 
     lines: tuple[CodeLine, ...] = ()
-    guards: tuple[Guard, ...] = ()
     reason: str = ""
     notice: str = ""
 
@@ -63,19 +48,9 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
         return CodePath(notice=str(error))
     texts = textwrap.dedent("".join(lines)).splitlines()
     unmarked = tuple(CodeLine(first + k, text, PLAIN) for k, text in enumerate(texts))
-    guards: dict[ast.If, Guard] = {}
-
-    def watch(statement: ast.If, outcome: bool) -> None:
-        deciding = Deciding(action.domains)
-        because = at_best(
-            lambda: explanation(deciding, deciding.decided(statement.test, frame, outcome))
-        )
-        text = ast.unparse(statement.test)
-        guards[statement] = Guard(statement.test.lineno, text, outcome, because)
-
     try:
         frame = frame_of(function, model, bytearray(row), args)
-        run = Run(frame, watch)
+        run = Run(frame)
         reason = _followed(run)
     except LabError as error:
         return CodePath(unmarked, notice=str(error))
@@ -86,7 +61,7 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
         CodeLine(each.number, each.text, states.get(each.number, PLAIN) if each.text else PLAIN)
         for each in unmarked
     )
-    return CodePath(marked, tuple(guards.values()), reason)
+    return CodePath(marked, reason)
 
 
 def _followed(run: Run) -> str:

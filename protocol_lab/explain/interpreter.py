@@ -256,13 +256,12 @@ class Run:
     """One interpreted call, run when it is created: `value` is what it returned, `ended` the return
     statement.
 
-    `ran` has every statement that was executed, in order. `watch`, if given, is called with every
-    test of an `if` and its outcome, before the state changes further. Raises what the function
-    raises, and CannotFollow.
+    `ran` has every statement that was executed, in order. Raises what the function raises, and
+    CannotFollow.
     """
 
-    def __init__(self, frame: Frame, watch: Callable[[ast.If, bool], None] | None = None):
-        self.frame, self.watch = frame, watch
+    def __init__(self, frame: Frame):
+        self.frame = frame
         self.ran: list[ast.stmt] = []
         self.value: Any = None
         self.ended: ast.Return | None = None
@@ -286,8 +285,6 @@ class Run:
         match statement:
             case ast.If():
                 outcome = bool(self.frame.evaluate(statement.test))
-                if self.watch is not None:
-                    self.watch(statement, outcome)
                 return self._block(statement.body if outcome else statement.orelse)
             case ast.Return():
                 self.value = statement.value and self.frame.evaluate(statement.value)

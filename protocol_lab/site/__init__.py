@@ -7,6 +7,7 @@ notebook_steppers  which steppers a notebook has
 kept_predictions   which predictions it has, and their answers
 sessions           what a page's stepper opens: its walk, and the challenge or scenario
 recording          what the stepper shows of a model's states, as plain values
+sizes              what a page and the site take to load
 packing            these values as a script that a page can load from the disk
 bundle             the site, the kit and its wheels, for a room without a network
 scripts            the pages' own script and style sheet

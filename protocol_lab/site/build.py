@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,10 +22,14 @@ from protocol_lab.site.packing import as_script
 from protocol_lab.site.pages import Pages, glossary_terms
 from protocol_lab.site.recording import Recorder
 from protocol_lab.site.scripts import script, style_sheet
+from protocol_lab.site.sizes import too_large
 
 ROOT = Path(__file__).parents[2]
 
 TITLE = "Replication Protocol Lab"
+
+STATES = 6_000
+"""States of all models that are recorded whole: a thousand take most of a minute on one core."""
 
 _CONFIGURATION = '''\
 """Sphinx's settings; written by protocol_lab/site/build.py."""
@@ -69,15 +73,18 @@ def heading_anchor(text: str) -> str:
     return text.replace(" ", "-")
 
 
-def build(folder: Path, notebooks: list[str] | None = None, **limits: int) -> list[str]:
+def build(
+    folder: Path, notebooks: list[str] | None = None, states: int = STATES, **limits: int
+) -> list[str]:
     """Build the site into a folder; `notebooks` selects some by path, for a small one.
 
-    `limits` are those of `Recorder`: whole, around, most. Returns the steppers that could not be
-    made, each with the reason. Raises LabError where Sphinx is missing, or the folder is in use.
+    `limits` are those of `Recorder`: whole, around, most; `states` limits the states of all models
+    that are recorded whole. Returns a sentence for each stepper that could not be made, and for
+    each page that is too large. Raises LabError where Sphinx is missing, or the folder is in use.
     """
     _expect_sphinx()
     _expect_free(folder)
-    documents = [*_notebooks(notebooks), *_texts()]
+    documents = [*notebook_names(notebooks), *_texts()]
     pages = Pages(ROOT, documents)
     with tempfile.TemporaryDirectory() as temporary:
         sources = Path(temporary)
@@ -97,13 +104,24 @@ def build(folder: Path, notebooks: list[str] | None = None, **limits: int) -> li
         for recorder in recorders.values():
             for limit, value in limits.items():
                 setattr(recorder, limit, value)
+        _share(recorders.values(), states)
         with _recorded(recorders, folder / "_static" / "recordings"):
             _run_sphinx(sources, folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
-    return pages.static
+    return [f"Only a drawing: {each}" for each in pages.static] + list(too_large(folder))
 
 
 # --- Recordings, made by other processes ---
+
+
+def _share(recorders: Iterable[Recorder], states: int) -> None:
+    """Have the smallest models recorded whole, as many as have no more states than these in all."""
+    sizes = [(recorder.count(), recorder) for recorder in recorders]
+    for size, recorder in sorted(sizes, key=lambda each: each[0]):
+        states -= size
+        if states < 0:
+            recorder.whole = 0
+
 
 _recorders: dict[str, Recorder] = {}
 
@@ -162,7 +180,7 @@ def _expect_free(folder: Path) -> None:
         raise LabError(f"{folder} is a file: choose a folder.")
 
 
-def _notebooks(chosen: list[str] | None) -> list[str]:
+def notebook_names(chosen: list[str] | None) -> list[str]:
     """The notebooks in reading order, as paths from the kit's folder."""
     found = sorted((ROOT / "notebooks").rglob("*.ipynb"))
     names = [each.relative_to(ROOT).as_posix() for each in found]

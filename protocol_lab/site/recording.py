@@ -39,8 +39,8 @@ from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.events import Arrow, Event, events, lifelines
 from protocol_lab.traces.walk import Moment, Walk
 
-WHOLE = 300
-"""A model with at most so many states is recorded whole: a thousand take most of a minute."""
+WHOLE = 10_000
+"""A model with at most so many states is recorded whole."""
 
 AROUND = 2
 """Of a larger one: the steps from a path up to which states are recorded."""
@@ -112,6 +112,12 @@ class Recorder:
             "plain": [self._plain(row) for row in self._numbers],
         }
         return self._table.to_json(self._table.add(root))
+
+    def count(self) -> int:
+        """How many states the model has; 0 if they are more than would be recorded."""
+        aim = self.aims[0]
+        nearness = Nearness(aim.model, aim.invariants, max_states=self.whole)
+        return len(nearness.map.steps) if self.whole and nearness.prepare() else 0
 
     @property
     def is_whole(self) -> bool:

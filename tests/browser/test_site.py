@@ -45,10 +45,22 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def open_page(browser, address):
     """Open a page of the site; fails at the end for an error, or a request to anywhere else."""
+    yield from opening(browser, address, 1366)
+
+
+@pytest.fixture
+def open_touched(browser, address):
+    """The same on a telephone's screen, which is touched."""
+    telephone = browser.browser.new_context(has_touch=True, is_mobile=True)
+    yield from opening(telephone, address, 390)
+    telephone.close()
+
+
+def opening(context, address, usual_width):
     opened, troubles = [], []
 
-    def open_one(name, width=1366, **settings):
-        page = browser.new_page()
+    def open_one(name, width=usual_width, **settings):
+        page = context.new_page()
         page.set_viewport_size({"width": width, "height": 800})
         page.set_default_timeout(120_000)
         page.emulate_media(**settings)
@@ -93,6 +105,35 @@ def test_it_is_stepped_by_keyboard_alone(open_page):
     page.wait_for_function("location.hash.startsWith('#lab1.')")
     walk = read_link(page.url)
     assert walk.model.spec.name == "kafka.unclean_leader_election"
+
+
+def test_it_is_stepped_by_touch(open_touched):
+    page = open_touched("index.html")
+    stepper = page.locator(".lab-stepper")
+    stepper.scroll_into_view_if_needed()
+    begun = int(stepper.get_by_role("slider").get_attribute("aria-valuenow"))
+    for key, by in [("undo", -1), ("redo", 0), ("undo", -1)]:
+        stepper.locator(f"[data-key={key}]").tap()
+        stepper.locator(f"[aria-valuenow='{begun + by}']").wait_for()
+    stepper.locator(".ls-choice").first.tap()
+    stepper.locator(f"[aria-valuenow='{begun}']").wait_for()
+    stepper.locator(".ls-timeline .ls-moment").first.tap()
+    stepper.locator("[aria-valuenow='1']").wait_for()
+    stepper.locator("[data-key=tab-compare]").tap()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_paper_nothing_is_cut_off(open_page):
+    page = open_page("index.html", media="print")
+    stepper = page.locator(".lab-stepper")
+    stepper.scroll_into_view_if_needed()
+    stepper.locator("footer").wait_for(state="hidden")
+    for part in (".ls-staged svg", ".ls-lists", ".ls-caption"):
+        whole = "part => part.scrollHeight <= part.clientHeight + 1 || part.matches('svg')"
+        assert stepper.locator(part).evaluate(whole), part
+        inside = "part => part.getBoundingClientRect().bottom"
+        assert stepper.locator(part).evaluate(inside) <= stepper.evaluate(inside) + 1, part
+    assert page.pdf().startswith(b"%PDF")
 
 
 def test_an_address_with_a_walk_opens_it(open_page):

@@ -32,12 +32,13 @@ _MEASURED = """() => {
     const part = stepper.querySelector(name).getBoundingClientRect();
     return part.height > 0 && part.bottom <= box.bottom + 1;
   };
-  const field = stepper.querySelector(".ls-staged");
+  const field = stepper.querySelector(".ls-staged").getBoundingClientRect();
+  const paper = picture.querySelector("rect").getBoundingClientRect();
   const type = [...picture.querySelectorAll("text")].filter(each => each.textContent);
   return {
     smallest: Math.min(...type.map(each => scale * parseFloat(each.getAttribute("font-size")))),
     overflow: stepper.scrollWidth - stepper.clientWidth,
-    hidden: [field.scrollWidth - field.clientWidth, field.scrollHeight - field.clientHeight],
+    hidden: Math.max(paper.right - field.right, paper.bottom - field.bottom),
     height: box.height,
     seen: [".ls-panel", ".ls-can", ".ls-caption", ".ls-controls", ".ls-timeline"].every(inside),
   };
@@ -71,7 +72,7 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["seen"], (width, measured)
                 assert measured["height"] <= height - 100, (width, measured)
             if width > 1000:
-                assert measured["hidden"] == [0, 0], (width, measured)  # the whole picture is seen
+                assert measured["hidden"] <= 0, (width, measured)  # of the picture: nothing
 
 
 @pytest.fixture

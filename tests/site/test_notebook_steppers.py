@@ -1,5 +1,8 @@
 """The steppers, predictions and links of a notebook, read without running all of it."""
 
+import pytest
+
+from protocol_lab.site.build import notebook_names
 from protocol_lab.site.kept_predictions import predictions
 from protocol_lab.site.notebook_steppers import stepper_sessions
 from protocol_lab.site.packing import Table, elements
@@ -109,3 +112,11 @@ def test_equal_parts_of_a_recording_are_stored_once():
     assert sum(node[0] == 0 for node in stored["nodes"]) == 4  # pictures, [1, True], the root
     assert True in stored["atoms"]
     assert 1 in [each for each in stored["atoms"] if each is not True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", notebook_names(None))
+def test_every_stepper_of_every_notebook_is_made(name):
+    pages = Pages(ROOT, [name])
+    pages.source(name)
+    assert pages.static == []

@@ -1,0 +1,37 @@
+"""How large a page and the site may be, and which models are recorded whole."""
+
+import random
+from dataclasses import dataclass
+
+from protocol_lab.site.build import _share
+from protocol_lab.site.sizes import too_large
+
+
+def test_what_takes_too_long_to_load_is_told(tmp_path):
+    recordings = tmp_path / "_static" / "recordings"
+    recordings.mkdir(parents=True)
+    (recordings / "large.js").write_bytes(random.Random(1).randbytes(5_000))
+    (tmp_path / "small.html").write_text("<p>" * 5_000, encoding="utf-8")
+    (tmp_path / "page.html").write_text('{"recording": "large"}', encoding="utf-8")
+    assert list(too_large(tmp_path)) == []
+    ((page),) = too_large(tmp_path, most_of_a_page=4_000)
+    assert page.startswith("page.html takes 0.0 MB to load: record fewer states")
+    ((site),) = too_large(tmp_path, most_of_all=10_000)
+    assert site.startswith("The site takes")
+
+
+@dataclass
+class Counted:
+    """A recorder of which only the size matters; 0: too large in any case."""
+
+    size: int
+    whole: int = 10_000
+
+    def count(self):
+        return self.size
+
+
+def test_the_smallest_models_are_recorded_whole():
+    recorders = [Counted(size) for size in (500, 0, 49, 120)]
+    _share(recorders, 200)
+    assert [each.whole for each in recorders] == [0, 10_000, 10_000, 10_000]
