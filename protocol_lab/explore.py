@@ -35,9 +35,9 @@ def explore(
     engine: native, python or spark. invariants: names, [] for none, None for the spec's default
     ones. progress: show a progress line. With symmetry or a view, counts are those of the states
     that were searched. Where a sequence or bag is full whose size is a constant declared with
-    `storage`, the search begins again with more room (not on Spark). Interrupting returns what is
-    known, as undecided. Raises LabError for bad input, also for an option that the engine does not
-    support.
+    `storage`, the search begins again with more room (but not in a folder that was named).
+    Interrupting returns what is known, as undecided. Raises LabError for bad input, also for an
+    option that the engine does not support.
     """
     expect_model(model)
     if engine not in ENGINES:

@@ -95,6 +95,16 @@ def test_only_the_declared_maximum_ends_a_search(engine):
     assert (bounded.distinct, bounded.widened) == (3, [])
 
 
+def test_on_spark_too_but_not_in_a_folder_that_was_named(tmp_path):
+    wide = explore(spec.bind(slots=8, lines=7))
+    result = explore(spec.bind(), engine="spark", progress=False)
+    assert (result.verdict, result.per_depth) == ("holds", wide.per_depth)
+    assert (result.model.constants.slots, result.model.constants.lines) == (8, 4)
+    named = explore(spec.bind(), engine="spark", folder=tmp_path / "run", progress=False)
+    assert (named.verdict, named.widened) == ("undecided", [])
+    assert "raise slots" in named.undecided_reason
+
+
 def test_a_temporal_property_is_judged_on_the_model_with_room():
     result = check_property(spec.bind(), eventually("s.log.length == 5"), fairness="next")
     assert result.verdict == "holds"

@@ -17,11 +17,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import GOAL, SearchRequest, add_trace, explain
+from protocol_lab.checker.request import GOAL, SearchRequest, add_trace, explain, size_exceeded
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
@@ -122,6 +122,8 @@ class SparkSearch:
                 result.exhaustive = self._search()
             except _Undecided as stop:
                 result.undecided_reason = str(stop)
+                if self._temporary is not None:  # a named folder holds one search, of one layout
+                    result.exceeded = stop.size
             except KeyboardInterrupt:
                 result.undecided_reason = "interrupted"
             self._conclude()
@@ -219,7 +221,7 @@ class SparkSearch:
                 level, report = self._by_spark(level, before, after)
             if report.over and (not report.finding or self.request.to_the_end):
                 row = bytes.fromhex(report.over)
-                raise _Undecided(str(explain(self.model, row, self.request)))
+                _stop(explain(self.model, row, self.request))
             record = {
                 "depth": depth,
                 "new": report.new,
@@ -238,7 +240,7 @@ class SparkSearch:
             self._give_up(failure)
         self._take_in(record)
         if error is not None and not self._stopped_at_violation():
-            raise _Undecided(str(error))
+            _stop(error)
 
     def _by_spark(self, level: Path, before: Seen, after: Seen) -> tuple[Path, Report]:
         """The next level by Spark, and the folder that it is in.
@@ -382,7 +384,18 @@ _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "par
 
 
 class _Undecided(Exception):
-    """The search ends without a verdict; the text says which bound was hit."""
+    """The search ends without a verdict; the text says which bound was hit.
+
+    size: see `CapacityExceeded`, if it was that.
+    """
+
+    def __init__(self, reason: str, size: str = ""):
+        super().__init__(reason)
+        self.size = size
+
+
+def _stop(error: EvaluationError) -> NoReturn:
+    raise _Undecided(str(error), size_exceeded(error))
 
 
 def _absolute(folder: str | Path) -> Path:

@@ -38,6 +38,7 @@ class LevelMaker:
     jobs: Jobs
     recipe: Recipe
     asked: Asked
+    _archives: tuple[str, ...] | None = None
 
     def first(self, level: Path, rows: list[bytes], before: Seen, after: Seen) -> Report:
         """The first level, of these states."""
@@ -83,7 +84,9 @@ class LevelMaker:
         """The next level, made by a Spark job; see `Jobs.run` for what is raised."""
         session = self.jobs.session()
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
-        common = (ship(session, self.recipe.packages), self.recipe, self.asked)
+        if self._archives is None:
+            self._archives = ship(session, self.recipe.packages)
+        common = (self._archives, self.recipe, self.asked)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
         settle = in_worker(settle_owner, *common, before, after, level)
         told = (
