@@ -20,7 +20,8 @@ def holds_committed(s, replica, leader) -> bool:
 def weak_isr(s: State, c: Constants):
     """Every replica in a presumed leader's own ISR has all that this leader calls committed.
 
-    Weak, because the next leader is elected from the ISR of the quorum state, not from this one.
+    If it fails, one of these replicas lacks a committed record. Weak, because the next leader is
+    elected from the ISR of the quorum state, not from this one.
     """
     for leader in range(1, c.replicas + 1):
         if presumes_leadership(s, leader):

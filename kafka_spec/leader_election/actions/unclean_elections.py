@@ -38,7 +38,10 @@ def lead_alone(s, c, replica) -> None:
 
 
 def unclean_leader_election_choose_latest_offset(s: State, c: Constants, replica: Replica):
-    """The unstable replica has died: elect the alive replica with the latest offset."""
+    """The unstable replica has died: elect the alive replica with the latest offset.
+
+    Latest means the highest epoch of the last record, and among equal ones the longest log.
+    """
     if c.election_rule != LATEST_OFFSET:
         return "another election rule is set"
     if not has_no_leader(s):
