@@ -1,19 +1,19 @@
-"""The biases of a simulation: which of its possible steps a random walk takes, compiled.
+"""The biases of a simulation: how a random walk draws its next step, compiled.
 
-Uniform walks take the beaten track. What every step may do (lose a message, give up, begin an
-election) happens in nearly all of them and early on, and what needs a long stretch without it never
-does. Swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", 2012) gives each test a
-choice of features of its own and leaves the others out, so that tests differ more from each other.
-Here each walk has a taste of its own:
+Uniform walks are all alike. What is possible at every step (losing a message, giving up, beginning
+an election) happens early in nearly all of them, and what needs a long stretch without it never
+happens. Swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", 2012) chooses a random
+set of features for each test and leaves the others out, so that tests differ more from each other.
+Here each walk draws its own weights:
 
-- It likes each action more or less, down to 1/256 as much. No action is left out entirely, so that
-  a walk does not get stuck for want of one that the others wait for.
-- It takes the choices of an action as they come, or likes the first of them, or the last. The first
-  are those with the smallest numbers and nodes, and of subsets the empty one: a walk that likes
-  first choices loses few messages, one that likes the last ones loses nearly all.
+- Each action has a weight between 1 and 1/256. No action is left out entirely, so that a walk does
+not get stuck for lack of one that the others wait for. - Among an action's steps it draws evenly,
+or prefers the first, or the last. The first are those with the smallest numbers and nodes, and with
+the empty subset: a walk that prefers first choices loses few messages, one that prefers the last
+ones loses nearly all.
 
-The walks of a batch draw from a stream of random numbers each, and their tastes are drawn from the
-same seed: a walk does not depend on the others, nor on the machine.
+Each walk draws from a random stream of its own, and its weights come from the same seed: so a walk
+does not depend on the others, nor on the machine.
 """
 
 import numpy as np
@@ -21,15 +21,15 @@ import numpy as np
 from protocol_lab.compiler.kernel_cache import kernel
 
 BIASES = ("steps", "actions", "rare", "swarm")
-"""steps: every step that can be taken is as likely as any other. actions: first one of the enabled
-actions is drawn, then one of its steps. rare: the same, but an action that this batch has taken n
-times weighs 1 / (1 + n). swarm: the same, but each walk has a taste of its own, for actions and for
-their first or last steps; steps that change nothing are left out."""
+"""steps: every possible step is equally likely. actions: first one of the enabled actions is drawn,
+then one of its steps. rare: the same, but an action that this batch has taken n times has the
+weight 1 / (1 + n). swarm: the same, but each walk has its own weights for actions, and its own
+preference for their first or last steps; steps that change nothing are left out."""
 
 _STEPS, _ACTIONS, _RARE, _SWARM = range(4)
 
 _LIKINGS = 5
-"""An action weighs 1, 1/4, ... 1/256: so many steps of liking there are."""
+"""How many different weights of actions there are: 1, 1/4, ... 1/256."""
 
 
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
@@ -47,7 +47,7 @@ def next_random(chance, k) -> int:
 
 @kernel()
 def streams(seed, numbers) -> np.ndarray:
-    """Where the streams of random numbers of these walks begin."""
+    """The initial values of these walks' random streams."""
     found, own = np.empty(numbers.shape[0], np.uint64), np.empty(1, np.uint64)
     for k in range(numbers.shape[0]):
         own[0] = seed
@@ -78,9 +78,9 @@ def pick(
 ) -> None:  # fmt: skip
     """Draw a successor for each of the walkers [begin, end) and write it to `after`.
 
-    rows: where they stand. out[:written]: their successors, by walker and, of each, by action.
-    picked: which it was, by its position among the walker's; alive: was there one. bias: an index
-    into BIASES.
+    rows: the walkers' states. out[:written]: their successors, in the order of walkers and, for
+    each, of actions. picked: the position of the drawn one among the walker's; alive: was there
+    one? bias: an index into BIASES.
     """
     first = 0
     for walker in range(begin, end):
@@ -109,7 +109,7 @@ def pick(
 
 @kernel()
 def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[int, int]:
-    """The stretch of one action among the successors [first, last), drawn by its weight."""
+    """The range of one action's successors within [first, last), drawn by the actions' weights."""
     total, k = 0.0, first
     while k < last:
         total += 1.0 if bias == _ACTIONS else 1.0 / (1.0 + taken[action_of[k]])
@@ -130,8 +130,9 @@ def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[in
 def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> int:
     """One of the successors [first, last) that differ from the walker's state; -1 if none does.
 
-    Of the actions that lead on the one with the highest score is taken, which is u ** (1 / weight)
-    for a random u in [0, 1): so each is as likely as its weight says (Efraimidis and Spirakis).
+    Among the actions that change the state it takes the one with the highest score u ** (1 /
+    weight), u being random in [0, 1): so each is chosen in proportion to its weight (Efraimidis and
+    Spirakis).
     """
     best, chosen, k = -1.0, -1, first
     while k < last:
@@ -155,7 +156,7 @@ def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> i
 
 @kernel()
 def leads_on(rows, out, walker, k) -> bool:
-    """Does successor k differ from where the walker stands?"""
+    """Does successor k differ from the walker's state?"""
     for word in range(out.shape[1]):
         if out[k, word] != rows[walker, word]:
             return True
@@ -164,7 +165,7 @@ def leads_on(rows, out, walker, k) -> bool:
 
 @kernel()
 def liking_of(taste, walker, action) -> int:
-    """64 bits that say how the walker likes an action, always the same ones."""
+    """64 random bits for a walker and an action, always the same, from which its weight is made."""
     own = np.empty(1, np.uint64)
     own[0] = taste[walker] ^ np.uint64(action + 1)
     return next_random(own, 0)
@@ -172,10 +173,11 @@ def liking_of(taste, walker, action) -> int:
 
 @kernel()
 def place(point, liking, count) -> int:
-    """One of 0..count-1, by a point in [0, 1): evenly, or with a liking for the first or last.
+    """One of 0..count-1, from a number in [0, 1): evenly, or with a preference for the first or
+    last.
 
-    Half of all likings are for the first ones, since these are the tame ones, a quarter for the
-    last ones.
+    Half of all walks' preferences are for the first ones, which do the least harm, a quarter for
+    the last.
     """
     kind = (liking >> np.uint64(32)) % np.uint64(4)
     if kind == 1 or kind == 2:

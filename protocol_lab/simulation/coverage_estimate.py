@@ -1,21 +1,22 @@
 """Estimates how much of the state space random walks have seen.
 
-A biologist who wants to know how many species live in a wood sets traps, and counts the species
-that only one trap caught, and those that two traps did: many of the first kind mean that many are
-yet unseen. Walks are the traps and states the species (Chao, "Estimating the Population Size for
-Capture-Recapture Data with Unequal Catchability", 1987, known as Chao2; Böhme, "STADS", 2018, for
-programs).
+To estimate how many species live in a wood, a biologist sets traps, and counts the species that
+only one trap caught, and those that exactly two did: many of the first kind mean that many species
+are still unseen. Walks are the traps, and states the species (Chao, "Estimating the Population Size
+for Capture-Recapture Data with Unequal Catchability", 1987, known as Chao2; Böhme, "STADS", 2018,
+for programs).
 
 With Q1 states met by one walk only and Q2 by two, of m walks, at least
 
     seen + (m - 1) / m * Q1² / (2 Q2)
 
-states can be met by such walks. Assumed is that walks are drawn alike and independently of each
-other, not that states are equally likely: where they are not, the truth is more, often much more.
-Of states that need longer walks it says nothing. It is a lower bound with an error, and no verdict.
+states can be met by such walks. This assumes that walks are drawn independently from the same
+distribution, but not that states are equally likely: if they are not, the true number is larger,
+often much larger. It says nothing about states that need longer walks. It is a lower bound with a
+statistical error, and not a verdict.
 
-To bound the memory, only states whose fingerprint begins with `level` zero bits are counted once
-there are too many, and everything is multiplied by 2**level.
+To bound the memory, once there are too many states only those whose fingerprint begins with `level`
+zero bits are counted, and the counts are multiplied by 2**level.
 """
 
 from dataclasses import dataclass
@@ -26,16 +27,17 @@ from protocol_lab.compiler.fingerprint import slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 
 KEPT = 1 << 17
-"""States that are counted one by one; beyond it every second one is, and so on."""
+"""Up to this many states are all counted; beyond that every second one is, then every fourth, and
+so on."""
 
 _ALL_BITS = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What `walks` walks saw. seen: different states (about, where sampled); least: how many states
-    such walks can meet at least; new: of the states that one more walk meets, the share that none
-    has met so far."""
+    """What the walks saw. seen: different states (about, if sampled); least: a lower bound of the
+    states that such walks can meet; new: the share of one more walk's states that no walk has met
+    so far."""
 
     walks: int
     seen: int
@@ -58,7 +60,7 @@ class Estimate:
 
 
 class Sightings:
-    """Counts in how many walks each state was met. Walks have to be added one after the other."""
+    """Counts in how many walks each state was met. Walks have to be added in order."""
 
     def __init__(self, kept: int = KEPT):
         self.level = self.stored = self.walks = 0
@@ -66,7 +68,7 @@ class Sightings:
         self.keys, self.last, self.count = _tables(1 << (4 * kept).bit_length())
 
     def add(self, visits: np.ndarray, first: int) -> None:
-        """Note the states of some walks: a row of fingerprints each, 0 where there is none."""
+        """Note the states of some walks: a row of fingerprints for each, 0 after its end."""
         begin = 0
         while begin < len(visits):
             begin, self.stored = note(
@@ -84,7 +86,7 @@ class Sightings:
         self.keys, self.last, self.count = keys, last, count
 
     def estimate(self) -> Estimate:
-        """What follows from the counts."""
+        """The estimate from the counts."""
         counts = self.count[self.keys != 0]
         once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
         unseen = once * (once - 1) / 2 if twice == 0 else once * once / (2 * twice)
@@ -115,10 +117,10 @@ def is_counted(key, level) -> bool:
 
 @kernel()
 def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[int, int]:
-    """Count walks [begin, ...) in, or up to one in which more than `kept` states are stored.
+    """Count the walks from `begin` on, up to one in which more than `kept` states are stored.
 
-    last: the latest walk that met a state, so that a walk counts once, also if it is added again.
-    Returns (the walk to go on with, states stored).
+    last: the latest walk that met a state, so that a walk counts once even if it is added again.
+    Returns (the walk to continue with, states stored).
     """
     for walk in range(begin, visits.shape[0]):
         for k in range(visits.shape[1]):
@@ -139,7 +141,7 @@ def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[
 
 @kernel()
 def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
-    """Keep what is counted at this level; returns how many states that are."""
+    """Keep the states that are counted at this level; returns how many."""
     stored = 0
     for k in range(keys.shape[0]):
         if keys[k] != np.uint64(0) and is_counted(keys[k], level):

@@ -1,12 +1,12 @@
 """Random walks, many at a time: the compiled part of a simulation.
 
-Some hundred walkers take a step together. The explorer's own kernel finds all that each of them can
-do; one of these steps is drawn (`bias`), and the explorer's checks look at where it leads. So a
-simulation compiles nothing that a search does not.
+Some hundred walkers take a step together. A search's kernels find all possible steps of each; one
+of them is drawn (`bias`), and the search's checks judge the state after it. So a simulation
+compiles nothing that a search does not.
 
-A walk is a function of the seed and of its number: it draws from a stream of its own. (With the
-bias "rare" it also depends on the other walks of its batch.) A batch is always the same walks, and
-batches are handed out by number, so the outcome does not depend on how many threads there are.
+A walk depends only on the seed and its number, since it draws from a stream of its own. (With the
+bias "rare" it also depends on the other walks of its batch.) A batch always has the same walks, and
+batches are counted by number, so the outcome does not depend on the number of threads.
 """
 
 import random
@@ -28,26 +28,26 @@ from protocol_lab.spec.parameters import Domain, drawn
 from protocol_lab.spec.spec import Model
 
 TOGETHER = 2048
-"""Walks of a batch, unless they are very long."""
+"""Walks in a batch, unless they are very long."""
 
 _CHUNK = 512
-"""Walkers that look at their successors at a time: these fit into the processor's cache."""
+"""Walkers whose successors are computed at a time: few enough to fit into the processor's cache."""
 
 _VISITS = 1 << 21
-"""States that the walks of a batch visit at most: what is kept of each of them is bounded."""
+"""The most states that the walks of a batch visit, since something is kept of each."""
 
 STARTS = 4_000
-"""Initial states that walks begin in: all, or so many that are drawn at random."""
+"""The most initial states in which walks begin: all of them, or this many drawn at random."""
 
 ENDS = ("at the last step", "nothing can happen", "outside the constraint", "no room in storage")
 _CUT = 3
-"""Why walks end, by number. The last is said of all that can't be computed."""
+"""Why walks end, by number. The last stands for everything that can't be computed."""
 
 
 @dataclass
 class Violating:
-    """A walk that met a violation: its number, the steps it drew (among the successors, in their
-    order), the initial state that it began in, and the invariant's name."""
+    """A walk that met a violation: its number, the steps it drew (positions among the successors),
+    its initial state, and the invariant's name."""
 
     walk: int
     drawn: list[int]
@@ -57,7 +57,7 @@ class Violating:
 
 @dataclass
 class Batch:
-    """What the walks [first, first + count) met.
+    """The outcome of the walks [first, first + count).
 
     visits: the fingerprints of the states, a row for each walk, 0 after its end. at_depth[k]: the
     walks that took k steps or more. taken: steps by action. ends: walks by the reason in ENDS.
@@ -104,7 +104,7 @@ class Walks:
 
 
 class _BatchOfWalks:
-    """The walkers under way; arrays have them in the order of their numbers."""
+    """The walkers that have not ended; arrays have them in the order of their numbers."""
 
     def __init__(self, walks: Walks, first: int, count: int):
         self.walks, words = walks, walks.model.words
@@ -138,7 +138,7 @@ class _BatchOfWalks:
         return self.result
 
     def _keep(self, which: np.ndarray) -> np.ndarray:
-        """Go on with these walkers only; returns where they stand."""
+        """Continue with these walkers only; returns their states."""
         if which.all():
             return self.rows
         self.numbers, self.start = self.numbers[which], self.start[which]
@@ -147,7 +147,7 @@ class _BatchOfWalks:
         return self.rows
 
     def _look(self, before: np.ndarray | None, depth: int) -> np.ndarray:
-        """Note and check where the walkers stand; tells which are outside the constraint."""
+        """Note and check the walkers' states; returns which are outside the constraint."""
         compiled, count, result = self.walks.compiled, len(self.numbers), self.result
         failed, failed_steps = np.zeros(count, np.int64), np.zeros(count, np.int64)
         outside = np.zeros(count, np.int64)
@@ -176,7 +176,7 @@ class _BatchOfWalks:
     def _check(
         self, check: Callable, bits: int, failed: np.ndarray, before: np.ndarray
     ) -> set[int]:
-        """Fill in `failed`; returns the walkers of which that can't be computed."""
+        """Fill in `failed`; returns the walkers for which that can't be computed."""
         wanted, own = np.ones(len(failed), np.uint8), np.arange(len(failed))
         constants = self.walks.compiled.constants
         return set(
@@ -188,7 +188,8 @@ class _BatchOfWalks:
         )
 
     def _cut(self, row: np.ndarray) -> None:
-        """A walk ends in this state, as something can't be computed there or one step further."""
+        """End a walk in this state, because something can't be computed there or one step
+        further."""
         self.result.ends[_CUT] += 1
         self.result.cut_at = self.result.cut_at or row.tobytes()
 
@@ -207,7 +208,7 @@ class _BatchOfWalks:
         self.result.violating = Violating(walk, drawn, int(self.start[at]), name)
 
     def _step(self, depth: int) -> np.ndarray:
-        """Every walker takes a step; tells which of them could."""
+        """Take a step with every walker; returns which of them could."""
         count, begin = len(self.numbers), 0
         alive = np.zeros(count, np.uint8)
         after = np.empty_like(self.rows)
@@ -228,13 +229,14 @@ class _BatchOfWalks:
         alive: np.ndarray,
         picked: np.ndarray,
     ) -> int:
-        """The walkers from `begin` on, as many as there is room for; returns where they end."""
+        """Take a step with the walkers from `begin` on, as many as there is room for; returns where
+        they end."""
         walks, found, full = self.walks, self.found, -1
         try:
             done, written = found.fill(walks.compiled, self.rows, begin, end)
         except MemoryError:
             raise
-        except Exception:  # whatever it is: the words are found uncompiled
+        except Exception:  # whatever it is: the message is found uncompiled
             done = full = int(found.progress[0])
             written = int(found.degree_of[: full - begin].sum())
         if done == begin and full < 0:  # one state has more successors than fit
@@ -252,7 +254,7 @@ class _BatchOfWalks:
 
 
 def _drawn_starts(model: Model, seed: int) -> list[Attempt]:
-    """Initial states whose choices were drawn at random, where not all can be looked at."""
+    """Initial states whose choices were drawn at random, if there are too many to take all."""
     chance = random.Random(seed)
 
     def one(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:

@@ -1,10 +1,10 @@
 """Shrinks a counterexample: leaves out steps while it still ends in the violation.
 
-A walk that found a violation has mostly done a lot that has nothing to do with it. Stretches of its
-steps are left out, long ones first, then single ones (delta debugging; Zeller and Hildebrandt,
-"Simplifying and Isolating Failure-Inducing Input", 2002). A later step that can't happen any more
-is left out, too. What remains breaks the same invariant, and no single step of it can be spared;
-still there may be a shorter way of another kind.
+Most steps of a walk that found a violation have nothing to do with it. Stretches of its steps are
+left out, long ones first, then single steps (delta debugging; Zeller and Hildebrandt, "Simplifying
+and Isolating Failure-Inducing Input", 2002). A later step that is then impossible is left out, too.
+The remaining path breaks the same invariant, and none of its steps can be left out; still there may
+be a shorter path of another kind.
 """
 
 from itertools import pairwise
@@ -16,7 +16,7 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import View
 
 TRIES = 20_000
-"""How many steps are tried to make a way shorter; a way of some dozen steps needs some hundred."""
+"""How many steps are tried to shorten a path; a path of some dozen steps needs some hundred."""
 
 _Step = tuple[str, tuple]
 """An action's name and its parameters: numbers, and messages as bytes."""
@@ -27,8 +27,8 @@ def shrink(
 ) -> list[bytes]:
     """The states of a path, from the same initial state, that is as short or shorter.
 
-    rows: a path whose last state or step breaks the invariant `violated`. What was reached
-    once so many steps were tried is returned, on any machine the same.
+    rows: a path whose last state or step breaks the invariant `violated`. It ends after a fixed
+    number of steps tried, so the result is the same on any machine.
     """
     return _Shrinking(model, request, violated, tries).run(rows)
 
@@ -59,7 +59,7 @@ class _Shrinking:
     def _leave_out(
         self, rows: list[bytes], steps: list[_Step], size: int
     ) -> tuple[list[bytes], list[_Step]] | None:
-        """The path without one stretch of `size` steps, the first that can be spared."""
+        """The path without one stretch of `size` steps, the first that it does not need."""
         for at in range(0, len(steps), size):
             if self.tries <= 0:
                 return None
@@ -115,12 +115,12 @@ class _Shrinking:
 
 
 def _values(args: dict[str, Any]) -> tuple:
-    """The parameters as what can be compared between states: a view only shows one of them."""
+    """The parameters as values that can be compared between states, which views can't."""
     return tuple(bytes(each) if isinstance(each, View) else each for each in args.values())
 
 
 def _without_loops(rows: list[bytes]) -> list[bytes]:
-    """The path without the ways from a state back to itself."""
+    """The path without its cycles from a state back to the same state."""
     last = {row: at for at, row in enumerate(rows[:-1])}
     kept, at = [], 0
     while at < len(rows) - 1:

@@ -1,8 +1,8 @@
 """Simulation: seeded random walks, for models that are too large to exhaust.
 
-It can find a violation; it never says that something holds. `random_walks` takes the walks and
-`bias` chooses their steps, `coverage_estimate` says how much of the state space they saw, and
-`shrinking` shortens the counterexample.
+It can find a violation, but its verdict is never "holds". `random_walks` takes the walks and `bias`
+draws their steps, `coverage_estimate` says how much of the state space they saw, and `shrinking`
+shortens the counterexample.
 """
 
 import time
@@ -37,19 +37,19 @@ from protocol_lab.system.interrupts import deferred_interrupts
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"
 )
-"""Why walks end that are refused memory."""
+"""The reason of a simulation that the system refused memory."""
 
 
 @dataclass(repr=False)
 class Simulation(Result):
-    """The outcome of random walks: violated, with a trace that need not be a shortest one, or
+    """The outcome of a simulation: violated, with a trace that need not be a shortest one, or
     undecided.
 
-    walks, steps: how many were taken. `per_depth` counts the visits after 0, 1, ... steps, the same
-    state as often as it was met, and `per_action` the steps. found_in: the steps of the walk that
-    met the violation, before it was shortened to `trace`. why_not_shortened: why `trace` is that
-    whole walk, where it is. ends: walks by why they ended. estimate: how much of the space was
-    seen.
+    walks, steps: how many were taken. `per_depth` counts the visits to states after 0, 1, ...
+    steps, repeated ones included, and `per_action` the steps. found_in: the number of steps of the
+    walk that met the violation, before it was shortened to `trace`. why_not_shortened: the reason
+    if `trace` is that whole walk. ends: how many walks ended for which reason. estimate: how much
+    of the state space was seen.
     """
 
     walks: int = 0
@@ -67,7 +67,7 @@ class Simulation(Result):
 
     @property
     def distinct(self) -> int:
-        """The different states that were seen (about, if they are many)."""
+        """How many different states were seen (about, if they are many)."""
         return self.estimate.seen if self.estimate else 0
 
     @property
@@ -77,7 +77,7 @@ class Simulation(Result):
 
     @property
     def reached(self) -> list[str]:
-        """None: walks do not judge sometimes properties."""
+        """Always empty: sometimes properties are not checked on walks."""
         return []
 
     def to_json(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def simulate(
 
 
 class _Run:
-    """Hands batches of walks to threads, and counts them in by their numbers."""
+    """Runs batches of walks on threads, and counts them in the order of their numbers."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class _Run:
         self.over = False
 
     def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
-        """Take all walks, or those up to the first violation; fills the result."""
+        """Take all walks, or those up to the first violation, and fill in the result."""
         threads = cores()
         began, batches = time.perf_counter(), -(-self.wanted // self.walks.size)
         waiting: deque[Future[Batch]] = deque()
@@ -244,7 +244,7 @@ class _Run:
         return violating
 
     def some_states(self, wanted: int) -> list[bytes]:
-        """So many of the states that the first walks met, or all that are kept."""
+        """Up to `wanted` of the states that the first walks met."""
         return [self.sample[at] for at in evenly(len(self.sample), wanted)]
 
     def _batch(self, number: int) -> Batch:

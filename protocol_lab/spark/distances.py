@@ -1,8 +1,8 @@
-"""Distances of all states to a set of states: a backward search over the edges, on Spark.
+"""Distances from all states to chosen ones, by a backward search over the edges on Spark.
 
-Works on what `SparkSearch.save` has written. It begins with the states that are looked for, and
-goes from each edge's target to its source, level by level. Each level is written as Parquet and
-read back, since the plan of a DataFrame that is made from itself grows with every level.
+It reads what `SparkSearch.save` has written. The search begins with the chosen states, and goes
+from each edge's target to its source, level by level. Each level is written as Parquet and read
+back, since the plan of a DataFrame that is derived from itself grows with every level.
 """
 
 from pathlib import Path
@@ -21,26 +21,27 @@ VIOLATION = "size(violates) > 0"
 def steps_to(
     session: "SparkSession", folder: str | Path, condition: str = VIOLATION, name: str = "distances"
 ) -> "DataFrame":
-    """Every state from which such a state can be reached: fingerprint, and steps, the fewest.
+    """A DataFrame of every state from which a chosen one can be reached: fingerprint, and the
+    fewest steps.
 
-    condition: SQL over a row of states; where none is given a violation is looked for, and a state
-    from which a step leads that breaks a step invariant is one step from it. Reads `states` and
-    `edges` in the folder, and writes a folder of this name beside them. Raises LabError if the
-    former are not there, or the latter is.
+    condition: SQL over a row of states; by default the chosen states are violations, and a state
+    with a step that breaks a step invariant is one step away from one. Reads `states` and `edges`
+    in the folder, and writes a folder of this name beside them. Raises LabError if the former do
+    not exist, or the latter does.
     """
     place = Path(folder).absolute()
     if not (place / "states").exists() or not (place / "edges").exists():
         raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
     found = place / name
     if found.exists():
-        raise LabError(f"{found} is there already: read it, or give another name.")
+        raise LabError(f"{found} exists already: read it, or give another name.")
     with changed(session, _SETTINGS):
         _go_backwards(session, place, condition, found)
     return session.read.parquet(address(found))
 
 
 _SETTINGS = {
-    # A round is small: one job for each of its questions, rather than one for each stage.
+    # A level is small: run one job for each question, rather than one for each stage.
     "spark.sql.adaptive.enabled": "false",
 }
 
@@ -61,7 +62,7 @@ def _go_backwards(session: "SparkSession", place: Path, condition: str, found: P
 
 
 def _write(session: "SparkSession", found: Path, steps: int, level: "DataFrame") -> int:
-    """Keep a level; how many states it has."""
+    """Write a level; returns how many states it has."""
     level.write.parquet(address(found / f"steps={steps}"))
     return _level(session, found, steps).count()
 

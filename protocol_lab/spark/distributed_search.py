@@ -55,28 +55,29 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FIRST_BYTES = 256 << 20
-"""What the states to begin with may take: the driver alone makes the first level."""
+"""The most bytes of initial states, since the driver alone makes the first level."""
 
 OWNER_BYTES = 32 << 20
 OWNER_FINGERPRINTS = 1 << 22
-"""What one owner should have of a level, and have seen in all: beyond it there are more owners."""
+"""How many states of a level, and in all, one owner should have; beyond it there are more
+owners."""
 
 _MOST_OWNERS = 1 << 14
 
 _ATTEMPTS = 3
-"""How often a level's job is run while executors get lost."""
+"""How often a level's job is run if executors are lost."""
 
 
 class SparkSearch:
     """One search; `run` returns its result.
 
-    The result's `levels` say how many new states each level has, how many were generated for it and
-    how many of these sent to their owners (a task sends a state once, however often it meets it),
-    where (driver or spark), in how many seconds, how long it waited for Spark to start, and what
-    the time was spent on. There the seconds of tasks add up, which have run side by side: to load
-    kernels, to read states, to expand them, to send candidates and to wait for those who take them;
-    to receive them, to settle which are new and check these, and to write them. `job` is how long
-    the driver waited for all that.
+    The result's `levels` say for each level how many new states it has, how many were generated and
+    how many of these were sent to their owners (a task sends a state once, however often it meets
+    it), where it was made (driver or spark), in how many seconds, how long it waited for Spark to
+    start, and what the time was spent on. These are sums over tasks that have run in parallel:
+    loading kernels; reading, expanding and sending states, including the wait for receivers;
+    receiving candidates, finding the new ones and checking them; and writing. `job` is how long the
+    driver waited for all that.
 
     The result is the native engine's, with two differences at a stop. The level in which something
     was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
@@ -160,7 +161,7 @@ class SparkSearch:
         place = Path(folder).absolute()
         for make in (self.states, self.edges, self.violations, self.levels):
             if (place / make.__name__).exists():
-                raise LabError(f"{place / make.__name__} is there already: name another folder.")
+                raise LabError(f"{place / make.__name__} exists already: name another folder.")
         for make in (self.states, self.edges, self.violations, self.levels):
             make(session).write.parquet(address(place / make.__name__))
 
@@ -193,7 +194,7 @@ class SparkSearch:
         }
 
     def _search(self) -> bool:
-        """Go level by level; True if everything was seen, False at a violation."""
+        """Make level after level; returns True if everything was seen, False at a violation."""
         self.folder.resume()
         for record in self.folder.records:
             self._take_in(record)
@@ -243,7 +244,7 @@ class SparkSearch:
             _stop(error)
 
     def _by_spark(self, level: Path, before: Seen, after: Seen) -> tuple[Path, Report]:
-        """The next level by Spark, and the folder that it is in.
+        """Make the next level on Spark; returns its report and its folder.
 
         Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
         repeated, _ATTEMPTS times in all, each time into an empty folder.
@@ -260,9 +261,9 @@ class SparkSearch:
             level = self.folder.new_level(after.depth)
 
     def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
-        """The states to begin with, up to one that can't be computed, and what is wrong with that.
+        """The initial states up to one that can't be computed, and the error of that one.
 
-        The driver has them all in memory, so there is a bound.
+        There is a bound, since the driver has them all in memory.
         """
         rows, most = [], FIRST_BYTES // self.model.layout.size
         try:
@@ -277,8 +278,8 @@ class SparkSearch:
         return rows, None
 
     def _owners(self, before: Seen) -> int:
-        """How many owners the next level needs: as many as before, or so many times doubled that
-        none has too much, should the levels go on growing as they did."""
+        """How many owners the next level needs: as many as before, or doubled until none has too
+        much, if the levels go on growing as they did."""
         sizes = self.result.per_depth[-2:]
         growth = min(8.0, sizes[1] / sizes[0]) if len(sizes) == 2 and sizes[0] else 1.0
         expected = int(self._frontier * max(growth, 1.0)) if sizes else 0
@@ -292,7 +293,7 @@ class SparkSearch:
         return self.result.levels[-1]["new"]
 
     def _take_in(self, record: dict[str, Any]) -> None:
-        """Count a complete level, whether it was just made or found in the folder."""
+        """Add a complete level to the result, whether it was just made or found in the folder."""
         result, report = self.result, Report.of(record["report"])
         told = {key: record[key] for key in _TOLD if key in record}
         result.levels.append(told | {"spent": report.spent})
@@ -333,7 +334,7 @@ class SparkSearch:
     # --- Progress ----------------------------------------------------------------------------
 
     def _watch(self, done: int, tasks: int) -> None:
-        """Called while a job runs: tell what it is at, and see whether it is to go on."""
+        """Called while a job runs: report the progress, and stop if the search was stopped."""
         if self.request.stopped and self.request.stopped():
             raise _Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
@@ -344,7 +345,7 @@ class SparkSearch:
             self.request.progress(self.result, self._frontier, self._seconds)
 
     def _seconds_left(self) -> float | None:
-        """By the shape of the levels so far, and the pace of the last ones."""
+        """An estimate from the shape of the levels so far, and the pace of the last ones."""
         to_come, last = states_to_come(self.result.per_depth), self.result.levels[-3:]
         made = sum(level["new"] for level in last)
         if to_come is None or not made:
@@ -380,7 +381,7 @@ class SparkSearch:
 
 
 _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
-"""What the result says of a level."""
+"""The entries of a level in the result."""
 
 
 class _Undecided(Exception):
@@ -399,7 +400,7 @@ def _stop(error: EvaluationError) -> NoReturn:
 
 
 def _absolute(folder: str | Path) -> Path:
-    """The run folder's whole path, which Python, Arrow and Java must read alike."""
+    """The run folder's absolute path, which Python, Arrow and Java must read alike."""
     path = Path(folder).absolute()
     encoding = sys.getfilesystemencoding()
     if encoding != "utf-8" and not str(path).isascii():
@@ -416,7 +417,7 @@ def _power_of_two(least: int) -> int:
 
 
 def _in_words(seconds: float) -> str:
-    """A duration, as roughly as it is known."""
+    """A duration in words, rounded as roughly as it is known."""
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

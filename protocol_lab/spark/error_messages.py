@@ -1,4 +1,4 @@
-"""Turns Spark's failures into one sentence each, instead of a page of stack traces."""
+"""Turns Spark's failures, pages of stack traces, into one sentence each."""
 
 import re
 
@@ -50,13 +50,13 @@ _IN_JAVA = re.compile(r"(?:[\w$]+\.)*[\w$]*(?:Exception|Error): (?!.*(?:Exceptio
 
 
 def is_a_loss(text: str) -> bool:
-    """Has an executor, or a Python worker, been lost? Then the job may well succeed if it is run
-    once more."""
+    """Was an executor, or a Python worker, lost? Then the job may well succeed if it is run once
+    more."""
     return bool(_LOST.search(text)) and not _FULL.search(text)
 
 
 def cause(text: str) -> str:
-    """The sentence for what Spark, or the system, says at length; else its most telling line."""
+    """The sentence for a known failure; for any other the most informative line of its message."""
     for pattern, sentence in _KNOWN:
         if pattern.search(text):
             return sentence

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SETTINGS = {
-    # Blobs are large: a batch of the usual 10,000 would be too.
+    # Blobs are large, so a batch of the usual 10,000 rows would be too large.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-    # There is nothing to adapt: the number of owners is fixed, and planning in stages costs time.
+    # Adaptive planning gains nothing, since the number of owners is fixed, and costs time.
     "spark.sql.adaptive.enabled": "false",
     # A task that is run again gives the same candidates, and a report with other times. Spark would
     # take that for an indeterminate result, and give up the job of a lost executor.
@@ -26,14 +26,14 @@ _SETTINGS = {
 
 
 class JobFailed(Exception):
-    """A Spark job failed; the cause is what Spark said."""
+    """A Spark job failed; the cause is Spark's exception."""
 
 
 class Jobs:
     """Runs the jobs of one search, one after the other, in a given session; if none is given, in
     one in local mode, which starts, and warms up, in the background.
 
-    A context: the session's settings are put back in the end.
+    A context manager: at the end the session's settings are restored.
     """
 
     def __init__(self, session: "SparkSession | None"):
@@ -52,7 +52,7 @@ class Jobs:
             self._failure = error
 
     def session(self) -> "SparkSession":
-        """The session, once it is there. Raises what its start raised."""
+        """The session, once it has started. Raises what its start raised."""
         if self._thread.ident is not None:
             self._thread.join()
         if self._failure is not None:
@@ -98,7 +98,7 @@ class Jobs:
         return sum(done for done, _ in counts), sum(count for _, count in counts)
 
     def run(self, job: Callable[[], Any], watch: Callable[[int, int], None]) -> Any:
-        """Run a job in a thread of its own; what it returned.
+        """Run a job in a thread of its own; returns its result.
 
         watch(done, all), of the job's tasks in its present stage, is called several times a second
         meanwhile. What it raises cancels the job, and is raised here. Raises JobFailed from what

@@ -1,4 +1,4 @@
-"""Makes a level from the one before, in the driver or by a Spark job.
+"""Makes a level from the previous one, in the driver or by a Spark job.
 
 Either way states are expanded, the candidates divided among the owners, and each owner settles
 which are new (see `tasks`) and has them written (see `level_files`); a report comes back.

@@ -1,9 +1,9 @@
 """Transfers a model to another process, and checks that it is still the same there.
 
-A spec from a module travels as the module's name and is imported there (`packaging` brings the
-module). A spec from a notebook cell travels whole, pickled with the source text of its functions,
-since Numba compiles from source. Either way the receiver hashes what it got and refuses anything
-else than was sent.
+A spec from a module is sent as the module's name and imported there (`packaging` ships the module).
+A spec from a notebook cell is sent by value, pickled with the source of its functions, since Numba
+compiles from source. In both cases the receiver hashes what it got and refuses it if it differs
+from what was sent.
 """
 
 import importlib
@@ -24,7 +24,7 @@ from protocol_lab.spec.spec import Action, Model, Spec
 
 @dataclass(frozen=True)
 class Recipe:
-    """What another process needs to make the model (and two functions of the request) again.
+    """What another process needs to rebuild the model and two functions of the request.
 
     spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
     packages: what must be importable there; source: the hash to be matched.
@@ -38,7 +38,7 @@ class Recipe:
 
 
 class Made(NamedTuple):
-    """What comes out of a recipe: the model, and the request's constraint and goal, if any."""
+    """The result of a recipe: the model, and the request's constraint and goal, if any."""
 
     model: Model
     constraint: Callable | None

@@ -1,10 +1,9 @@
 """Ships the kit and the spec to executors that have only the Python dependencies.
 
 Every package that a search needs (this kit, the spec's own, a learner's module) is packed into an
-archive that is named by a hash of its files, and handed to the session as an artifact, once. A
-worker unpacks it beside the archive, where it is gone with the session, and imports from that
-folder before any other. It is so in local mode as on a cluster: one way, which every search tries
-out.
+archive that is named by a hash of its files, and given to the session as an artifact, once. A
+worker unpacks it beside the archive, where it is removed with the session, and imports from that
+folder before any other. Local mode works like a cluster, so that every search tests this.
 """
 
 import hashlib
@@ -35,7 +34,7 @@ _sent: "WeakKeyDictionary[SparkSession, set[str]]" = WeakKeyDictionary()
 
 
 def ship(session: "SparkSession", packages: Iterable[str]) -> tuple[str, ...]:
-    """Hand these packages, or modules, to a session; the names of their archives."""
+    """Send these packages, or modules, to a session; returns the names of their archives."""
     sent = _sent.setdefault(session, set())
     archives = [_archive(package) for package in packages]
     for name, content in archives:
@@ -49,14 +48,15 @@ def ship(session: "SparkSession", packages: Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def _outbox() -> Path:
-    """Where the archives lie: executors fetch them from there as long as this process lives."""
+    """The folder of the archives: executors fetch them from there as long as this process lives."""
     return temporary_folder("code")
 
 
 def unpacker(archives: tuple[str, ...]) -> Callable[[], None]:
     """A function that makes the shipped packages importable in a worker.
 
-    It is pickled by its code, being defined in here, as there is nothing to import before it ran.
+    It is defined inside this function, so that it is pickled by value: nothing can be imported
+    before it has run.
     """
     chosen = os.environ.get("PROTOCOL_LAB_CACHE")
 
@@ -135,7 +135,7 @@ def _is_part(name: str, package: str) -> bool:
 
 
 def _is_own(package: str) -> bool:
-    """Is it a package or module that no installer has put where it is?"""
+    """Is it a package or module that was not put there by an installer?"""
     if package == "__main__":
         return False
     places = _files_of(_spec_of(package))

@@ -1,4 +1,5 @@
-"""A DataFrame's physical plan as text that is the same in every run, so that a page can keep it."""
+"""A DataFrame's physical plan as text that is the same in every run, for a notebook's kept
+output."""
 
 import re
 from contextlib import redirect_stdout
@@ -13,7 +14,7 @@ _CHANGING = [
     (re.compile(r"#\d+L?"), ""),  # the number that Spark gives to a column
     (re.compile(r"file:/[^\s\],)]+"), "file:/…"),
 ]
-"""What differs from run to run."""
+"""The parts that differ from run to run."""
 
 
 def plan_text(table: "DataFrame", details: bool = False) -> str:

@@ -6,11 +6,11 @@
     seen/                           fingerprints (see `seen`)
     lock                            held by the search that is at work here
 
-Everything carries a checksum. A record names the manifest's and that of the record before it: so
-what is damaged, or comes from another search, is never counted.
+Everything has a checksum. A record names the manifest's and that of the record before it: so a file
+that is damaged, or belongs to another search, is never counted.
 
 Each attempt at a level writes into a folder of its own, which the level's record names. So what a
-killed driver, or tasks that outlive it, leave behind is never taken for a level, nor mixed into
+killed driver leaves behind, or tasks that outlive it, is never taken for a level, nor mixed with
 one. The folder must be visible under the same path to the driver and to every executor.
 """
 
@@ -55,16 +55,18 @@ class RunFolder:
 
     @contextmanager
     def claimed(self, identity: dict[str, Any]) -> Iterator[None]:
-        """Make the folder, or make sure that what it holds comes from the same request; and keep
-        others out of it.
+        """A context that makes the folder, or checks that it belongs to the same request, and locks
+        it.
 
-        Raises LabError with the first thing that differs, or if another search is at work in it.
+        Raises LabError naming the first thing that differs, or if another search is using it.
         """
         manifest = self.path / "manifest.json"
         try:
             if not manifest.exists():
                 if self.path.exists() and any(self.path.iterdir()):
-                    raise LabError(f"{self.path} is not empty and holds no search: name another.")
+                    raise LabError(
+                        f"{self.path} is not empty, but has no search: name another folder."
+                    )
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
             known, lock = _read_json(manifest), (self.path / "lock").open("wb")
@@ -72,8 +74,8 @@ class RunFolder:
             raise self._refusal(error) from None
         except ValueError:
             raise LabError(
-                f"{manifest} is damaged, or of another version of this program: name another"
-                " folder, or delete it to start afresh."
+                f"{manifest} is damaged, or of another version of the kit: name another folder, or"
+                " delete this one to start afresh."
             ) from None
         with lock:
             for name, value in identity.items():
@@ -85,7 +87,7 @@ class RunFolder:
                     )
             if not _locked(lock):
                 raise LabError(
-                    f"Another search is at work in {self.path}: wait for it, or name another."
+                    f"Another search is using {self.path}: wait for it, or name another folder."
                 )
             self._search = known[_CHECKSUM]
             yield
@@ -103,13 +105,14 @@ class RunFolder:
         return Seen(self.path / "seen", last["depth"], last["partitions"], last["base"])
 
     def new_level(self, depth: int) -> Path:
-        """An empty folder in which the next attempt at a level is to write its Parquet files."""
+        """Make an empty folder in which the next attempt at a level writes its Parquet files."""
         level = self.path / f"level-{depth:05}-{uuid.uuid4().hex[:8]}"
         level.mkdir(parents=True)
         return level
 
     def complete(self, level: Path, seen: Seen, record: dict[str, Any]) -> None:
-        """Declare a level complete, and drop the runs of fingerprints that are not needed now."""
+        """Record a level as complete, and remove the runs of fingerprints that are no longer
+        needed."""
         superfluous = self.seen().files() - seen.files()
         record |= {
             "partitions": seen.partitions,
@@ -133,7 +136,7 @@ class RunFolder:
         return self.records[-1][_CHECKSUM] if self.records else ""
 
     def resume(self) -> None:
-        """Find the complete levels, ready to be continued after the last.
+        """Find the complete levels, so that the search can continue after the last.
 
         Everything is read once. A level whose files no longer hold what its record says is not
         complete, and neither is any after it; what belongs to no complete level is removed. Runs
@@ -200,7 +203,7 @@ class RunFolder:
             yield from read_piece(piece, self.state_bytes)
 
     def sample(self, wanted: int) -> list[bytes]:
-        """A state of each of so many complete levels, or of all if they are fewer."""
+        """One state from each of up to `wanted` complete levels."""
         depths = [1 + at for at in evenly(len(self.records), wanted)]
         return [block.rows[0].tobytes() for each in depths for block in islice(self.read(each), 1)]
 
@@ -236,7 +239,7 @@ def _locked(lock: IO) -> bool:
 
 
 _CHECKSUM = "sha256"
-"""The entry of a JSON file that holds the checksum of all others."""
+"""The entry of a JSON file with the checksum of all others."""
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> dict[str, Any]:

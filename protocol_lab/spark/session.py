@@ -33,7 +33,7 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 
 
 _STARTING = threading.Lock()
-"""A search starts Spark in the background, and may be done before Spark is there."""
+"""A search starts Spark in the background, and may end before Spark has started."""
 
 
 def expect_spark() -> None:
@@ -47,9 +47,9 @@ def expect_spark() -> None:
 def local_session(ui: bool = False, **settings: str) -> "SparkSession":
     """The Spark session of this process; one in local mode is started if there is none.
 
-    It uses all cores and up to a quarter of the memory. Whatever Java and Spark have to say goes
-    to a file in a temporary folder; if the start fails, the message names a copy of it. `ui`
-    starts Spark's web page too; further settings are Spark's, with _ for the dots.
+    It uses all cores and up to a quarter of the memory. The output of Java and Spark goes to a file
+    in a temporary folder; if the start fails, the message names a copy of it. `ui` also starts
+    Spark's web page; other settings are Spark's, with _ for the dots.
 
     Raises LabError if there is no Spark or no Java, or if Spark does not start.
     """
@@ -98,7 +98,7 @@ def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
 
 @contextmanager
 def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]:
-    """A session with other settings, which are put back in the end."""
+    """A context in which a session has other settings."""
     before = {name: session.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         session.conf.set(name, value)
@@ -111,7 +111,7 @@ def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]
 
 
 def address(path: Path) -> str:
-    """A folder of this machine's, as Spark takes it: with its letters as they are."""
+    """The address of a local folder for Spark, with its characters unescaped."""
     return "file:" + path.absolute().as_posix()
 
 
@@ -122,7 +122,7 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
         "spark.master": "local[*]",
         "spark.app.name": "protocol lab",
         "spark.driver.memory": f"{max(1, min(8, int(gibibytes / 4)))}g",
-        # Nothing here needs another machine, and looking up the own name may fail or warn.
+        # Nothing here needs another machine, and looking up this one's name may fail or warn.
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": str(ui).lower(),
@@ -140,7 +140,7 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
 
 
 def _prepare_environment() -> None:
-    """What the JVM and its Python workers inherit: which Java, which Python."""
+    """Set the environment that the JVM and its Python workers inherit: which Java, which Python."""
     from protocol_lab.system.programs import find_java
 
     os.environ["JAVA_HOME"] = str(find_java())
@@ -153,7 +153,7 @@ def _prepare_environment() -> None:
 
 
 def _cause(log: Path, error: Exception) -> str:
-    """Why it did not start: the log's last line that speaks of an error, if it has one."""
+    """Why Spark did not start: the last line of the log that mentions an error, if there is one."""
     lines = log.read_text(errors="replace", encoding="utf-8").splitlines() if log.exists() else []
     telling = [line for line in lines if "rror" in line or "xception" in line]
     return cause("\n".join([*telling[-1:], str(error)]))

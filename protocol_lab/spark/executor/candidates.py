@@ -1,4 +1,4 @@
-"""The successors that an expanding task collects, each once, divided among the owners."""
+"""The successors that an expanding task collects, each once, grouped by owner."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.spark.executor.visited_runs import owner_of
 
 _STORE_BYTES = 32 << 20
-"""Bytes of candidates that a task collects before it hands them to their owners."""
+"""Bytes of candidates that a task collects before it sends them to their owners."""
 
 _PARCEL_BYTES = 1 << 20
-"""No parcel's rows are larger by much: Spark moves parcels whole."""
+"""About the most bytes of a parcel's rows, since Spark moves parcels whole."""
 
 
 class Parcel(NamedTuple):
@@ -27,8 +27,8 @@ class Parcel(NamedTuple):
 
 
 class OutgoingCandidates:
-    """States that a task has generated, each kept once, with the smallest (parent's fingerprint,
-    action number) that led there."""
+    """The states that a task has generated, each kept once, with the smallest (parent's
+    fingerprint, action number) that led to it."""
 
     def __init__(self, words: int):
         self._words = words
@@ -52,7 +52,7 @@ class OutgoingCandidates:
             new[:used] = each[:used]
 
     def are_many(self) -> bool:
-        """Is it time to hand them on?"""
+        """Are there enough candidates to send them on?"""
         return self._stored >= self._limit
 
     def add(
@@ -63,7 +63,7 @@ class OutgoingCandidates:
         parents: np.ndarray,
         actions: np.ndarray,
     ) -> None:
-        """Keep those of rows[:count] that are inside the constraint."""
+        """Add those of rows[:count] that are inside the constraint."""
         if 2 * (self._stored + count) > len(self._places):
             size = len(self._places)
             while 2 * (self._stored + count) > size:
@@ -78,9 +78,11 @@ class OutgoingCandidates:
         )  # fmt: skip
 
     def parcels(self, owners: int) -> Iterator[Parcel]:
-        """Hand everything on, divided among the owners, and be empty again."""
+        """Send everything on, grouped by owner; afterwards it is empty."""
         rows, prints, parents, actions = (each[: self._stored] for each in self._arrays)
-        order = np.argsort(prints)  # an owner looks them up in sorted runs, one after the other
+        order = np.argsort(
+            prints
+        )  # since an owner looks them up in sorted runs, one after the other
         each_owner = owner_of(prints[order], owners).astype(np.uint16)
         order = order[np.argsort(each_owner, kind="stable")]
         ends = np.cumsum(np.bincount(each_owner, minlength=owners))
@@ -102,7 +104,7 @@ _ROWS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[
     ),
 )  # fmt: skip
 def _keep(places, rows, prints, inside, parent_of, action_of, store, known, parents, actions, used):
-    """Enter generated rows, one for each of `prints`, into the store; how many it holds then.
+    """Enter generated rows, one for each of `prints`, into the store; returns how many it then has.
 
     places: a power of two of slots, by fingerprint, with one more than the position in the store, 0
     where there is nothing. The store is four parallel arrays: rows, fingerprints, parents, actions.

@@ -1,8 +1,9 @@
 """Deduplicates an owner's candidates against its part of the visited set.
 
-Memory is bounded. What was seen stays on disk and is looked up in order. Candidates beyond a limit
-are spilled to disk, in buckets by the first bits of their fingerprints, and each bucket is settled
-by itself: as buckets follow one another in the order of fingerprints, nobody sees a difference.
+Memory is bounded. The visited set stays on disk and is looked up in order. Candidates beyond a
+limit are spilled to disk, in buckets by the first bits of their fingerprints, and each bucket is
+deduplicated by itself. Since buckets follow one another in the order of fingerprints, the result is
+the same.
 """
 
 import os
@@ -18,13 +19,13 @@ from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.system.temporary_folder import remove, temporary_folder
 
 LIMIT_BYTES = 128 << 20
-"""Candidates that an owner holds in memory."""
+"""The most candidates that an owner keeps in memory."""
 
 _BUCKET_BITS = 6
 
 
 class Settled(NamedTuple):
-    """New states, ascending by fingerprint: parallel arrays."""
+    """New states in ascending order of fingerprints, as parallel arrays."""
 
     rows: np.ndarray
     fingerprints: np.ndarray
@@ -33,10 +34,10 @@ class Settled(NamedTuple):
 
 
 class Unseen:
-    """The candidates of one owner that are in none of these runs of fingerprints.
+    """The candidates of one owner that are in none of its runs of fingerprints.
 
-    A context, as it may have files. They are kept as rows of uint64: the state, and then its
-    fingerprint, its parent's, and the number of the action.
+    A context manager, since it may have files. Candidates are kept as rows of uint64: the state,
+    then its fingerprint, its parent's, and the number of the action.
     """
 
     def __init__(self, words: int, seen: list[np.ndarray], limit_bytes: int | None = None):
@@ -63,7 +64,7 @@ class Unseen:
         return self._folder is not None
 
     def add(self, parcel: Parcel) -> None:
-        """Take in what is new of a parcel."""
+        """Add the candidates of a parcel that are not in the visited set."""
         prints = fingerprints(parcel.rows)
         new = np.ones(len(prints), bool)
         for run in self._seen:
@@ -79,7 +80,7 @@ class Unseen:
 
     def _spill(self) -> None:
         if self._folder is None:
-            # Where Spark keeps its own temporary files, if it says so.
+            # The folder of Spark's own temporary files, if it names one.
             place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
             self._folder = temporary_folder("spill", self, place)
         if not self._kept:
@@ -95,7 +96,8 @@ class Unseen:
         return self._folder / f"bucket-{number:02}"
 
     def settled(self) -> Iterator[Settled]:
-        """Each state once, with the smallest (parent, action) that led there; some at a time."""
+        """Yield the new states, each once, with the smallest (parent, action) that led to it; some
+        at a time."""
         if not self.spilled:
             yield from self._distinct(self._kept)
             return

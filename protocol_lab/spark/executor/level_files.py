@@ -1,9 +1,9 @@
 """The Parquet files of a level: new states in blobs, written by their owners.
 
-Each owner writes files of its own, and the driver writes others with all that it has settled. On
-their way through Spark's own Parquet writer states took twice the processor's time of everything
-else. A file is read whole or not at all: whoever writes it reports its checksum, the level's record
-keeps it, and nothing in the file is looked at before it was verified.
+Each owner writes files of its own, and so does the driver for the levels that it makes. (Spark's
+own Parquet writer took twice the processor time of everything else together.) A file is read whole
+or not at all: its writer reports the checksum, the level's record keeps it, and nothing in the file
+is used before it was verified.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def write_part(
 ) -> Files:
     """Write states of a level, given with their owners, to files of one owner's or the driver's.
 
-    A file has its name only when it is whole. Where there are no states there is no file.
+    A file gets its name only when it is complete. If there are no states, there is no file.
     """
     written: Files = {}
     blobs = (blob for each, block in owned for blob in _blobs(each, block))
@@ -117,7 +117,7 @@ def read_piece(piece: LevelPiece, state_bytes: int) -> Iterator["Block"]:
 
 
 def is_whole(piece: LevelPiece) -> bool:
-    """Does the file hold what was written?"""
+    """Does the file have the checksum of what was written?"""
     try:
         with open(piece.file, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == piece.checksum

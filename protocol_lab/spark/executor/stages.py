@@ -1,7 +1,7 @@
 """The stages of a level as Spark's Python workers run them, between Arrow batches.
 
-Each stage is a generator over record batches. `in_worker` makes the function that is handed to
-Spark: it is pickled whole, so that a worker need not find this package before it was told where.
+Each stage is a generator over record batches. `in_worker` makes the function that is given to
+Spark: it is pickled by value, so that a worker can run it before it has imported this package.
 """
 
 import gc
@@ -33,13 +33,13 @@ CANDIDATES = pa.schema(
         ("report", pa.string()),
     ]
 )
-"""What goes from the first stage to the owners: a parcel in three blobs, or a report."""
+"""The rows from the first stage to the owners: a parcel in three blobs, or a report."""
 
 REPORTS = pa.schema([("report", pa.string())])
-"""What goes from the owners to the driver."""
+"""The rows from the owners to the driver."""
 
 _PARCELS_SENT = 32
-"""Parcels in a batch: a batch costs time whatever is in it."""
+"""Parcels in a batch, since every batch has a fixed cost."""
 
 
 def _columns(schema: pa.Schema) -> str:
@@ -48,7 +48,7 @@ def _columns(schema: pa.Schema) -> str:
 
 
 CANDIDATE_COLUMNS, REPORT_COLUMNS = _columns(CANDIDATES), _columns(REPORTS)
-"""The two schemas in Spark's words."""
+"""Both schemas in Spark's notation."""
 
 
 def in_worker(
@@ -70,7 +70,7 @@ def in_worker(
 
 @lru_cache(maxsize=4)
 def tasks_for(recipe: Recipe, asked: Asked) -> Tasks:
-    """The kernels in a Python worker, which serves many tasks.
+    """The `Tasks` of a Python worker, which are kept for many tasks.
 
     Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
     looking through it would take most of the time of a small task: it is left out from here on.
@@ -154,5 +154,5 @@ def settle_owner(
 
 
 def _batch(schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> pa.RecordBatch:
-    """What is not given is null."""
+    """A record batch; columns that are not given are null."""
     return pa.RecordBatch.from_pylist(list(rows), schema=schema)

@@ -1,4 +1,4 @@
-"""The reports of tasks: counts, findings, and where their time went."""
+"""The reports of tasks: counts, findings, and what they spent their time on."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -10,12 +10,12 @@ from protocol_lab.checker.request import SearchRequest
 Item = TypeVar("Item")
 
 DEADLOCK = -1
-"""Stands for an invariant's number in a finding: the state has no successor. The number after the
+"""In place of an invariant's number in a finding: the state has no successor. The number after the
 last invariant's stands for the goal."""
 
 
 class Asked(NamedTuple):
-    """What tasks need of a SearchRequest: all but its functions."""
+    """The parts of a SearchRequest that tasks need: everything except its functions."""
 
     invariants: tuple[str, ...]
     step_invariants: tuple[str, ...]
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
 
     @staticmethod
     def by(request: SearchRequest) -> "Asked":
-        """The part of this request that tasks need."""
+        """The parts of this request."""
         return Asked(
             tuple(each.name for each in request.invariants),
             tuple(each.name for each in request.step_invariants),
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class Report:
-    """What tasks have counted and found; the reports of one level add up.
+    """What tasks have counted and found; the reports of a level are added up.
 
     new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
     sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
@@ -82,7 +82,7 @@ class Report:
         return asdict(self) | {"finding": self.finding}
 
     def add(self, other: "Report") -> None:
-        """Take in another task's report."""
+        """Add another task's report."""
         self.new += other.new
         self.sent += other.sent
         self.check = (self.check + other.check) % 2**64
@@ -101,7 +101,7 @@ class Report:
 
 
 class Stopwatch:
-    """What a task spends its time on; at any moment it is one thing.
+    """Measures what a task spends its time on: at any moment one named thing.
 
     A stage is a chain of generators, each of which asks the next one for more. Time counts for the
     one that is at work, not for those that wait for it.
@@ -139,6 +139,6 @@ class Stopwatch:
 
 
 def sums(some: list[int], others: list[int]) -> list[int]:
-    """Item by item; the shorter list goes on with zeros."""
+    """The sums of two lists item by item; the shorter one is filled up with zeros."""
     longer, shorter = (some, others) if len(some) >= len(others) else (others, some)
     return [a + b for a, b in zip(longer, [*shorter, *[0] * len(longer)], strict=False)]

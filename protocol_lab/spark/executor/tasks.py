@@ -37,7 +37,7 @@ class _CannotCheck(Exception):
 
 
 class Tasks:
-    """The compiled kernels of a model with the buffers they work on; one a process is enough."""
+    """The compiled kernels of a model with their buffers; a process needs only one."""
 
     def __init__(self, made: Made, asked: Asked):
         model = self.model = made.model
@@ -108,7 +108,7 @@ class Tasks:
             done, count = found.fill(self.compiled, block.rows, begin, end)
         except MemoryError:
             raise
-        except Exception:  # whatever it is, the driver repeats the state and finds the words
+        except Exception:  # whatever it is, the driver repeats the state and finds the message
             report.over = block.rows[found.progress[0]].tobytes().hex()
             return begin
         if done == begin:  # one state has more successors than fit
@@ -195,7 +195,7 @@ class Tasks:
         )
 
     def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
-        """Add up how often these invariants do not hold."""
+        """Count how often these invariants do not hold."""
         for number in numbers:
             report.violating[number] += int((failed >> self._bit_of[number] & 1).sum())
 
@@ -249,7 +249,7 @@ class Tasks:
     ) -> Iterator[Block]:
         """The states among the candidates that the owner has not seen, by fingerprint.
 
-        They are checked, and in the end entered into what the owner has seen.
+        They are checked, and finally entered into the owner's visited set.
         """
         report.violating = [0] * len(self._bit_of)
         seen = before.of(owner, after.partitions)
