@@ -1,8 +1,8 @@
 """Compares two walks side by side: the steps they share, and how their states differ.
 
-Two branches of one walk, or a learner's walk and the shortest one. They are followed in step: the
-n-th state after the last one that they have in common, on either side; whichever is shorter
-stays at its end.
+The walks are two branches of one walk, or a learner's walk and a shortest one. They are shown at
+the same number of steps after the last state that they have in common; the shorter one stays at its
+end.
 """
 
 from collections import Counter
@@ -36,10 +36,10 @@ class SideStep:
 class Comparison:
     """Two walks at `step` steps after their fork.
 
-    left, right: where they stand. fork: the number of the last common state, from 1. steps: for
-    each number of steps from the start, the left and the right side's; None where one has ended.
-    differences: the lines of the state table that differ, as the right state against the left.
-    last: the largest `step` that shows anything new.
+    left, right: the moments shown. fork: the number of the last common state, from 1. steps: for
+    each number of steps from the start, those of the left and the right side; None where one has
+    ended. differences: the lines of the state table that differ, for the right state compared with
+    the left. last: the largest `step` that shows anything new.
     """
 
     model: Model
@@ -54,7 +54,8 @@ class Comparison:
 
     @property
     def pictures(self) -> tuple[str, str]:
-        """Both states as SVG texts, without marks: these would tell of other states."""
+        """Both states as SVG texts, without marks, which would show differences from other
+        states."""
         return picture(self.model, self.left.row), picture(self.model, self.right.row)
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def comparison(
     LabError if a walk has no moment, or if the states are not of this model.
     """
     if not left or not right:
-        raise LabError("A comparison needs two walks, each with its initial state at least.")
+        raise LabError("A comparison needs two walks, each with at least its initial state.")
     if any(len(each.row) != model.layout.size for each in (left[0], right[0])):
         raise LabError("These walks have states of different models; compare walks of one model.")
     fork = _fork(left, right)
@@ -137,7 +138,8 @@ def compare_branches(walk: Walk, left: str, right: str, step: int | None = None)
 def _fork(left: Sequence[Moment], right: Sequence[Moment]) -> int:
     """How many states from the start on are the same, by the same steps; 0 if not even the first.
 
-    Different steps may lead to the same state: a learner sees two ways there, so that it is none.
+    A state that is reached by different steps does not count as common, since a learner sees
+    different paths.
     """
     count = 0
     for one, other in zip(left, right):
@@ -180,7 +182,7 @@ _WIDTH, _MARGIN, _ROW = 1000, 14, 17
 
 
 def draw_comparison(compared: Comparison) -> str:
-    """Both pictures side by side, the steps beside each other, and what differs, as SVG text."""
+    """Both pictures and their steps side by side, and the differences, as SVG text."""
     captions = [
         f"{name}: state {moment.depth}, {_ahead(compared, moment)}"
         for name, moment in zip(compared.names, (compared.left, compared.right))

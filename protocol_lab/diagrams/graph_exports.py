@@ -14,11 +14,11 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 
 LIMIT = 5_000
-"""So many states are written as text; of a picture fewer can be read."""
+"""The most states that are written as text; of a picture fewer can be read."""
 
 
 def graph_export(model: Model, path: str) -> str:
-    """All states of a small model and their steps, in the format that the file's name asks for.
+    """All states of a small model and their steps, in the format of the file's ending.
 
     Raises LabError for another ending, and if there are too many states.
     """
@@ -31,7 +31,8 @@ def graph_export(model: Model, path: str) -> str:
 
 
 def as_dot(graph: StateGraph) -> str:
-    """The text that Graphviz reads. A state says what differs from the first one."""
+    """The graph as text for Graphviz. Each state is labelled with its differences from the first
+    one."""
     dot = graphviz.Digraph(node_attr={"shape": "box"})
     for k, row in enumerate(graph.rows):
         text = changes_label(graph.model, row, graph.rows[0]) if k else "the first state"

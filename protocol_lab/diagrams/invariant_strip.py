@@ -20,7 +20,7 @@ LEGEND = "✓ holds · ✗ fails · – not applicable: it compares a state with
 class Track:
     """One invariant along a branch: `reasons` has a text for each state.
 
-    "" where it holds, the reason where it fails, None where there is nothing to judge.
+    "" where it holds, the reason where it fails, None where it does not apply.
     """
 
     name: str
@@ -50,7 +50,8 @@ def _reason(standing: Standing | None) -> str | None:
 def invariants_strip(
     walk: Walk, watched: Collection[str] | None = None, *, most_states: int = MOST_STATES
 ) -> str:
-    """The whole branch, states ahead included, as SVG text; of a long one the part around here.
+    """The whole branch, states ahead included, as SVG text; of a long one the part around the
+    current state.
 
     Each column is a group of the class "lab-moment" with `data-depth`, the number of its state.
     """
@@ -116,7 +117,8 @@ def _draw_column(
 
 
 def _draw_cell(svg: Svg, kind: str, x: float, y: float, cell: float, is_first: bool) -> None:
-    """A flat bar with a tick, a full square with a cross, or a dash: told apart without colours."""
+    """A flat bar with a tick, a full square with a cross, or a dash, which differ even without
+    colours."""
     gap = min(1.5, cell / 10)
     middle = y + HIGH / 2
     if kind == "fails":

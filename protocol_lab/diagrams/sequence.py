@@ -1,7 +1,7 @@
-"""The sequence diagram of a walk: who sent what to whom, and what became of it.
+"""The sequence diagram of a walk: messages between participants, and local events.
 
-Time runs downwards, a row a step; a message is a line from where it was sent to where it arrived,
-so that it slants if that took a while. What happened is told by `traces.events`.
+Time runs downwards, with a row for each step; a message is a line from its sending to its arrival,
+which slants if that took several steps. The events come from `traces.events`.
 """
 
 from collections.abc import Collection, Iterator
@@ -38,7 +38,7 @@ LEGEND = "● sent · ▶ arrives · ✗ lost · ○ still under way · dashed l
 
 @dataclass
 class _Origin:
-    """Where a message was sent: its place, and whether it is known what became of it."""
+    """Where a message was sent: its place, and whether its end is known."""
 
     arrow: Arrow
     row: int
@@ -48,7 +48,7 @@ class _Origin:
 
 @dataclass(frozen=True)
 class _Line:
-    """A message's way, or what there is of it; `end` is an event's kind or "under way"."""
+    """The line of a message, as far as it has come; `end` is an event's kind or "under way"."""
 
     arrow: Arrow
     start: float
@@ -81,7 +81,7 @@ class _Row:
 
 
 def _height(event: Event) -> float:
-    """The room of an event; what arrives has its words below the arrow."""
+    """The height that an event needs; an arrival has its label below the arrow."""
     return EVENT + (8 if isinstance(event, Arrow) and event.kind == DELIVERED else 0)
 
 
@@ -90,9 +90,9 @@ def sequence_diagram(
 ) -> str:
     """The steps up to the current one as SVG text; of long walks the last `most_rows`.
 
-    watched: the invariants whose first violation is marked (None: the default ones). Each row is
-    a group with `data-depth`, the state that its step led to, and the class "lab-moment". Raises
-    LabError if the spec's own telling of the events fails.
+    watched: the invariants whose first violation is marked (None: the default ones). Each row is a
+    group with `data-depth`, the state that its step led to, and the class "lab-moment". Raises
+    LabError if the spec's own `events` fails.
     """
     return _Diagram(walk, watched, most_rows).draw()
 
@@ -132,7 +132,7 @@ class _Diagram:
     def _place_rows(self) -> float:
         y = self.top
         for row in self.rows[: self.hidden]:
-            row.top = y - 40  # what was sent there comes in from above
+            row.top = y - 40  # messages that were sent there come in from above
         for row in self.rows[self.hidden :]:
             row.name = wrap(words(row.moment.step.action), STEPS - 44, 11)
             row.broken = [
@@ -164,7 +164,7 @@ class _Diagram:
     # --- What became of each message ---------------------------------------------------------
 
     def _lines(self) -> Iterator[_Line]:
-        """Every message's way that is to be seen; a kept message may arrive several times."""
+        """The visible line of every message; a message that is kept may arrive several times."""
         sent: dict[Any, list[_Origin]] = {}
         for k, row in enumerate(self.rows):
             for event, y in row.places():
@@ -284,13 +284,14 @@ class _Diagram:
         svg.line(x1, clipped, x2, y2, stroke_width=1.5, **look)
 
     def _ends(self, line: _Line) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where a message's line begins and ends; a lost one, or one under way, gets less far."""
+        """Where a message's line begins and ends; for a lost one, or one under way, it ends before
+        the receiver."""
         x1, x2 = self.x[line.arrow.source], self.x[line.arrow.dest]
         part = {LOST: 0.6, "under way": 0.5}.get(line.end, 1.0)
         return (x1, line.start), (x1 + part * (x2 - x1), line.stop)
 
     def _draw_marks(self, svg: Svg, line: _Line) -> None:
-        """What stands at the end of a line, and the message's words."""
+        """The mark at the end of a line, and the message's label."""
         arrow, y = line.arrow, line.stop
         if line.end == SENT:
             x = self.x[arrow.source]
@@ -314,19 +315,19 @@ class _Diagram:
         if line.end == AT_ONCE:
             self._text(svg, arrow.label, (x1 + x2) / 2, y - 5, "middle")
         elif line.rows not in range(1, 3):
-            # Where it was sent is far away, or not to be seen. A slanting line comes from above.
+            # Its sending is far away, or not visible. A slanting line comes from above.
             below = y + 18 if line.start < y else y
             self._label(svg, arrow.label, x2, x1, below, fill=palette.MUTED)
 
     def _label(self, svg: Svg, text: str, x: float, towards: float, y: float, **style: Any) -> None:
-        """Words beside a place, on the side where its line is."""
+        """A label beside a place, on the side of its line."""
         anchor, shift = ("start", 9) if towards >= x else ("end", -9)
         self._text(svg, text, x + shift, y - 5, anchor, **style)
 
     def _text(
         self, svg: Svg, text: str, x: float, y: float, anchor: str, *, bold: bool = False, **style
     ) -> None:
-        """Words with a rim of paper, kept inside the picture."""
+        """A text with an outline in the paper's colour, kept inside the picture."""
         width = text_width(text, SMALL, bold)
         left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
         shift = self._clamped(left, width) - left
@@ -356,7 +357,7 @@ class _Diagram:
         return y
 
     def _description(self) -> str:
-        """The diagram in sentences, for people who listen to it."""
+        """The diagram as sentences, for screen readers."""
         parts = []
         for row in self.rows[self.hidden :]:
             told = ", ".join(_spoken(event) for event in row.told)
@@ -365,7 +366,8 @@ class _Diagram:
 
 
 def _origin(sent: dict[Any, list[_Origin]], arrow: Arrow) -> _Origin | None:
-    """The sending that this arrival or loss belongs to: the first whose end is not known yet."""
+    """The sending that this arrival or loss belongs to: the first equal one whose end is not known
+    yet."""
     origins = sent.get(arrow.identity, [])
     for each in origins:
         if not each.is_done:

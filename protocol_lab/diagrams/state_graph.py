@@ -1,7 +1,7 @@
-"""The state graph of a small model, or the surroundings of one state, drawn by Graphviz.
+"""The state graph of a small model, or of the states around one, drawn by Graphviz.
 
-States stand in columns by their distance from where the drawing starts. Only what can be read is
-drawn: beyond a few hundred states one sentence says what to do instead.
+States are in columns by their distance from where the drawing starts. Only graphs that can be read
+are drawn: beyond a few hundred states one sentence says what to do instead.
 """
 
 import json
@@ -172,7 +172,7 @@ def state_graph(
 
 
 def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
-    """The states of a walk in their order, as SVG text, with its loop marked.
+    """The states of a walk in order, as SVG text, with its loop marked.
 
     label: the text of a state (None: its number, and what differs from the state before it). Raises
     LabError if there is no Graphviz.
@@ -208,7 +208,7 @@ def _extent(start: bytes | None, depth: int | None) -> str:
 
 
 class _Stopped(Exception):
-    """Whoever asked for a graph does not want it any more."""
+    """Raised when the graph is no longer wanted."""
 
 
 def reachable(
@@ -266,7 +266,7 @@ def reachable(
 
 
 def _up_to(graph: StateGraph, depth: int) -> StateGraph:
-    """The part of a graph up to a depth, where no state is expanded any more."""
+    """The part of a graph up to a depth; the states at that depth are not expanded."""
     count = sum(each <= depth for each in graph.depths)  # breadth first: these come first
     inner = {pair: names for pair, names in graph.edges.items() if graph.depths[pair[0]] < depth}
     last = {k for k in range(count) if graph.depths[k] == depth}
@@ -286,7 +286,7 @@ def draw_graph(
     invariants: Iterable[str] | None,
     title: str,
 ) -> str:
-    """The graph as SVG text, with what the lines and shapes mean above it."""
+    """The graph as SVG text, with a legend of lines and shapes above it."""
     label = label or (lambda model, row: changes_label(model, row, graph.rows[0]))
     drawn = {pair: names for pair, names in graph.edges.items() if pair[0] != pair[1]}
     kinds = list(dict.fromkeys(", ".join(names) for names in drawn.values()))
@@ -340,7 +340,8 @@ def _is_walked(graph: StateGraph, source: int, target: int) -> bool:
 
 
 def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int) -> str:
-    """The steps on a line from here, else the actions' names where they have room."""
+    """The label of a line: the steps, for lines from the current state, else the actions' names if
+    there is room."""
     if graph.here is None:
         return kind if edges <= MOST_LABELLED_EDGES else ""
     steps = [
@@ -358,7 +359,7 @@ def _readable(step: str) -> str:
 
 
 def changes_label(model: Model, row: bytes, base: bytes) -> str:
-    """What of a state differs from another, in a few short lines."""
+    """The differences of a state from another, in a few short lines."""
     before = dict(_leaves("", plain(view(model.layout, base))))
     lines = [
         f"{path} {_short(value)}"
@@ -381,7 +382,7 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _short(value: Any) -> str:
-    """A part of a state in few characters; of structures in a list only their number."""
+    """A part of a state in few characters; for a list of structures only their number."""
     match value:
         case set() | frozenset():
             return "{" + ", ".join(map(str, sorted(value))) + "}"
@@ -433,7 +434,7 @@ def _add_states(
 
 
 def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str, str]:
-    """How a state looks: the shape says what the words say too."""
+    """The shape and text of a state; everything that the shape means is also in the text."""
     style = {"shape": "box", "style": "rounded,filled", "fillcolor": palette.PAPER}
     if graph.here is not None and k != graph.here and k in graph.walked:
         text = f"visited: {_numbers('state', graph.walked[k])}\n{text}".strip()
@@ -476,14 +477,14 @@ def _numbers(noun: str, numbers: list[int]) -> str:
 
 
 def _render(dot: graphviz.Digraph) -> ElementTree.Element:
-    """Draw with curved lines; with straight ones where Graphviz finds no way for a curve."""
+    """Draw with curved lines; with straight ones if Graphviz can't route the curves."""
     programs.use_dot()
     for splines in dict.fromkeys((dot.graph_attr["splines"], "line")):
         dot.graph_attr["splines"] = splines
         try:
             return ElementTree.fromstring(dot.pipe(format="svg", encoding="utf-8", quiet=True))
         except graphviz.CalledProcessError as error:
-            # Graphviz's last words say what went wrong; warnings come before them.
+            # The last line of Graphviz's output says what went wrong; warnings come before it.
             reason = error.stderr.strip().rpartition("\n")[2]
     raise LabError(f"Graphviz can't draw this graph: {reason}.")
 
@@ -529,7 +530,7 @@ def _framed(
 
 
 def _lead_to_states(graph: StateGraph, drawn: ElementTree.Element) -> None:
-    """Say at each state how a stepper gets there: by its number in the walk, or by steps."""
+    """Mark each state with how a stepper gets there: its number in the walk, or the steps."""
     for group in _states(drawn):
         k = int(group.findtext(f"{SVG}title", ""))
         if k == graph.here:
@@ -547,7 +548,7 @@ def _states(drawn: ElementTree.Element) -> list[ElementTree.Element]:
 
 
 def _lift_labels(drawn: ElementTree.Element) -> None:
-    """Put what is written on lines above all lines, on paper, so that none crosses it."""
+    """Put the labels of lines above all lines, on paper, so that no line crosses them."""
     texts = []
     for group in drawn.iter(f"{SVG}g"):
         if group.get("class") == "edge":
@@ -574,7 +575,7 @@ def _steps_to(graph: StateGraph, k: int) -> list[str]:
 
 
 def _columns(graph: StateGraph, drawn: ElementTree.Element) -> dict[int, float]:
-    """Where the states of each number of steps stand in Graphviz's drawing."""
+    """The positions of the columns of states in Graphviz's drawing."""
     columns = {}
     for group in _states(drawn):
         number, text = group.findtext(f"{SVG}title"), group.find(f".//{SVG}text")
@@ -584,7 +585,7 @@ def _columns(graph: StateGraph, drawn: ElementTree.Element) -> dict[int, float]:
 
 
 def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
-    """What is drawn, in one sentence or two."""
+    """What is drawn, in one or two sentences."""
     states = len(graph.rows)
     text = f"{states} state{'s' if states > 1 else ''}, {len(graph.edges) - loops} steps between"
     text += " two of them; faint lines lead back or sideways."

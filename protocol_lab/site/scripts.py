@@ -1,4 +1,4 @@
-"""The script and the style sheet of the site's pages: the stepper's own parts, and the source that
+"""The script and the style sheet of the site's pages: the stepper's own parts, and the code that
 feeds them from recordings."""
 
 from pathlib import Path
@@ -33,6 +33,6 @@ def script() -> str:
 
 
 def style_sheet() -> str:
-    """The stepper's style, and that of what the pages add to it."""
+    """The stepper's style sheet, and what the pages add to it."""
     parts = (PREDICTION_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
     return style() + "".join(part.read_text(encoding="utf-8") for part in parts)

@@ -1,4 +1,4 @@
-"""What a stepper of a page opens, as plain values: the walk that its cell has made, and the task.
+"""What a page's stepper opens, as plain values: the walk that its cell has made, and the task.
 
 A session names its recording, which it shares with all steppers of the same model.
 """
@@ -24,13 +24,15 @@ from protocol_lab.traces.walk import Moment, Walk
 
 @dataclass
 class Recordings:
-    """The models that the pages of a site step, each with all that its recording must have."""
+    """The models in the steppers of a site, each with everything that its recording must
+    contain."""
 
     _recorders: dict[str, Recorder] = field(default_factory=dict)
     _shipped: dict[str, list[tuple[Scenario, Walk]]] = field(default_factory=dict)
 
     def add(self, session: Session, weight: int = 1) -> dict[str, Any]:
-        """What a page knows of a session; its model is to be recorded, with its path."""
+        """Add a session's model and path to the recordings; returns what the page needs to know of
+        it."""
         walk = session.walk
         name = name_of(walk.model)
         if name not in self._recorders:
@@ -69,7 +71,7 @@ class Recordings:
                 recorder.scenarios.append({**about_scenario(scenario), **_walked(walk)})
 
     def _challenge(self, session: Session, recorder: Recorder) -> dict[str, Any]:
-        """The task, par and a shortest way, which is recorded as well."""
+        """The task, par and a shortest path, which is recorded as well."""
         challenge = session.challenge
         way = shortest(challenge)
         if way is not None:
@@ -92,7 +94,7 @@ def name_of(model: Model) -> str:
 
 
 def _functions(model: Model) -> str:
-    """What tells apart two specs of one name, as where a cell has changed an action."""
+    """A mark that distinguishes specs of the same name, for when a cell has changed an action."""
     spec = model.spec
     parts = [*spec.actions, *spec.invariants, *spec.step_invariants, *spec.constraints]
     return "".join(line for each in parts for line in source_lines(each.function)[0])

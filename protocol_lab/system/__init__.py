@@ -1,4 +1,4 @@
-"""The machine that the kit runs on.
+"""The system that the kit runs on: processes, memory, folders, other programs.
 
 process           a run of the command line: signals, streams, exit codes
 interrupts        Ctrl-C as a request that a search answers when it is ready

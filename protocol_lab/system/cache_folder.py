@@ -1,6 +1,6 @@
 """The user's cache folder: compiled kernels, and a wrapper for Java.
 
-What lies there is executed. Checksums find damage, but only ownership keeps other users out: the
+Files in it are executed. Checksums detect damage, but only ownership keeps other users out: the
 folder must belong to the user and be writable by nobody else, or another one is used.
 """
 
@@ -16,11 +16,12 @@ from platformdirs import user_cache_dir
 _OTHERS_MAY_WRITE = 0o022
 
 _said: set[str] = set()
-"""What `say_once` has said in this process."""
+"""The subjects of the sentences that `say_once` has printed in this process."""
 
 
 def cache_folder(name: str) -> Path | None:
-    """The folder of this name in the kit's cache, private to the user; made if it is not there.
+    """The folder of this name in the kit's cache, private to the user; it is made if it does not
+    exist.
 
     The cache is $PROTOCOL_LAB_CACHE, else the user's own cache folder, else a folder in the
     temporary directory; the first that can be used, with one line on stderr if it is not the first
@@ -58,7 +59,7 @@ def _own_places() -> list[Path]:
 
 
 def _reclaim(home: Path) -> None:
-    """Empty a folder of the kit's own if others could write to it, or to a folder in it."""
+    """Empty a folder of the kit if others could have written to it, or to a folder in it."""
     if not home.is_dir() or os.name == "nt" or not _is_own(home.stat()):
         return
     folders = [home, *(each for each in home.iterdir() if each.is_dir())]
@@ -69,8 +70,8 @@ def _reclaim(home: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the folder, and what it is in, for the user alone. Raises OSError if it is there and
-    not the user's, or if it can't be written."""
+    """Make the folder and its parents for the user alone. Raises OSError if it exists and is not
+    the user's, or can't be written."""
     for each in reversed([folder, *folder.parents]):
         if not each.exists():
             each.mkdir(mode=0o700, exist_ok=True)

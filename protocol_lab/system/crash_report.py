@@ -1,4 +1,4 @@
-"""Writes the details of a crash to a file, so that people read one sentence.
+"""Writes the details of a crash to a file, so that people see one sentence.
 
 The newest reports are kept, in the user's folder for logs, or in the temporary directory if that
 can't be written.
@@ -18,15 +18,15 @@ from platformdirs import user_log_dir
 from protocol_lab.errors import shortened
 
 _KEPT = 20
-"""Reports that are kept; older ones are removed."""
+"""How many reports are kept; older ones are removed."""
 
 _PACKAGES = ("replication-protocol-lab", "numba", "llvmlite", "numpy", "pyspark", "pyarrow")
 _CHARACTERS = 1_000
-"""Of each word of the command line so many are kept."""
+"""The most characters of each word of the command line in a report."""
 
 
 def told(error: BaseException, words: list[str]) -> str:
-    """One sentence for an error that nobody expected; it names the file with the details."""
+    """One sentence for an unexpected error, which names the file with the details."""
     said = " ".join(str(error).split()).rstrip(".")
     cause = shortened(f"{type(error).__name__}: {said}" if said else type(error).__name__)
     path = _write(_report(error, words))
@@ -45,7 +45,8 @@ def _report(error: BaseException, words: list[str]) -> str:
 
 
 def _write(text: str) -> Path | None:
-    """The file that holds the text now, which only the user can read; None if there is none."""
+    """Write the text to a file that only the user can read; returns its path, None if it can't be
+    written."""
     name = time.strftime(f"crash-%Y%m%d-%H%M%S-{os.getpid()}.txt")
     for folder in _folders():
         with suppress(OSError):

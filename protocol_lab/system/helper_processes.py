@@ -1,8 +1,8 @@
 """Helper processes: copies of this process that do a share of its work and leave files behind.
 
-For work that threads can't share, such as Numba's, which compiles one function at a time in a
-process. A copy has everything that is imported and defined here, so that it starts at once; hence
-only where copying a process is safe: on Linux, and while no other thread runs that could hold a
+They are for work that threads can't share, such as Numba's, which compiles one function at a time
+in a process. A copy has everything that this process has imported and defined, so that it starts at
+once. Copying a process is safe only on Linux, and while no other thread runs that could hold a
 lock.
 """
 
@@ -17,7 +17,7 @@ from tqdm import TMonitor
 
 
 def helpers_at_hand() -> int:
-    """How many copies can work beside this process: one less than there are cores, or none."""
+    """How many copies can work beside this process: one less than the number of cores, or none."""
     others = [each for each in threading.enumerate() if not isinstance(each, TMonitor)]
     if sys.platform != "linux" or others != [threading.main_thread()]:
         return 0

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells whether an interruption was asked for in the meantime.
+    """A context that gives a function, which says whether an interruption was requested meanwhile.
 
-    So counts are never caught half-written, and no library swallows the interruption. One that was
-    asked for and never told is raised as KeyboardInterrupt at the end. A second request interrupts
-    at once, as usual. In a thread that is not the main one, which Python never interrupts, the
-    function always tells False.
+    So counts are never left half-written, and no library swallows the interruption. If the function
+    was not asked after a request, KeyboardInterrupt is raised at the end. A second request
+    interrupts at once, as usual. In a thread other than the main one, which Python never
+    interrupts, the function always returns False.
     """
     asked, told = [], []
     if threading.current_thread() is not threading.main_thread():

@@ -1,7 +1,7 @@
-"""The memory that a search may use: as asked for, or half of what this process can have.
+"""The memory that a search may use: as requested, or half of what this process can have.
 
-A container's limit counts, and so does the process's own (`ulimit -v`), not the machine's memory
-alone: past them the system ends the process instead of letting the search say what it knows.
+Besides the machine's memory, the limits of a container and of the process (`ulimit -v`) count:
+beyond them the system would kill the process, and the search's result would be lost.
 """
 
 import threading
@@ -18,7 +18,7 @@ _OWN_CGROUPS = Path("/proc/self/cgroup")
 
 
 class Budget:
-    """The bytes that a search may use, and those that it uses; threads may share one.
+    """The bytes that a search may use, and those that it uses; threads may share a budget.
 
     most: the most that was used at a time.
     """
@@ -29,7 +29,8 @@ class Budget:
         self._lock = threading.Lock()
 
     def take(self, count: int, at_least: bool = False) -> bool:
-        """Use so many bytes more, if there are any left. at_least: a search can't do without."""
+        """Use more bytes, if there are so many left; returns whether. at_least: use them in any
+        case, since the search can't do without."""
         with self._lock:
             if self.used + count > self.bound and not at_least:
                 return False
@@ -38,15 +39,15 @@ class Budget:
             return True
 
     def give_back(self, count: int) -> None:
-        """So many bytes are used no longer."""
+        """Release bytes that are no longer used."""
         with self._lock:
             self.used -= count
 
 
 def allowed_bytes(gib: float | None) -> int:
-    """The bytes that a search may use: so many GiB, or by default half of what there is.
+    """The bytes that a search may use: the given GiB, or by default half of what is available.
 
-    Raises LabError for an amount that is no number, not finite, too small or too large.
+    Raises LabError for an amount that is not a number, not finite, too small or too large.
     """
     if gib is None:
         return available_bytes() // 2
@@ -60,7 +61,7 @@ def available_bytes() -> int:
 
 
 def _container_limits() -> list[int]:
-    """The limits of this process's control groups and of those around them, versions 1 and 2."""
+    """The limits of this process's control groups and their parents, versions 1 and 2."""
     try:
         lines = _OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -77,8 +78,8 @@ def _container_limits() -> list[int]:
 
 
 def _limits_above(root: Path, path: str, file_name: str) -> list[int]:
-    """What the file says in a group and in each group around it. In a container the path may be
-    the machine's, which is not there; the container's own group is then the root."""
+    """The values of the file in a group and each of its parents. In a container the path may be
+    that of the machine, which does not exist there; the container's own group is then the root."""
     parts = [each for each in PurePosixPath(path).parts if each not in ("/", "..")]
     found = []
     for count in range(len(parts) + 1):
@@ -92,7 +93,7 @@ def _limits_above(root: Path, path: str, file_name: str) -> list[int]:
 
 
 def _address_space_left() -> list[int]:
-    """What `ulimit -v` leaves beyond the address space in use, where there is such a limit."""
+    """What `ulimit -v` leaves beyond the address space in use, if there is such a limit."""
     try:
         import resource
     except ImportError:  # Windows

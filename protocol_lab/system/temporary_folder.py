@@ -1,7 +1,7 @@
 """Temporary folders that are removed with their owner, even after it was killed.
 
-A process holds a lock on the file `owner` in each of its folders, which the system gives back when
-the process ends, however it ends. Whoever makes the next folder removes those that nobody holds.
+A process holds a lock on the file `owner` in each of its folders, which the system releases when
+the process ends, however it ends. Making the next folder removes those that nobody holds.
 """
 
 import os
@@ -22,22 +22,22 @@ _PREFIX = "protocol-lab-"
 _OWNER = "owner"
 
 _EMPTY_SECONDS = 86_400
-"""So old is an empty folder without a lock that is removed. A Java that is still starting when its
-process ends may make its folder once more."""
+"""An empty folder without a lock is removed when it is this old. (A Java that is still starting
+when its process ends may make its folder once more.)"""
 
 _held: dict[Path, IO] = {}
 """The locks of this process."""
 
 
 class _Process:
-    """Owns what is to last as long as the process."""
+    """Owns the folders that last as long as the process."""
 
 
 _process = _Process()
 
 
 def temporary_folder(purpose: str, owner: object = _process, place: str | None = None) -> Path:
-    """A new folder, which is removed with this object (or by `remove`), or when the process ends.
+    """A new folder, which is removed with its owner (or by `remove`), or when the process ends.
 
     purpose: a part of its name; place: where it is made, by default the temporary directory.
     Leftovers in the same place are removed. Raises OSError if it can't be made.
@@ -50,7 +50,7 @@ def temporary_folder(purpose: str, owner: object = _process, place: str | None =
 
 
 def remove(folder: Path) -> None:
-    """Remove one of the process's folders; whatever can't be removed stays."""
+    """Remove one of the process's folders; files that can't be removed stay."""
     shutil.rmtree(folder, ignore_errors=True)
     lock = _held.pop(folder, None)
     if lock is not None:
@@ -80,5 +80,5 @@ def _claim(folder: Path) -> None:
         return
     lock = (folder / "claim").open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
-    Path(lock.name).rename(folder / _OWNER)  # nobody sees it unlocked
+    Path(lock.name).rename(folder / _OWNER)  # it is never visible without its lock
     _held[folder] = lock
