@@ -1,9 +1,9 @@
 """Animates pictures with captions, as an animated SVG or a GIF.
 
 The SVG needs no script and no player: CSS inside it shows one frame after the other, in a browser
-and where a page or a slide includes it as an image. What a step changes moves for a moment. The
-pointer over it makes it wait. Where motion is not wanted, and in programs that don't know CSS, the
-last frame stands still.
+and where a page or a slide includes it as an image. What a step changes moves for a moment. It
+pauses under the pointer. Where reduced motion is preferred, and in programs that don't support CSS,
+only the last frame is shown.
 """
 
 import re
@@ -21,13 +21,13 @@ from protocol_lab.drawing.svg import Svg
 from protocol_lab.errors import LabError
 
 SECONDS = 4.0
-"""How long a frame stands unless told otherwise."""
+"""How long a frame is shown by default, in seconds."""
 
 MOST_FRAMES = 100
-"""Longer ones nobody watches, and they take long to make."""
+"""Longer animations are not worth watching, and take long to make."""
 
 _MARGIN, _LINE, _BADGE, _GIF_COLORS = 14, 18, 60, 128
-_BETWEEN = 5  # pictures of a move in a GIF
+_BETWEEN = 5  # pictures for each move in a GIF
 
 
 def animated_svg(
@@ -64,11 +64,11 @@ def animated_svg(
 def animated_gif(
     pictures: Sequence[str], captions: Sequence[str], *, seconds: float = SECONDS
 ) -> bytes:
-    """The same as a GIF that repeats, for slides that take no SVG.
+    """The same as a GIF that repeats, for slides that can't include SVG.
 
     Raises LabError as `animated_svg` does.
     """
-    # Only who asks for a GIF waits for these to load.
+    # Imported here, so that only making a GIF waits for them to load.
     import resvg_py
     from matplotlib import get_data_path
     from PIL import Image
@@ -83,15 +83,15 @@ def animated_gif(
         png = resvg_py.svg_to_bytes(
             svg_string=svg.document(film.width, film.height, "", "").replace(
                 'font-weight="650"',
-                'font-weight="700"',  # it knows whole hundreds only
+                'font-weight="700"',  # the format has only whole hundreds
             ),
-            background="white",  # behind the paper's round corners
+            background="white",  # the background behind the paper's round corners
             skip_system_fonts=True,  # the same picture on every machine
             font_files=[str(fonts / name) for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")],
             sans_serif_family="DejaVu Sans",
         )
         frame = Image.open(BytesIO(png)).convert("RGB")
-        method = Image.Quantize.MAXCOVERAGE  # keeps colours of which there is little
+        method = Image.Quantize.MAXCOVERAGE  # keeps rare colours
         frames.append(frame.quantize(_GIF_COLORS, method, dither=Image.Dither.NONE))
         durations.append(round(shown * 1000))
 
@@ -123,7 +123,8 @@ MOVE_SECONDS = 0.3
 """How long a move takes."""
 
 FALL, DROP = 70.0, -14.0
-"""How far a truncated record falls, and from where a new message comes, in the picture's pixels."""
+"""How far a truncated record falls, and how far away a new message starts, in the picture's
+pixels."""
 
 SLIDE, FALLING, APPEARING = "slide", "fall", "appear"
 
@@ -132,7 +133,7 @@ _START = re.compile(r"M(-?[\d.]+) (-?[\d.]+)")
 
 @dataclass(frozen=True)
 class Move:
-    """A part that comes from (x, y), relative to where it stands, or falls and is gone."""
+    """A part that moves from (x, y), relative to its place, or that falls and disappears."""
 
     element: ElementTree.Element
     kind: str
@@ -140,7 +141,7 @@ class Move:
     y: float = 0
 
     def at(self, done: float) -> None:
-        """Put the part where it is when this share of the move is done, from 0 to 1."""
+        """Put the part where it is after this share of the move, from 0 to 1."""
         left, fading = 1 - done, self.kind != SLIDE
         x, y = (0, FALL * done) if self.kind == FALLING else (self.x * left, self.y * left)
         self.element.set("transform", f"translate({x:.1f} {y:.1f})")
@@ -149,15 +150,15 @@ class Move:
 
 
 def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]:
-    """What moves when one picture follows another; what falls is added to the second one."""
+    """The moves when one picture follows another; falling parts are added to the second one."""
     then, found = _parts(before), []
     for name, now in _parts(after).items():
         was, kind = then.get(name), now.get("data-kind")
         if kind == "gap" and was is not None and was.get("data-kind") == "record":
             gone = deepcopy(was)
-            gone.set("opacity", "0")  # where nothing moves it is gone
+            gone.set("opacity", "0")  # where nothing moves, it is not shown
             for each in gone.iter():
-                each.attrib.pop("data-part", None)  # it is no part of this picture
+                each.attrib.pop("data-part", None)  # it does not belong to this picture
             now.append(gone)
             found.append(Move(gone, FALLING))
         elif was is not None and was.get("data-kind") == kind:
@@ -190,7 +191,7 @@ def _sources(
 
 
 def _parts(picture: ElementTree.Element) -> dict[str, ElementTree.Element]:
-    """The named parts of a picture; a name that stands twice names nothing."""
+    """The named parts of a picture; a name that occurs twice is left out."""
     named: dict[str, list[ElementTree.Element]] = {}
     for each in picture.iter():
         if name := each.get("data-part"):
@@ -199,7 +200,7 @@ def _parts(picture: ElementTree.Element) -> dict[str, ElementTree.Element]:
 
 
 def _place(part: ElementTree.Element) -> tuple[float, float] | None:
-    """Where the first shape of a part begins."""
+    """The position of a part's first shape."""
     for each in part.iter():
         for x, y in (("x", "y"), ("x1", "y1"), ("cx", "cy")):
             if each.get(x) is not None:
@@ -214,7 +215,7 @@ def _place(part: ElementTree.Element) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class _Film:
-    """All frames, what moves at the beginning of each, and the size that suffices for them."""
+    """All frames, the moves at the beginning of each, and a size that fits all of them."""
 
     pictures: list[ElementTree.Element]
     captions: list[str]
@@ -232,8 +233,8 @@ class _Film:
             )
         if len(pictures) > MOST_FRAMES:
             raise LabError(
-                f"An animation shows up to {MOST_FRAMES} moments, and there are {len(pictures)}:"
-                " go back to an earlier one."
+                f"An animation shows up to {MOST_FRAMES} moments, but there are {len(pictures)}: go"
+                " back to an earlier one."
             )
         drawn = [ElementTree.fromstring(each) for each in pictures]
         moving = [[], *(moves(before, after) for before, after in pairwise(drawn))]
@@ -253,9 +254,9 @@ class _Film:
 
 
 def _css(name: str, count: int, seconds: float) -> str:
-    """Every frame is seen in one part of the film's time; its delay says in which.
+    """Every frame is visible in one part of the film's time, which its delay chooses.
 
-    What moves in it does so at the beginning of that part, and has the same delay.
+    Its moves happen at the beginning of that part, and have the same delay.
     """
     whole = count * seconds
     moved = f"{100 * MOVE_SECONDS / whole:.4f}%"

@@ -1,7 +1,7 @@
-"""How a picture uses its room: as in a file, or arranged anew for a screen of a given shape.
+"""Arrangements of a picture: the one of files, or one that fits a screen of a given shape.
 
-Specs' drawings know nothing of it. Who wants a picture for a screen draws inside `arranged(...)`;
-`best` tries the arrangements and says which makes the type largest.
+Specs' drawings need not know of it. A picture for a screen is drawn inside `arranged(...)`; `best`
+tries the arrangements and finds the one with the largest type.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class Arrangement:
 
     @property
     def has_names(self) -> bool:
-        """Can the parts of the picture be followed from one to the next?"""
+        """Have the parts names by which they can be found in the next picture?"""
         return self.live or self.named
 
 
@@ -38,13 +38,13 @@ _CURRENT = ContextVar("arrangement", default=_IN_FILES)
 
 
 def current() -> Arrangement:
-    """The arrangement to draw in."""
+    """The current arrangement."""
     return _CURRENT.get()
 
 
 @contextmanager
 def arranged(arrangement: Arrangement) -> Iterator[None]:
-    """Draw in this arrangement what is drawn meanwhile."""
+    """A context in which everything is drawn in this arrangement."""
     token = _CURRENT.set(arrangement)
     try:
         yield
@@ -55,11 +55,12 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
 def best(
     measure: Callable[[], tuple[float, float]], room: tuple[float, float]
 ) -> tuple[Arrangement, tuple[float, float]]:
-    """The live arrangement in which a picture is largest in a room, and its size there.
+    """The live arrangement in which a picture is largest within a width and height, and its size
+    there.
 
-    Where none fits at its own size, below which type can't be read, one that is as wide as the room
-    is better than one that would have to be scrolled sideways. `measure()` gives the width and
-    height of what is drawn in the current arrangement.
+    If none fits at its own size, below which type can't be read, one that fits the width is better
+    than one that has to be scrolled sideways. `measure()` gives the picture's width and height in
+    the current arrangement.
     """
     found = []
     for below, narrow, aside in product((False, True), repeat=3):
@@ -75,7 +76,7 @@ def best(
 
 
 def sized(in_files: float, on_screen: float) -> float:
-    """A size that depends on where the picture stands: a screen's are closer together."""
+    """One of two sizes: for a file, or the smaller one for a screen."""
     return on_screen if current().live else in_files
 
 

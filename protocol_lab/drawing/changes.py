@@ -1,13 +1,13 @@
-"""Helpers for drawing code: it describes one state, and differences to another are marked.
+"""Marks the differences between two states in a picture, for drawing code that describes one state.
 
     def describe(s, c):
         return Cluster(lanes=[...])
 
     spec.draw = drawing_of(describe)
 
-A description of the previous state is made by the same function. What stands at the same place in
-both and differs is marked: texts with what they were, records as new, changed, truncated or
-committed just now, messages and links that are down as new.
+The same function also describes the previous state. What differs at the same place is marked: texts
+with what they were, records as new, changed, truncated or just committed, messages and broken links
+as new.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from protocol_lab.spec.state_view import view
 
 
 def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
-    """What `spec.draw` is to be, from a function (s, c) that describes a state.
+    """The function for `spec.draw`, from a function (s, c) that describes a state.
 
     The title and the alarms (the default invariants that are broken) are added.
     """
@@ -53,7 +53,7 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
 
 
 def with_changes(now: Cluster, before: Cluster) -> Cluster:
-    """The picture of now with its differences to the one before marked."""
+    """The current picture with its differences from the previous one marked."""
     return replace(
         now,
         lanes=[_lane(*pair) for pair in _pairs(now.lanes, before.lanes)],
@@ -68,7 +68,7 @@ def with_changes(now: Cluster, before: Cluster) -> Cluster:
 
 
 def _pairs(now: Sequence, before: Sequence) -> list[tuple[Any, Any]]:
-    """Each part of now with the one at its place before, or None."""
+    """Each part of the current picture with the previous one at its place, or None."""
     return list(zip_longest(now, before[: len(now)]))
 
 

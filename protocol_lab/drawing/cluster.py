@@ -1,7 +1,7 @@
 """The content of a cluster's picture, as plain values; `placement` places and draws it.
 
-Everything is given as text and numbers. What differs from the previous state carries what it was
-(`was`) or how it differs (`mark`), so that a difference can be read and not only seen.
+Everything is given as text and numbers. What differs from the previous state has its previous text
+(`was`) or the kind of difference (`mark`), so that a difference can be read and not only seen.
 """
 
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 class Text:
     """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before.
 
-    topic: what a line of a card is about, where cards do not always have the same lines: it is
-    compared with the line before that has the same topic, and else with the one at its place.
+    topic: what a line of a card is about, for cards that do not always have the same lines: it is
+    compared with the previous line of the same topic, otherwise with the one at the same place.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Bar:
-    """One line of values above the lanes: what the controller, say, has written down."""
+    """One line of values above the lanes, such as the controller's state."""
 
     name: str
     values: list[Value]
@@ -43,9 +43,9 @@ class Entry:
     """One record of a log, at its offset.
 
     `detail` is its second line and `short` the same for narrow boxes; `shade` is the number (epoch,
-    term, ballot) that chooses the fill. mark: "" or "new"; "committed" if it became so just now;
-    "changed" if another record stood here; "truncated" or "lost" for one that is not here any
-    more. `gone` names the other record: which one stood here, or was lost from here.
+    term, ballot) that chooses the fill. mark: "" or "new"; "committed" if it was just committed;
+    "changed" if another record was here; "truncated" or "lost" for one that is not here any more.
+    `gone` names the other record, which was here or was lost.
     """
 
     offset: int
@@ -75,7 +75,7 @@ class Lane:
     """One node: who it is, what it believes, and its log.
 
     The first line of `lines` is its name. badge: "", "crown" (leads), "ghost" (believes that it
-    leads) or "dead"; each goes with words in `lines`. `notes` stand beside the log.
+    leads) or "dead"; `lines` say the same in words. `notes` are shown beside the log.
     """
 
     lines: list[list[Text]]
@@ -92,7 +92,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Card:
-    """A client beside the lanes, and what it was promised."""
+    """A client beside the lanes, and what was promised to it."""
 
     name: str
     lines: list[Text]
@@ -100,10 +100,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Message:
-    """A message in flight or a decision that waits. mark: "" or "new"; `faded`: has no effect.
+    """A message in flight or a pending decision. mark: "" or "new"; `faded`: has no effect.
 
-    `ends`, the numbers of two lanes from 0, says from where to where it goes: it is drawn as an
-    arrow between these lanes as well, with `short` as its label, as far as there is room.
+    `ends` are the lanes of sender and receiver, numbered from 0: if there is room, it is also drawn
+    as an arrow between these lanes, with `short` as its label.
     """
 
     name: str
@@ -138,10 +138,10 @@ class Cluster:
     """One state of a protocol, ready to be laid out.
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
-    they count ("" for no numbers), and `first` what the first one is called. `ticked` and `removed`
-    are the words for a record with a ✓ and for one that is gone; `line` is a watermark across all
-    lanes. `alarms` say which promises are broken. `lane_width`, `note_width`, `card_width` and
-    `traffic_width` (for the arrows of messages and the links that are down) reserve room, in
+    they count ("" for no numbers), and `first` is the number of the first one. `ticked` and
+    `removed` are the words for a record with a ✓ and for one that is gone; `line` is a watermark
+    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width`,
+    `card_width` and `traffic_width` (for the arrows of messages and broken links) reserve space, in
     pixels, so that pictures of one run keep their shape.
     """
 

@@ -13,7 +13,7 @@ from protocol_lab.drawing.cluster import (
 
 
 def describe(cluster: Cluster) -> str:
-    """Everything that the picture shows, in its order, as sentences."""
+    """Everything that the picture shows, in order, as sentences."""
     parts = [f"Broken: {alarm}." for alarm in cluster.alarms]
     parts += [_bar(bar) for bar in cluster.bars]
     parts += [_lane(lane, cluster) for lane in cluster.lanes]

@@ -1,4 +1,4 @@
-"""A film strip: several pictures with captions in one, for readers of a saved notebook."""
+"""A film strip: several pictures with captions as one picture, for readers of a saved notebook."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree
@@ -63,7 +63,7 @@ def put_caption(svg: Svg, x: float, y: float, number: str, lines: list[str]) -> 
 
 
 def _place(svg: Svg, picture: ElementTree.Element, x: float, y: float, cell: float) -> float:
-    """Put a picture into the strip, no larger than it is; returns its height there."""
+    """Put a picture into the strip without enlarging it; returns its height there."""
     height = place(svg, picture, x, y, cell)
     width = float(picture.get("width", 0))
     svg.rect(x, y, width, height, rx=8, fill="none", stroke=palette.LINE)
@@ -71,9 +71,9 @@ def _place(svg: Svg, picture: ElementTree.Element, x: float, y: float, cell: flo
 
 
 def place(svg: Svg, picture: ElementTree.Element, x: float, y: float, most: float) -> float:
-    """Put a picture into another, at most this wide and no larger than it is; returns its height.
+    """Put a picture into another, at most this wide and without enlarging it; returns its height.
 
-    The picture's own `x`, `y`, `width` and `height` are set to where it stands.
+    The picture's own `x`, `y`, `width` and `height` are set to its place there.
     """
     own_width, own_height = (float(part) for part in picture.get("viewBox", "").split()[2:])
     scale = min(1.0, most / own_width)

@@ -1,7 +1,7 @@
-"""The colours of pictures; text on them has contrast, and none carries meaning alone.
+"""The colours of pictures: text on them has enough contrast, and no colour carries meaning alone.
 
-Neighbouring shades differ in lightness as well as in hue, so that they stay apart for people who
-see fewer colours, and in print; whatever has a shade also has its number written on it.
+Neighbouring shades differ in lightness as well as in hue, so that they can be distinguished in
+print and by people who see fewer colours; whatever has a shade also has its number written on it.
 """
 
 INK = "#1c2733"
@@ -101,9 +101,9 @@ def names() -> dict[str, str]:
 def theme_css(scope: str) -> str:
     """Rules that repaint the pictures inside a scope with the variables `--lab-ink` and so on.
 
-    A picture names its colours plainly, so that it is the same in every program that shows SVG,
-    not all of which know variables. A page's style sheet has precedence over that: these rules
-    replace each colour by its variable, or by itself where the page does not set it.
+    A picture has plain colours, so that it looks the same in every program that shows SVG, since
+    not all support variables. A page's style sheet has precedence: these rules replace each colour
+    with its variable, or with itself where the page does not set it.
     """
     rules = []
     for name, color in names().items():

@@ -14,7 +14,7 @@ def to_svg(walk: Walk) -> str:
 
 
 def to_film_strip(walk: Walk) -> str:
-    """The pictures from the start up to here below each other, as one SVG that stands still."""
+    """The pictures from the start up to here below each other, as one static SVG."""
     return picture_strip(walk, moments=walk.moment.path())
 
 

@@ -13,10 +13,10 @@ from protocol_lab.spec.spec import Model
 from protocol_lab.traces.walk import Moment, Walk
 
 COLUMN_WIDTH = 700
-"""How wide a picture is in a strip of several columns; a page that is narrower shrinks them all."""
+"""The width of a picture in a strip of several columns; a narrower page shrinks the strip."""
 
 _AS_IT_IS = " " + punctuation.translate(dict.fromkeys(map(ord, "%#&'")))
-"""What may stand as it is in an address between single quotes."""
+"""The characters that need no escape in an address between single quotes."""
 
 
 def picture(
@@ -37,7 +37,8 @@ def picture(
 
 
 def picture_strip(walk: Walk, columns: int = 1, moments: Sequence[Moment] | None = None) -> str:
-    """Every state of the current branch, or only these, with its caption, as one SVG text."""
+    """Every state of the current branch, or only the given moments, with captions, as one SVG
+    text."""
     moments = walk.path if moments is None else moments
     return film_strip(
         [moment_picture(walk.model, moment) for moment in moments],
@@ -54,20 +55,21 @@ def moment_picture(model: Model, moment: Moment) -> str:
 
 
 def caption(model: Model, moment: Moment) -> str:
-    """What has just happened: the scenario's words, else the action's own.
+    """What has just happened: the scenario's caption, else the action's own description.
 
-    At the end of a lasso, also how it goes on.
+    At the end of a lasso also how the run goes on.
     """
     return f"{_happened(model, moment)} {moment.going_on and f'↻ {moment.going_on}'}".rstrip()
 
 
 def image_html(svg: str, alternative: str) -> str:
-    """A picture as an HTML image that carries its own data, with its text alternative."""
+    """A picture as an HTML image with its data in the address, and its text alternative."""
     return _image(svg, alternative, "max-width: 100%; height: auto; display: block")
 
 
 def wide_image_html(svg: str, alternative: str) -> str:
-    """The same for a picture that would be too small to read if it had to fit: it is scrolled."""
+    """The same for a picture that would be too small to read if it had to fit: it can be
+    scrolled."""
     image = _image(svg, alternative, "max-width: none; display: block")
     return f'<div style="overflow-x: auto">{image}</div>'
 

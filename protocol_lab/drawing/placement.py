@@ -1,8 +1,8 @@
 """Places everything in a `Cluster`, and draws it as SVG.
 
-From the top: title, information bars, the axis of offsets, one lane a node (who it is, its log,
+From the top: title, information bars, the axis of offsets, one lane for each node (name, log,
 notes) with clients beside them, alarms, messages, legend. Lanes do not move when messages come and
-go, and widths are measured beforehand, so that nothing overlaps, with any number of nodes.
+go, and widths are measured first, so that nothing overlaps, with any number of nodes.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ CROPPED = 8  # of the margin on every side, where the page has one
 
 @dataclass(frozen=True)
 class Band:
-    """Where a lane is."""
+    """The vertical place of a lane."""
 
     top: float
     height: float
@@ -51,7 +51,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the columns of the picture are."""
+    """The horizontal places of the picture's columns."""
 
     columns: int
     box: float  # the width of a record's box
@@ -68,7 +68,7 @@ class Grid:
         return self.logs + offset * (self.box + BOX_GAP)
 
     def boundary(self, offset: int) -> float:
-        """The place between the box before an offset and the box at it."""
+        """The middle between the box before an offset and the box at it."""
         return self.column(offset) - BOX_GAP / 2
 
 
@@ -159,7 +159,8 @@ def _narrowest_live(cluster: Cluster) -> float:
 
 
 def _open_part(svg: Svg, name: str, **about: str) -> None:
-    """Start what keeps its name while it moves: on a page, and in films."""
+    """Start a part that has a name, by which it is followed while it moves: on a page, and in
+    films."""
     if current().has_names:
         svg.open_part(name, **about)
 
@@ -213,7 +214,7 @@ def _highlight(svg: Svg, x: float, y: float, width: float, height: float) -> Non
 
 
 def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
-    """Labelled values from left to right; what a value was stands below it."""
+    """Labelled values from left to right; a value's previous text is below it."""
     start = MARGIN + 12 + text_width(bar.name, 12, bold=True) + 16
     rows: list[list] = [[]]
     x = start
@@ -399,7 +400,8 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
 
 
 def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:
-    """A record that is not here any more: hatched, with the word for it and what it was."""
+    """A record that is not here any more: a hatched box with the word for that and the record's
+    text."""
     word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
     if entry.mark == "truncated" and grid.box < WIDE_BOX:
         word = "gone"
@@ -578,7 +580,7 @@ def _group_width(group: Messages) -> float:
 
 
 def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
-    """Messages as boxes that flow from left to right; the first are folded into their number."""
+    """Messages as boxes that flow from left to right; the first may be folded into a count."""
     svg.text(left, y + 13, group.name, bold=True, size=11.5)
     shown = group.items[-group.limit :]
     folded = len(group.items) - len(shown)

@@ -1,8 +1,8 @@
-"""A state as tables and lines of names and values, with what differs marked.
+"""A state as tables and lines of names and values, with differences marked.
 
-It needs no drawing code: it is the stepper's State tab, and the picture of a spec that brings none
-of its own (`table_picture`). Every kind of node has a table with a column a node, and every
-sequence or bag of structs has one with a column a field and a row an item.
+It needs no drawing code: it is the stepper's State tab, and the picture of a spec without a drawing
+of its own (`table_picture`). Every kind of node has a table with a column for each node, and every
+sequence or bag of structs has one with a column for each field and a row for each item.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 
 @dataclass(frozen=True)
 class MarkedText:
-    """Part of a value; `mark` tells how it differs, `was` what stood there before it changed."""
+    """Part of a value; `mark` says how it differs, `was` is the previous text."""
 
     text: str
     mark: str = SAME
@@ -28,7 +28,7 @@ class MarkedText:
 
     @property
     def spoken(self) -> str:
-        """The piece with its difference in words and signs, for where nothing is coloured."""
+        """The piece with its difference in words and signs, for output without colours."""
         if self.mark == CHANGED:
             return f"{self.was} → {self.text}"
         return {ADDED: f"+{self.text}", REMOVED: f"−{self.text}"}.get(self.mark, self.text)
@@ -36,7 +36,7 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class Line:
-    """A variable, or one node's part of it, as it is written in an action after `s.`."""
+    """A variable, or one node's part of it, written as in an action after `s.`."""
 
     name: str
     value: list[MarkedText]
@@ -65,9 +65,9 @@ def state_table(model: Model, row: bytes, previous: bytes | None = None) -> list
 
 @dataclass(frozen=True)
 class Columns:
-    """The variables that every node of one kind has: a row a variable, a cell a node.
+    """The variables that every node of one kind has: a row for each variable, a cell for each node.
 
-    Or, with a `name`, the items of one variable: a row an item, a cell a field.
+    Or, with a `name`, the items of one variable: a row for each item, a cell for each field.
     """
 
     heads: list[str]
@@ -78,10 +78,10 @@ class Columns:
 def state_columns(
     model: Model, row: bytes, base: bytes | None = None
 ) -> tuple[list[Columns], list[Line]]:
-    """A state as tables (see `Columns`), and the lines of all that belongs to no node.
+    """A state as tables (see `Columns`), and lines for the variables that belong to no node.
 
-    Structures are split into their fields. `base` is any other state of the model, to mark the
-    differences to it.
+    Structures are split into their fields. `base` is any other state of the model, from which
+    differences are marked.
     """
     tables: dict[Node, list[tuple[str, list[list[MarkedText]]]]] = {}
     lines: list[Line | Columns] = []
@@ -128,7 +128,8 @@ def _holds_structs(layout: Any) -> bool:
 
 
 def _items_table(name: str, layout: StructLayout, value: list, old: list) -> Columns:
-    """A sequence or bag of structs: a row an item, and columns for the fields that any one uses."""
+    """A sequence or bag of structs: a row for each item, and columns for the fields that any item
+    uses."""
     item = layout.fields["items"].item
     every = value + old
     told = {field for each in every for field in told_fields(item, each, every)}
@@ -152,7 +153,7 @@ def _items_table(name: str, layout: StructLayout, value: list, old: list) -> Col
 
 
 def matched_items(kind: str, value: list, old: list) -> list[tuple[str, Any, Any]]:
-    """Each item's place, the item here, and what it was; None where it is not there.
+    """Each item's place, the item in this state and in the other; None where it does not exist.
 
     Items of a sequence are matched by their place, those of a bag, which have none, by content.
     """
@@ -228,7 +229,7 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
 
 
 def _in_use(item: Any, value: list, old: list) -> int:
-    """How many slots to write out: two or more zero ones at the end are not in use."""
+    """How many slots to write: two or more zero ones at the end count as unused."""
     zero = plain_value(item, bytes(item.size))
     count = len(value)
     while count and value[count - 1] == old[count - 1] == zero:
@@ -262,7 +263,7 @@ def _item(layout: Any, value: Any, old: Any, every: list) -> list[MarkedText]:
 
 
 def value_text(layout: Any, value: Any, every: list | None = None) -> str:
-    """A value without differences, which stands among others such as these."""
+    """A value without differences, as text among others such as these."""
     return "".join(piece.text for piece in _item(layout, value, value, every or [value]))
 
 
@@ -274,7 +275,7 @@ def _enclosed(left: str, parts: list[list[MarkedText]], right: str) -> list[Mark
 
 
 def _merged(pieces: list[MarkedText]) -> list[MarkedText]:
-    """The same with neighbouring unmarked pieces made one."""
+    """The pieces with neighbouring unmarked ones joined."""
     merged: list[MarkedText] = []
     for piece in pieces:
         if merged and not merged[-1].mark and not piece.mark:

@@ -1,4 +1,4 @@
-"""A small SVG writer: shapes and text at given places, and the width of a text."""
+"""A small SVG writer: shapes and text at given places, and the width of texts."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -41,7 +41,8 @@ def _ems(text: str) -> float:
 
 @lru_cache(maxsize=10_000)
 def escape(text: str) -> str:
-    """The text as it stands between tags: what XML does not admit is shown by a picture of it."""
+    """The text escaped for use between tags; characters that XML does not admit become pictures of
+    them."""
     return saxutils.escape(visible(text))
 
 
@@ -71,11 +72,11 @@ class Svg:
         self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
     def circle(self, cx: float, cy: float, r: float, **style) -> None:
-        """A circle around a place."""
+        """A circle."""
         self._add("circle", cx=cx, cy=cy, r=r, **style)
 
     def path(self, d: str, **style) -> None:
-        """Whatever SVG's path language can say."""
+        """A path in SVG's path language."""
         self._add("path", d=d, **style)
 
     def text(
@@ -112,7 +113,7 @@ class Svg:
         self._parts.append(f"<g{_attributes(**attributes)}><title>{escape(title)}</title>")
 
     def open_part(self, name: str, **about: str) -> None:
-        """Start a group that is found again by its name in another picture of the same walk."""
+        """Start a group that can be found by its name in another picture of the same walk."""
         data = {f"data-{key}": value for key, value in about.items()}
         self._parts.append(f"<g{_attributes(**{'class': 'lab-part', 'data-part': name}, **data)}>")
 
@@ -135,7 +136,7 @@ class Svg:
     ) -> str:
         """The whole picture, on its own white paper, with a title and a text alternative.
 
-        `inset` is cut off at every side; a page finds the `legend` as data.
+        `inset` is cut off at every side; the `legend` is stored as data for a page.
         """
         size = {"width": round(width - 2 * inset), "height": round(height - inset)}
         paper = {"width": round(width), "height": round(height), "rx": 8, "fill": palette.PAPER}

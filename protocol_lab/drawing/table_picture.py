@@ -31,7 +31,7 @@ _Row = list[_Cell]
 def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) -> str:
     """The tables of a state as SVG.
 
-    A row in which something differs carries a bar, and what differs says what was there before.
+    A row with differences has a bar, and what differs shows its previous text.
     """
     tables, lines = state_columns(model, row, previous)
     blocks = [_of_lines(lines)] if lines else []
@@ -62,7 +62,7 @@ def _cell(value: list[MarkedText]) -> _Cell:
 
 
 def _widths(block: list[_Row]) -> list[float]:
-    """How wide each column is; the only one beside the names takes what is left."""
+    """The width of each column; a single column beside the names takes all the rest."""
     natural = [
         max(text_width(cell.text, bold=cell.bold) for cell in column) + _GAP
         for column in zip(*block, strict=True)

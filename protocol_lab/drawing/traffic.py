@@ -1,8 +1,9 @@
 """Draws messages in flight as arrows between lanes, and links that are down.
 
-Each stands on a vertical track: an arrow from the middle of the sender's lane to that of the
-receiver's, with its label halfway. Two share a track where one ends at the lane at which the other
-begins. What finds no room any more is not drawn here: the list of messages has all of them.
+Each is on a vertical track: an arrow from the middle of the sender's lane to the middle of the
+receiver's, with its label halfway. Two share a track if one ends at the lane where the other
+begins. Messages for which there is no room are not drawn here: the list of messages has all of
+them.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from protocol_lab.drawing.cluster import Cluster, CutLink, Message
 from protocol_lab.drawing.svg import Svg, text_width
 
 ROOM = 400
-"""How wide all tracks together may be; a crowd of messages is left to the list."""
+"""The most that all tracks together may take; many messages are left to the list."""
 
 LINE, PAD = 13, 7
 FROM_MIDDLE = 12  # so that arrows which share a track do not touch
@@ -22,13 +23,13 @@ FROM_MIDDLE = 12  # so that arrows which share a track do not touch
 
 @dataclass
 class Track:
-    """What stands above each other: messages and links that have no stretch in common."""
+    """Messages and links that are drawn above each other, since they have no stretch in common."""
 
     width: float
     items: list[Message | CutLink] = field(default_factory=list)
 
     def has_room(self, item: Message | CutLink) -> bool:
-        """Does everything here begin where the item ends, or the other way round?"""
+        """Does everything here begin where the item ends or later, or the other way round?"""
         low, high = sorted(_lanes(item))
         return all(high <= min(_lanes(each)) or max(_lanes(each)) <= low for each in self.items)
 
@@ -45,7 +46,7 @@ class Tracks:
 
 
 def tracks_of(cluster: Cluster) -> Tracks:
-    """A place for every cut link, and for as many messages as there is room for.
+    """The tracks of all broken links, and of as many messages as there is room for.
 
     Messages that are new come before others, and those without an effect come last.
     """
@@ -105,7 +106,7 @@ def _draw_message(svg: Svg, item: Message, x: float, start: float, stop: float) 
     svg.line(x, start, x, stop - 8 * down, stroke=tone, stroke_width=1.8, **dashes)
     head = f"M{x:.1f} {stop:.1f}l-5 {-9 * down}h10z"
     svg.path(head, fill=tone)
-    if current().has_names:  # its words fly from the sender to where they stand
+    if current().has_names:  # in films its label moves from the sender to its place
         begin = f"{start - (start + stop) / 2:.1f}"
         name = f"flight {item.name} {item.detail} {item.ends}"
         svg.open_part(name, kind="flight", **{"from": begin})

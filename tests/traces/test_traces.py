@@ -378,7 +378,7 @@ def test_a_gif_has_a_frame_for_each_moment_and_some_for_what_moves():
 
 
 def test_what_can_not_be_animated_is_told_in_one_sentence():
-    with pytest.raises(LabError, match=f"up to {MOST_FRAMES} moments, and there are 101"):
+    with pytest.raises(LabError, match=f"up to {MOST_FRAMES} moments, but there are 101"):
         animated_svg(["<svg/>"] * 101, [""] * 101)
     with pytest.raises(LabError, match="a caption for each picture"):
         animated_gif([], [])
