@@ -9,14 +9,14 @@
     quorum_coverage_fencing         when has a recovery fenced enough bookies?
     quorum_coverage_recovery_reads  when does an entry not exist?
 
-What `protocol` consists of, and the others take from it: `model` has the constants and the state,
-`actions` the actions in the order in which an entry lives, `properties` and `liveness` what is
-claimed, `situations` what is worth finding, `declarations` what its variants declare alike. A
-variant that is a folder has its own parts under the same names. `quorum_coverage` defines quorum
-coverage in four ways. `tlc` says how TLC prints and counts; `in_real_bookkeeper.md` maps each name
-to BookKeeper's code.
+The parts of `protocol`, which the others use as well: `model` has the constants and the state,
+`actions` the actions in the order of an entry's life, `properties` and `liveness` what is claimed,
+`situations` what is worth finding, `declarations` what all variants declare. A variant that is a
+folder has its own parts under the same names. `quorum_coverage` defines quorum coverage in four
+ways. `tlc` says how TLC prints and counts; `in_real_bookkeeper.md` maps each name to BookKeeper's
+code.
 
-In all of it `s` is the state, `c` the constants, and `mine` the record of the client that acts.
+Throughout, `s` is the state, `c` the constants, and `mine` the record of the client that acts.
 """
 
 TITLE = "BookKeeper"

@@ -1,4 +1,5 @@
-"""Quorum coverage: has so much of a cohort answered that no ack quorum is left without an answer?
+"""Quorum coverage: have enough bookies of a cohort answered that every ack quorum contains one of
+them?
 
 Recovery waits for it twice. Before it reads, so many bookies of the ensemble must be fenced that
 no ack quorum of unfenced ones is left that could still acknowledge a write. And an entry counts as

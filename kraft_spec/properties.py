@@ -1,7 +1,7 @@
 """What is claimed of KRaft: the original's safety properties, under its names.
 
-Below them: what must be reachable, lest a model be vacuous. For what must eventually happen see
-`liveness`.
+Then follows what must be reachable, so that a vacuous model is noticed. For what must eventually
+happen see `liveness`.
 """
 
 from kraft_spec.actions.logs import holds_value

@@ -108,7 +108,8 @@ def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
 
 
 def broker_crash_and_clean_up(s: State, c: Constants):
-    """The broker crashes; another one reads the cursor and deletes what nobody will ever use."""
+    """The broker crashes; another one reads the cursor and deletes the ledgers that will never be
+    used."""
     if s.crash_times >= c.max_crash_times:
         return "the broker has crashed max_crash_times times"
     take_over(s)

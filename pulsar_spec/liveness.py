@@ -9,7 +9,7 @@ def termination():
 
     The original assumes no fairness, so a run may stop anywhere and this fails at once. If a run
     stops only where no step is left (weak fairness of the next step), it holds, crashes included:
-    they are bounded. It can't hold with the original's consumer, who counts no readings, and a
-    limit of them.
+    they are bounded. It can't hold with the original's consumer and a limit on readings, since that
+    consumer counts none.
     """
     return eventually(has_ended)

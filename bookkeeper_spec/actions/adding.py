@@ -1,8 +1,8 @@
 """A ledger's creator: it creates the ledger, adds entries, receives confirmations, and closes it.
 
-Functions that take `writer` and `messages` serve recoveries, too: `writer` is the client's own
-record, `messages` its adds, and `stamp` tells apart the requests for one entry (see
-`model.messages`). As an action does, they give the reason why not before they change anything.
+Functions that take `writer` and `messages` are also used by recoveries: `writer` is the client's
+own record, `messages` its adds, and `stamp` distinguishes the requests for one entry (see
+`model.messages`). Like actions they return the reason why not before they change anything.
 """
 
 from typing import NamedTuple

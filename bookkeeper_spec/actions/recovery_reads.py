@@ -1,8 +1,8 @@
-"""Recovery reads: whether an entry is recovered, does not exist, or can't be known.
+"""Recovery reads: they decide whether an entry is recovered, does not exist, or can't be known.
 
-An entry is recovered if one bookie has it. It does not exist once so many bookies say so that no
-ack quorum can have it. If all have answered or timed out and neither is the case, the recovery is
-given up.
+An entry is recovered if one bookie has it. It does not exist if so many bookies say so that no ack
+quorum can have it. If all have answered or timed out and neither is the case, the recovery is given
+up.
 """
 
 from typing import NamedTuple
@@ -131,7 +131,7 @@ def why_not_decide(c, status, under_way) -> str:
 
 
 def ignore_reads_under_way(c, messages, bookies) -> None:
-    """The entry is decided about: what is still under way will not be looked at."""
+    """The entry is decided: reads and answers that are still under way are ignored."""
     for k in range(c.send_limit + 1):
         ignore(messages.reads[k].requests, bookies)
         ignore(messages.reads[k].no_such_entry, bookies)

@@ -38,7 +38,7 @@ def why_not_replace(s, writer, failed, ensemble) -> str:
 
 
 def begin_fragment(c, writer, fragments, first_entry_id, failed, ensemble) -> None:
-    """Go on with another ensemble from an entry on.
+    """Use another ensemble from an entry on.
 
     The failed bookies' confirmations of these entries no longer count: the new ensemble does not
     have those bookies.

@@ -1,8 +1,8 @@
 """Clients: what each knows of the ledger, and whether it wrote it or recovers it.
 
-Whichever client comes first creates the ledger; every other may recover it. A client does one or
-the other, once. So bookies that are fenced accept the adds of exactly those clients that have begun
-a recovery.
+The first client to act creates the ledger; every other client may recover it. A client does one or
+the other, once. So fenced bookies accept the adds of exactly those clients that have begun a
+recovery.
 """
 
 from bookkeeper_spec.model.ledger import Bookie, EntryId, Fragment, PendingAddOp, Status

@@ -197,7 +197,7 @@ def bookies_to_choose(s, c, include, exclude) -> int:
 
 
 def no_ensemble(c) -> int:
-    """A stand-in where no ensemble can be chosen, so that the action is tried and says why."""
+    """A placeholder where no ensemble can be chosen, so that the action is tried and says why."""
     return nodes_up_to(c.write_quorum)
 
 

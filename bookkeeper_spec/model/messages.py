@@ -1,18 +1,20 @@
-"""Messages between clients and bookies: which are under way, which are done with, which are lost.
+"""Messages between clients and bookies: which are under way, handled, or lost.
 
-A client sends the same request to several bookies, so what is kept of it is three sets of bookies:
-to whom (or, of an answer, from whom) it is still under way, where it was handled, and where it was
-lost. Nothing is ever sent twice: a message that was sent stays in one of the three sets.
+A client sends the same request to several bookies, so a request is stored as three sets of bookies:
+those to which it is still under way, those that have handled it, and those for which it was lost.
+(For an answer they are the bookies that it is from.) Nothing is ever sent twice: a message that was
+sent stays in one of the three sets.
 
 Whether a message is lost is decided when it is sent, by the parameter `lost` of the action that
-sends it. The client notices a loss as a time-out, whenever it likes. Once it has acted upon it the
-message counts as handled.
+sends it. The client notices a loss as a time-out, at any time later. Once it has acted upon the
+time-out, the message counts as handled.
 
-Requests to add an entry that carry another LAC are other messages. In today's protocol the LAC is
-their `stamp`, which tells the requests for one entry apart; elsewhere there is more in it.
+Requests to add the same entry with different LACs are different messages. In today's protocol the
+LAC is their `stamp`, which distinguishes the requests for one entry; in other variants the stamp
+has more parts.
 
-Messages may overtake each other, but adds of one client to one bookie are handled in the order of
-their entries, and so are the answers to them. Nothing more is known of the order.
+Messages may overtake each other, but one client's adds to one bookie are handled in the order of
+their entries, and so are the answers to them. No other order is guaranteed.
 """
 
 from bookkeeper_spec.model.ledger import Bookie

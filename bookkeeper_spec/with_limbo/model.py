@@ -88,5 +88,5 @@ def init(s: State, c: Constants):
 
 
 def same_kind(s, client, other) -> bool:
-    """Do both recover, or neither? The original tells the creator from recoveries, and no more."""
+    """Do both recover, or neither? The original distinguishes only the creator from recoveries."""
     return recovers(s, client) == recovers(s, other)

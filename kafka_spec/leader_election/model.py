@@ -1,9 +1,9 @@
 """The model of the talk: one partition, its replicas, ZooKeeper, and what producers were promised.
 
-Leaders change at once, for all who look into `zk_state`; only followers lag, as each must become a
-follower of the new leader before it fetches. The replica list has the replicas in the order of
-their numbers, and keeps it: as in the original, `preferred_leader` is a field of its own (in Kafka
-it is the first of the list), so that moving the preference does not reorder the list.
+A new leader is known at once to everybody who reads `zk_state`; only followers lag, since each must
+become a follower of the new leader before it fetches. The replica list has the replicas in the
+order of their numbers, and keeps it: as in the original, `preferred_leader` is a field of its own
+(in Kafka it is the first of the list), so that moving the preference does not reorder the list.
 """
 
 from typing import Annotated, NamedTuple

@@ -1,4 +1,5 @@
-"""What the five truncation variants share: one partition, its replicas and its controller.
+"""The parts that the five truncation variants share: one partition, its replicas and its
+controller.
 
 model                  the constants and the state: logs, beliefs, the quorum state, requests
 actions                what happens in several variants: the controller, leaders, followers

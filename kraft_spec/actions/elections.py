@@ -64,7 +64,7 @@ BeginQuorum = Member("net_messages.begin_quorum_requests")
 
 
 def has_too_few_votes(s, server) -> bool:
-    """Has the server lost its election: no vote is in flight, and it has no majority?"""
+    """Has the server lost its election, with no vote in flight and no majority?"""
     requests, responses = s.net_messages.vote_requests, s.net_messages.vote_responses
     if any(requests.items[k].source == server for k in range(requests.size)):
         return False
@@ -75,7 +75,7 @@ def has_too_few_votes(s, server) -> bool:
 
 
 def has_reason_for_election(s, c, server) -> bool:
-    """Does the server have a cause for a fetch or election timeout, seen from outside?"""
+    """Is there a reason for a fetch or election timeout of the server, seen from outside?"""
     state = s.state[server]
     if state == FOLLOWER:
         return can_fetch_timeout(s, c, server)

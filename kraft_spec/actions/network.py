@@ -3,7 +3,7 @@
 Messages are sets: sending one that is in flight already changes nothing. They arrive in any order,
 and none is lost unless its link is down when it is sent, or goes down while it is in flight. What
 was delivered or lost is remembered (`net_messages_processed`), since some messages are sent only
-once. A message that nobody can ever accept stays in flight for ever, and is part of the state.
+once. A message that nobody can ever accept stays in flight forever, and is part of the state.
 """
 
 from kraft_spec.extensions.side_effects import added_messages_in_flight, lose_added_messages

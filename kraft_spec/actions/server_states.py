@@ -1,10 +1,10 @@
-"""What a server becomes when it learns something: the transitions between the server states.
+"""The transitions between the server states: what a server becomes when it learns something.
 
-Each gives a `NewState`, which `apply_state` writes; so an action can look at what a server would
-become before it decides. A transition that Kafka forbids gives the illegal state, which the
+Each returns a `NewState`, which `apply_state` writes; so an action can look at the result of a
+transition before it decides. A transition that Kafka forbids gives the illegal state, which the
 invariant no_illegal_state reports.
 
-What one action can make of a server:
+The states that one action can lead to:
 
     unattached   -> unattached, voted, candidate, follower
     voted        -> unattached, voted, candidate, follower
@@ -69,7 +69,7 @@ def illegal():
 
 
 def no_transition(s, server):
-    """The server stays what it is."""
+    """The server's state does not change."""
     return NewState(
         s.state[server],
         s.current_epoch[server],
@@ -134,7 +134,7 @@ def to_candidate(s, server):
 
 
 def has_consistent_leader(s, server, leader, epoch) -> bool:
-    """Can this be the leader of this epoch, for all that the server knows?
+    """Can this be the leader of this epoch, as far as the server knows?
 
     No conflict: others may still take a server for the leader that has resigned or was removed.
     """
@@ -166,7 +166,7 @@ def maybe_transition(s, c, server, leader, epoch):
 
 
 def is_handled_by_common_rules(s, server, message) -> bool:
-    """Do the rules that all responses share deal with this one, so that nothing else is done?
+    """Do the rules that all responses share handle this one, so that nothing else is done?
 
     They do if it is of an earlier or later epoch, says that its sender does not lead, or names a
     leader to a server that knows none.

@@ -1,4 +1,4 @@
-"""Rules of the protocol that can be broken on purpose, for teaching: a constant for each.
+"""Rules of the protocol that can be broken on purpose, for teaching, each by a constant.
 
 Below each constant: the function that has the rule, and the scenario that shows what it is for.
 """

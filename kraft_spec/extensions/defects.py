@@ -1,4 +1,5 @@
-"""Properties of ours that the original breaks, and that a fix restores: checked when named.
+"""The kit's own properties that the original breaks and a fix restores; they are checked when
+named.
 
 epoch_monotone and one_vote_in_an_epoch fail beyond the bounds that the original was checked with;
 hwm_monotone fails at once; hwm_within_log takes a committed entry that is truncated, so a broken
@@ -94,7 +95,7 @@ def removal_not_stuck(id: Range(2, "1 + max_add_reconfigs + max_remove_reconfigs
 
 
 def removed_server_learns():
-    """No server that was removed follows its former leader as a voter for ever."""
+    """No removed server follows its former leader as a voter forever."""
     return always_eventually(have_all_learned_of_removal)
 
 

@@ -1,4 +1,4 @@
-"""The actions of compaction, in the order in which a message lives.
+"""The actions of compaction, in the order of a message's life.
 
 topic             the producer sends messages
 compactor         the two phases of a compaction, and how its result is made known

@@ -14,7 +14,7 @@ def consumer(s: State, c: Constants):
 
 
 def terminating(s: State, c: Constants):
-    """All is done and stays as it is: so that the end is no deadlock."""
+    """Everything is done and stays as it is, so that the end is not a deadlock."""
     if not has_ended(s, c):
         return "not all messages are sent, ledgers written or readings done"
     return TAKEN

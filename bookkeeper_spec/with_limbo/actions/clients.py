@@ -1,7 +1,7 @@
-"""What clients do otherwise than in `bookkeeper.protocol`, but for reads and ensemble changes.
+"""What clients do differently from `bookkeeper.protocol`, apart from reads and ensemble changes.
 
-None of it has to do with limbo: the original was written from the protocol of 4.13. It does not
-tell several recoveries apart where it asks whether an earlier message is under way.
+None of it has to do with limbo: the original was written from the protocol of 4.13. Where it asks
+whether an earlier message is under way, it does not distinguish between several recoveries.
 """
 
 from typing import NamedTuple

@@ -5,7 +5,8 @@ from kafka_spec.replication.actions.requests import adopt
 
 
 def become_follower_and_truncate_to(s, follower, request, end_offset) -> None:
-    """Believe the request and cut the log off there: where is what KIP-101 and KIP-279 changed."""
+    """Believe the request and cut the log off at an offset, whose choice KIP-101 and KIP-279
+    changed."""
     adopt(s, follower, request)
     truncate_to(s, follower, end_offset)
 
