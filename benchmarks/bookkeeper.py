@@ -12,14 +12,13 @@ symmetry. It shows how far it is; Ctrl-C ends a search, and what it knows by the
 is not measured. On a machine that is busy with other things all figures are lower bounds.
 """
 
-import argparse
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import psutil
 
-from benchmarks.measurement import machine
+from benchmarks.measurement import machine, options_of
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
@@ -30,12 +29,7 @@ SHIPPED = ("bookkeeper.protocol", "shipped")
 
 def main() -> None:
     """Print one line a measurement."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--states", type=int, default=4_000_000)
-    parser.add_argument("--to-the-end", action="store_true")
-    parser.add_argument("--memory", type=float, help="GiB for --to-the-end; default: half of all")
-    options = parser.parse_args()
+    options = options_of(__doc__, "--to-the-end")
     print(machine())
     if options.to_the_end:
         to_the_end(options.memory)

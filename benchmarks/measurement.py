@@ -5,6 +5,7 @@
 prints one JSON object. A process of its own starts without the memory, and the kernels, of others.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -19,12 +20,12 @@ from typing import Any
 import psutil
 
 TELLING = 100_000
-"""Below so many states the memory that a search takes says nothing about a state."""
+"""With fewer states than this the memory of a search says nothing about one state."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What some searches of one model found and took.
+    """The outcome of some searches of one model, and what they took.
 
     seconds: of each run, without compiling (Spark: without its start). compile_seconds: of the
     first one. row_bytes: the size of a state. bytes_a_state: what the search took for each state,
@@ -52,6 +53,19 @@ class Measurement:
     def rate(self) -> float:
         """Distinct states a second, in the run in the middle."""
         return self.distinct / max(self.median, 1e-6)
+
+
+def options_of(doc: str, switch: str) -> argparse.Namespace:
+    """The options of a benchmark of long searches: runs, states, memory, and a switch of its own.
+
+    doc: the benchmark's docstring. switch: the word for a search without a bound of states.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--states", type=int, default=4_000_000)
+    parser.add_argument(switch, action="store_true")
+    parser.add_argument("--memory", type=float, help=f"GiB for {switch}; default: half of all")
+    return parser.parse_args()
 
 
 def measure(

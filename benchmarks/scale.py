@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measurement import machine, spread
+from benchmarks.measurement import machine, options_of, spread
 from protocol_lab.catalog import load
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.chunks import Chunk
@@ -75,12 +75,7 @@ class Timed(NativeSearch):
 
 def main() -> None:
     """Print one line a measurement."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--states", type=int, default=4_000_000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--whole", action="store_true")
-    parser.add_argument("--memory", type=float, help="GiB for --whole; default: half of all")
-    options = parser.parse_args()
+    options = options_of(__doc__, "--whole")
     print(machine())
     if options.whole:
         print(explore(load("kafka.kip_320").bind(**KIP_320), memory_gib=options.memory))
