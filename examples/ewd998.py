@@ -38,7 +38,6 @@ from protocol_lab import (
     Spec,
     Struct,
     Subset,
-    contains,
     flag,
     leads_to,
 )
@@ -80,8 +79,8 @@ def init(s, c, active: Subset(Process), black: Subset(Process)):
     if c.pluscal and black != 2 ** (c.nodes + 1) - 2:
         return "all nodes begin black"
     for i in range(1, c.nodes + 1):
-        s.active[i] = contains(active, i)
-        s.color[i] = "black" if contains(black, i) else "white"
+        s.active[i] = i in active
+        s.color[i] = "black" if i in black else "white"
     s.token.color = "black"
     s.token.pos = INITIATOR
     return TAKEN

@@ -33,12 +33,10 @@ from protocol_lab import (
     Spec,
     Struct,
     append,
-    contains,
     flag,
     nodes_up_to,
     only,
     remove_at,
-    size,
     storage,
     with_node,
     without_node,
@@ -119,7 +117,7 @@ def enter(s, c, p: Process):
 @spec.action
 def exit(s, c, p: Process):
     """A process leaves the critical section, and says so."""
-    if not contains(s.crit, p):
+    if p not in s.crit:
         return "the process is not in the critical section"
     s.crit = without_node(s.crit, p)
     s.req[p][p] = 0
@@ -130,7 +128,7 @@ def exit(s, c, p: Process):
 
 def last_place(s, c, p, q) -> int:
     """The last place in the channel from q to p that may be delivered; -1 if it is empty."""
-    waiting = s.network[q][p].length
+    waiting = len(s.network[q][p])
     return min(waiting, 1) - 1 if c.keeps_order else waiting - 1
 
 
@@ -138,7 +136,7 @@ def last_place(s, c, p, q) -> int:
 def receive_request(s, c, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives another one's request, and acknowledges it."""
     channel = s.network[q][p]
-    message = channel.items[place]
+    message = channel[place]
     if message.kind != "req":
         return "this is no request"
     s.req[p][q] = message.clock
@@ -152,7 +150,7 @@ def receive_request(s, c, p: Process, q: Process, place: Range(0, last_place)):
 def receive_ack(s, c, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives an acknowledgement."""
     channel = s.network[q][p]
-    if channel.items[place].kind != "ack":
+    if channel[place].kind != "ack":
         return "this is no acknowledgement"
     s.ack[p] = with_node(s.ack[p], q)
     remove_at(channel, place)
@@ -163,7 +161,7 @@ def receive_ack(s, c, p: Process, q: Process, place: Range(0, last_place)):
 def receive_release(s, c, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives that another one has left the critical section."""
     channel = s.network[q][p]
-    if channel.items[place].kind != "rel":
+    if channel[place].kind != "rel":
         return "this is no release"
     s.req[p][q] = 0
     remove_at(channel, place)
@@ -182,7 +180,7 @@ def clock_constraint(s, c):
 @spec.invariant
 def mutex(s, c):
     """At most one process is in the critical section."""
-    return HOLDS if size(s.crit) <= 1 else "two processes are in the critical section"
+    return HOLDS if len(s.crit) <= 1 else "two processes are in the critical section"
 
 
 @spec.invariant

@@ -34,11 +34,9 @@ from protocol_lab import (
     Spec,
     Struct,
     add_once,
-    contains,
     flag,
     nodes_up_to,
     only,
-    size,
     submasks,
     with_node,
 )
@@ -108,29 +106,20 @@ def phase1b(s, c, a: Acceptor, m: Member("msgs")):
 
 def is_asked_for(s, b) -> bool:
     """Has the leader of this ballot asked for votes?"""
-    for k in range(s.msgs.size):
-        m = s.msgs.items[k]
-        if m.kind == "2a" and m.bal == b:
-            return True
-    return False
+    return any(m.kind == "2a" and m.bal == b for m in s.msgs)
 
 
 def has_answered(s, a, b) -> bool:
     """Has the acceptor joined this ballot by a 1b message?"""
-    for k in range(s.msgs.size):
-        m = s.msgs.items[k]
-        if m.kind == "1b" and m.acc == a and m.bal == b:
-            return True
-    return False
+    return any(m.kind == "1b" and m.acc == a and m.bal == b for m in s.msgs)
 
 
-def votes_allow(s, c, quorum, b, v) -> int:
+def votes_allow(s, c, quorum: NodeSet(Acceptor), b, v) -> int:
     """How many reasons the answers of this quorum give to propose v: that none of them has a vote,
     or each vote for v in the highest ballot that they tell of."""
     highest, votes, fitting = NO_BALLOT, 0, 0
-    for k in range(s.msgs.size):
-        m = s.msgs.items[k]
-        if m.kind == "1b" and m.bal == b and contains(quorum, m.acc) and m.mbal >= 0:
+    for m in s.msgs:
+        if m.kind == "1b" and m.bal == b and m.acc in quorum and m.mbal >= 0:
             votes += 1
             if m.mbal > highest:
                 highest, fitting = m.mbal, 0
@@ -143,13 +132,9 @@ def reasons_to_propose(s, c, b, v) -> int:
     """How many there are in all quorums: so often the original's disjunction is true."""
     count = 0
     for quorum in submasks(nodes_up_to(c.acceptors)):
-        if size(quorum) == c.acceptors // 2 + 1:
-            complete = True
-            for a in range(1, c.acceptors + 1):
-                if contains(quorum, a) and not has_answered(s, a, b):
-                    complete = False
-            if complete:
-                count += votes_allow(s, c, quorum, b, v)
+        is_majority = len(quorum) == c.acceptors // 2 + 1
+        if is_majority and all(has_answered(s, a, b) for a in quorum):
+            count += votes_allow(s, c, quorum, b, v)
     return count
 
 
@@ -182,8 +167,7 @@ def is_chosen(s, c, v) -> bool:
     """Has a quorum voted for this value in one ballot?"""
     for b in range(c.max_ballot + 1):
         votes = 0
-        for k in range(s.msgs.size):
-            m = s.msgs.items[k]
+        for m in s.msgs:
             if m.kind == "2b" and m.bal == b and m.val == v:
                 votes += 1
         if 2 * votes > c.acceptors:

@@ -29,7 +29,6 @@ from protocol_lab import (
     Spec,
     Struct,
     add_once,
-    is_in,
     nodes_up_to,
     with_node,
 )
@@ -91,7 +90,7 @@ def tm_rcv_prepared(s, c, rm: RM):
     """The TM receives that a resource manager has prepared."""
     if s.tm_state != "init":
         return "the TM has decided already"
-    if not is_in(s.msgs, Message(kind="prepared", rm=rm)):
+    if Message(kind="prepared", rm=rm) not in s.msgs:
         return "the resource manager has not said that it has prepared"
     s.tm_prepared = with_node(s.tm_prepared, rm)
     return TAKEN
@@ -119,7 +118,7 @@ def rm_choose_to_abort(s, c, rm: RM):
 @spec.action
 def rm_rcv_commit_msg(s, c, rm: RM):
     """A resource manager receives the decision to commit."""
-    if not is_in(s.msgs, Message(kind="commit")):
+    if Message(kind="commit") not in s.msgs:
         return "the TM has not committed"
     s.rm_state[rm] = "committed"
     return TAKEN
@@ -128,7 +127,7 @@ def rm_rcv_commit_msg(s, c, rm: RM):
 @spec.action
 def rm_rcv_abort_msg(s, c, rm: RM):
     """A resource manager receives the decision to abort."""
-    if not is_in(s.msgs, Message(kind="abort")):
+    if Message(kind="abort") not in s.msgs:
         return "the TM has not aborted"
     s.rm_state[rm] = "aborted"
     return TAKEN

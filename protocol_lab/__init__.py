@@ -14,6 +14,8 @@ from protocol_lab.language.containers import (
     erase,
     find,
     is_in,
+    last,
+    pop_first,
     remove_at,
     take,
     truncate,
@@ -47,6 +49,7 @@ from protocol_lab.spec.layout import (
     Seq,
     Struct,
     Where,
+    one_of,
 )
 from protocol_lab.spec.parameters import Member, Range, Sequences, Subset
 from protocol_lab.spec.spec import HOLDS, TAKEN, Spec
@@ -103,10 +106,13 @@ __all__ = [
     "flag",
     "is_in",
     "is_subset",
+    "last",
     "leads_to",
     "members",
     "nodes_up_to",
+    "one_of",
     "only",
+    "pop_first",
     "remove_at",
     "size",
     "smallest",

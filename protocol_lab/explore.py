@@ -32,6 +32,9 @@ def explore(
 ) -> Result:
     """Search breadth first for a violated invariant, up to the end or a stated bound.
 
+    Temporal properties and refinements are judged by `check_property`: they need all states with
+    the steps between them, which a search does not keep.
+
     engine: native, python or spark. invariants: names, [] for none, None for the spec's default
     ones. progress: show a progress line. With symmetry or a view, counts are those of the states
     that were searched. Where a sequence or bag is full whose size is a constant declared with

@@ -45,5 +45,5 @@ def test_every_name_of_the_tables_is_there():
     named = re.findall(r"`(\w+)(?:\(|`)", GUIDE.read_text(encoding="utf-8"))
     helpers = set(protocol_lab.__all__) - {"addition", "choice", "capacity", "find", "erase"}
     helpers -= {"CapacityExceeded", "LabError", "NEXT", "NO_LIMIT", "Limits", "Where", "flag"}
-    helpers -= {"always", "is_subset", "only", "smallest", "submasks", "HOLDS", "Spec"}
+    helpers -= {"always", "is_in", "is_subset", "only", "smallest", "submasks", "HOLDS", "Spec"}
     assert sorted(helpers - set(named)) == []

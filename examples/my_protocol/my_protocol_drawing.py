@@ -26,5 +26,4 @@ def describe(s, c):
 
 def under_way(name, bag):
     """A group of messages that were sent and not received."""
-    items = [bag.items[k] for k in range(bag.size)]
-    return Messages(name, [Message(f"number {each.number}") for each in items])
+    return Messages(name, [Message(f"number {each.number}") for each in bag])

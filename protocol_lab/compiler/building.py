@@ -24,9 +24,10 @@ from protocol_lab.compiler.kernel_cache import kept_names, kernel
 from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
 from protocol_lab.language.dependencies import reachable
-from protocol_lab.language.node_sets import size
+from protocol_lab.language.node_sets import IS_A_NUMBER, size
 from protocol_lab.spec.extensions import left_out
 from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import NO_INDEX
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
 
@@ -228,6 +229,11 @@ def _remedy(cause: str) -> str:
             "Where a helper is given a name, declare it: `def is_of(m, kind: Kind)`, where Kind is"
             " the field's Named(...)."
         )
+    if IS_A_NUMBER in cause:
+        return (
+            "If it is one, write contains(nodes, node), size(nodes) or members(nodes), or declare"
+            " it: `def is_quorum(nodes: NodeSet(Server))`; to count, write range(1, n + 1)."
+        )
     return 'Write it with numbers, loops and fields of the state only, or use engine="python".'
 
 
@@ -243,6 +249,11 @@ def _cause(error: Exception) -> str:
         "assigned to",
         "with a text",
         "one whole number",
+        IS_A_NUMBER,
+        NO_INDEX,
+        "list of numbers",
+        "a list can't be",
+        "can't be compared",
     )
     causes = [line for line in told if any(each in line for each in ours)]
     places = [line for line in told if line.startswith("File ") and _GENERATED not in line]

@@ -199,7 +199,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
             numbers = f"max(0, checked_add(checked_sub({high}, {low}), 1))"
             return [
                 f"for at_{name} in range(checked_pow({numbers}, {length})):",
-                f"{name}_ = sequence(at_{name}, {low}, {high}, {length})",
+                f"{name}_ = read_only(sequence(at_{name}, {low}, {high}, {length}))",
             ]
         case Member(path):
             layout = model.layout

@@ -2,7 +2,7 @@
 
 Actions are plain Python functions that call other plain functions. `Compiler.compiled` gives the
 Numba version of one: its syntax tree is rewritten (`rewriting`), and all that it calls is compiled
-the same way, except the functions on bags, which `bags` builds.
+the same way, except the functions that `operations` has versions of.
 """
 
 import ast
@@ -15,7 +15,7 @@ import numpy as np
 
 from protocol_lab.compiler import code_generation, effects, inner_functions, loops, rewriting
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.operations import bags, integers, records, slots
+from protocol_lab.compiler.operations import bags, integers, lists, lookups, records, slots
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.language import arithmetic, loop_bound, node_sets
@@ -27,9 +27,10 @@ from protocol_lab.language.dependencies import (
 )
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.language.source_code import code_of_file, parse, without_annotations
-from protocol_lab.spec import named_values
+from protocol_lab.spec import named_values, set_syntax
 from protocol_lab.spec.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.spec.named_values import Texts, names_of_constants, names_of_fields
+from protocol_lab.spec.set_syntax import SetSyntax, layouts_of_fields
 
 _OWN = {
     **{
@@ -40,13 +41,14 @@ _OWN = {
         )
     },
     **integers.COMPILED_OPERATIONS,
+    "_new_list": lists.new_list,
     "Fault": Fault,
 }
 """The functions that rewritten code calls by their names."""
 
 _COMPILED_WITH = (
-    *(arithmetic, bags, effects, inner_functions, integers, loop_bound, loops, named_values),
-    *(node_sets, code_generation, records, rewriting, slots),
+    *(arithmetic, bags, effects, inner_functions, integers, lists, lookups, loop_bound, loops),
+    *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
 )
 
 _VERSIONS = (
@@ -60,8 +62,8 @@ docstrings, so that after most updates of the kit the cached kernels are still f
 
 
 def _as_compiled(value: Any) -> Any:
-    """The compiled version that `bags` has of a plain function; anything else as it is."""
-    return bags.BAG_OPERATIONS.get(value, value) if inspect.isfunction(value) else value
+    """The compiled version that there is of a plain function; anything else as it is."""
+    return lookups.COMPILED_APART.get(value, value) if inspect.isfunction(value) else value
 
 
 class Compiler:
@@ -75,6 +77,7 @@ class Compiler:
     ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
         self._named = names_of_fields(layout), names_of_constants(constants)
+        self._fields = layouts_of_fields(layout)
         self._setting = short_hash(
             repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
         )
@@ -100,8 +103,9 @@ class Compiler:
         tree = without_annotations(parse(function))
         refuse(function, tree)
         texts = Texts(function, tree, *self._named)
+        sets = SetSyntax(function, tree, self._fields)
         tree, extra, names = rewriting.rewritten(
-            function, tree, self.left_out, self.constructor, texts
+            function, tree, self.left_out, self.constructor, (texts, sets)
         )
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}

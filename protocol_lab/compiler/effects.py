@@ -22,17 +22,6 @@ from protocol_lab.errors import LabError
 from protocol_lab.language import containers
 from protocol_lab.language.source_code import names_read, parse, without_annotations
 
-_CHANGING = (
-    containers.add,
-    containers.add_once,
-    containers.append,
-    containers.erase,
-    containers.put_item,
-    containers.set_count,
-    containers.take,
-    containers.truncate,
-)
-
 
 def may_refuse_changed(function: Callable) -> bool:
     """May an action return a reason after it, or what it calls, has changed something?
@@ -65,9 +54,9 @@ def changes(function: Callable) -> bool:
 
 
 def _changes(function: Callable, seen: set[Callable]) -> bool:
-    if function in _CHANGING:
-        return True
-    if function in seen or function.__module__ == containers.__name__:
+    if function.__module__ == containers.__name__:
+        return function not in containers.ONLY_LOOK
+    if function in seen:
         return False
     seen.add(function)
     names = names_read(function)
@@ -76,7 +65,43 @@ def _changes(function: Callable, seen: set[Callable]) -> bool:
 
 @cache
 def _body(function: Callable) -> list[ast.stmt]:
-    return parse(function).body
+    """The function's statements, without the stores into lists that it has made itself."""
+    tree = parse(function)
+    return _WithoutStores(_own_lists(tree)).visit(tree).body
+
+
+def _own_lists(tree: ast.FunctionDef) -> set[str]:
+    """The variables that never are anything but a list which the function makes, `[0] * n`."""
+    given: dict[str, list[ast.AST]] = {each.arg: [each] for each in tree.args.args}
+    made: dict[str, int] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()):
+                given.setdefault(name, []).append(node)
+        match node:
+            case ast.Assign([ast.Name(name)], ast.BinOp(ast.List(), ast.Mult(), _)):
+                made[name] = made.get(name, 0) + 1
+    return {name for name, count in made.items() if len(given[name]) == count}
+
+
+class _WithoutStores(ast.NodeTransformer):
+    """Makes a store into an item of certain variables an expression, of what it evaluates."""
+
+    def __init__(self, names: set[str]):
+        self.names = names
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        match node:
+            case ast.Assign([ast.Subscript(ast.Name(name), index)], value) if name in self.names:
+                return ast.Expr(ast.Tuple([index, value], ast.Load()))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        match node:
+            case ast.AugAssign(ast.Subscript(ast.Name(name), index), _, value):
+                if name in self.names:
+                    return ast.Expr(ast.Tuple([index, value], ast.Load()))
+        return node
 
 
 def _stores(tree: ast.AST, names: dict[str, Any], seen: set[Callable]) -> bool:

@@ -9,7 +9,9 @@
     while test: ...    counts its turns, as a loop over a range does; see `loop_bound`
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
+    [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
+    node in x.nodes    becomes   contains(x.nodes, node)       see `spec.set_syntax`
 
 Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
 """
@@ -28,6 +30,7 @@ from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.named_values import Texts
+from protocol_lab.spec.set_syntax import SET_OPERATIONS, SetSyntax
 
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
@@ -74,17 +77,18 @@ def rewritten(
     tree: ast.FunctionDef,
     left_out: frozenset[str],
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-    texts: Texts,
+    before: tuple[Texts, SetSyntax],
 ) -> Rewritten:
     """A plain function, given with its syntax tree, rewritten for Numba.
 
     left_out: constants that are 0; the code that they would add is left out. constructor: gives a
-    compiled function that makes a record of a Struct class with these fields. texts: replaces the
-    names of values in the tree. Raises LabError for code that can't be compiled.
+    compiled function that makes a record of a Struct class with these fields. before: transformers
+    that replace names of values and operations on sets of nodes. Raises LabError for code that
+    can't be compiled.
     """
-    names = {**names_read(function), function.__name__: None}
-    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, texts)
-    tree = rewriter.visit(texts.visit(tree))
+    names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
+    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, before)
+    tree = rewriter.visit(rewriter.prepared(tree))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 
 
@@ -97,12 +101,19 @@ class _Rewriter(ast.NodeTransformer):
         local_names: set[str],
         left_out: frozenset[str],
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-        texts: Texts,
+        before: tuple[Texts, SetSyntax],
     ):
         self.names, self.local_names = names, local_names
-        self.left_out, self.constructor, self.texts = left_out, constructor, texts
+        self.left_out, self.constructor, self.before = left_out, constructor, before
+        self.texts = before[0]
         self.extra: list[ast.FunctionDef] = []
         self.loops = 0
+
+    def prepared(self, tree: Any) -> Any:
+        """A tree in which texts and sets of nodes have become numbers."""
+        for each in self.before:
+            tree = each.visit(tree)
+        return tree
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -175,10 +186,6 @@ class _Rewriter(ast.NodeTransformer):
                 )
             found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
             return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
-        if isinstance(items, ast.Attribute) and items.attr == "items":
-            each = ast.comprehension(ast.Name("_item", ast.Store()), items, [], 0)
-            test = _call("equal", ast.Name("_item", ast.Load()), value)
-            return self.visit_Call(_call("any", ast.GeneratorExp(test, [each])))
         return _call("contained", items, value)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
@@ -189,6 +196,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.List([item]), ast.Mult(), count) | ast.BinOp(
+                count, ast.Mult(), ast.List([item])
+            ):
+                return ast.copy_location(_call("_new_list", item, count), node)
         return self._operation(node)
 
     def _operation(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
@@ -292,9 +304,18 @@ class _Rewriter(ast.NodeTransformer):
                 alias = f"{called.__name__}__{name}"
             self.names[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
-        return self.visit(self.texts.visit(_substituted(expression, arguments)))
+        return self.visit(self.prepared(_substituted(expression, arguments)))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
+        if declared.union is not None:
+            kind = declared.union.kinds.index(declared)
+            for each in node.keywords:
+                if each.arg not in declared.field_types:
+                    raise LabError(
+                        f"Line {node.lineno}: {declared.__name__} has no field {each.arg}."
+                    )
+            node.keywords.append(ast.keyword("kind", ast.Constant(kind)))
+            declared = declared.union
         fields = tuple(keyword.arg for keyword in node.keywords)
         name = "_".join(["_new", declared.__name__, *fields])
         self.names.setdefault(name, self.constructor(declared, fields))
@@ -310,7 +331,7 @@ class _Rewriter(ast.NodeTransformer):
             raise LabError(f"Line {node.lineno}: {reducer}() has no {next(iter(options))} here.")
         if isinstance(items, ast.GeneratorExp):
             return self._as_loop(reducer, items, default)
-        if reducer in ("all", "any"):
+        if reducer in ("all", "any") and isinstance(items, ast.Tuple):
             return node
         if isinstance(items, ast.Tuple) and len(items.elts) > 1:
             if reducer != "sum":

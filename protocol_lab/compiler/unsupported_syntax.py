@@ -8,10 +8,14 @@ to do instead.
 import ast
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import HIGH, LOW
+from protocol_lab.language.evaluation import NO_ISINSTANCE
 from protocol_lab.language.source_code import names_read
+from protocol_lab.spec.layout import Struct
 
 _IMPORT = "an import", "import it at the top of the module"
 _TRY = "a try", "ask beforehand, in a guard"
@@ -44,6 +48,7 @@ _REFUSED_CALLS = {
     "pow": "use **",
     "float": "numbers are whole",
     "round": "numbers are whole",
+    "isinstance": NO_ISINSTANCE,
 }
 """Python's own functions that compute something different when compiled, and what to do instead."""
 
@@ -72,6 +77,7 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 " whole number of 64 bits."
             )
     _refuse_calls_through_modules(function, tree)
+    _refuse_records_of_an_earlier_turn(function, tree)
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
@@ -85,3 +91,52 @@ def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> 
                     f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
                     f" name, `from {module.__name__} import {node.attr}`."
                 )
+
+
+def _refuse_records_of_an_earlier_turn(function: Callable, tree: ast.FunctionDef) -> None:
+    """`before = note` in a loop that makes a new `note` in each turn.
+
+    In compiled code a record that is made in a loop has the same place in every turn, so that
+    `before` would become the new one.
+    """
+    values = names_read(function)
+    for loop in ast.walk(tree):
+        if not isinstance(loop, ast.For | ast.While):
+            continue
+        assigned = [each for each in ast.walk(loop) if isinstance(each, ast.Assign)]
+        made = {
+            target.id
+            for each in assigned
+            for target in each.targets
+            if isinstance(target, ast.Name) and _makes_record(each.value, values)
+        }
+        for each in assigned:
+            if kept := sorted(_passed_on(each.value) & made):
+                raise LabError(
+                    f"{function.__qualname__} can't be compiled with a second name for {kept[0]},"
+                    f" which is made in each turn of a loop (line {each.lineno}): keep its fields,"
+                    " or store it in the state."
+                )
+
+
+def _makes_record(value: ast.expr, values: dict[str, Any]) -> bool:
+    """Is it, or may it be, a new record?"""
+    if isinstance(value, ast.IfExp):
+        return _makes_record(value.body, values) or _makes_record(value.orelse, values)
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    called = values.get(value.func.id)
+    is_struct = isinstance(called, type) and issubclass(called, Struct)
+    return is_struct or called is containers.pop_first
+
+
+def _passed_on(value: ast.expr) -> set[str]:
+    """The variables whose values an expression gives as they are."""
+    match value:
+        case ast.Name(name):
+            return {name}
+        case ast.IfExp(_, body, orelse):
+            return _passed_on(body) | _passed_on(orelse)
+        case ast.Tuple(parts):
+            return set().union(*map(_passed_on, parts))
+    return set()

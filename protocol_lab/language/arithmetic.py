@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from protocol_lab.errors import Fault
+from protocol_lab.language.loop_bound import MOST_TURNS
 
 LOW, HIGH = -(2**63), 2**63 - 1
 
@@ -38,7 +39,11 @@ def checked_sub(left: Any, right: Any) -> Any:
 
 
 def checked_mul(left: Any, right: Any) -> Any:
-    """left * right."""
+    """left * right; of a list and a number the list so many times, but no more than MOST_TURNS."""
+    if isinstance(right, list):
+        left, right = right, left
+    if isinstance(left, list) and right > MOST_TURNS:
+        raise Fault(f"a list of more than {MOST_TURNS:,} numbers")
     return checked(left * right)
 
 

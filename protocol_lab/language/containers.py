@@ -1,9 +1,10 @@
 """Sequences and bags inside a state: plain functions, compiled with the actions that call them.
 
-A sequence has `length` and `items`; a bag has `size` and `items` in sorted order, which makes
-equal bags equal bytes. Slots beyond the end are zero. What is in a container is changed by these
-functions; an item of a sequence may also be assigned to. A full container raises CapacityExceeded:
-that is never a refusal, it ends the search as undecided.
+Both are asked as a list is: `len(s.log)`, `item in s.log`, `for item in s.log`; a sequence also has
+indices, `s.log[0]`. They are stored as `length` and `items`, a bag as `size` and `items` in sorted
+order, which makes equal bags equal bytes; slots beyond the end are zero. What is in a container is
+changed by these functions; an item of a sequence may also be assigned to. A full container raises
+CapacityExceeded: that is never a refusal, it ends the search as undecided.
 """
 
 from protocol_lab.errors import CapacityExceeded
@@ -60,6 +61,19 @@ def remove_at(sequence, index) -> None:
     truncate(sequence, sequence.length - 1)
 
 
+def last(sequence):
+    """The last item of a sequence; a fault if it has none."""
+    return sequence.items[sequence.length - 1]
+
+
+def pop_first(sequence):
+    """Take the first item out of a sequence, and return it; a fault if it has none."""
+    item = sequence.items[0]
+    item = item.copy() if hasattr(item, "copy") else item
+    remove_at(sequence, 0)
+    return item
+
+
 def find(bag, item) -> int:
     """The position of the first item that is not smaller: where `item` is, or would be."""
     position = 0
@@ -101,5 +115,11 @@ def take(bag, item) -> None:
         put_item(bag, bag.size, 0)
 
 
-COMPILED_APART = (overflow, capacity, put_item, set_count, find, is_in, add, add_once, take)
+COMPILED_APART = (
+    *(overflow, capacity, put_item, set_count, pop_first),
+    *(find, is_in, add, add_once, take),
+)
 """The functions of which compiled code has versions of its own (`compiler.operations`)."""
+
+ONLY_LOOK = (capacity, find, is_in, last, overflow)
+"""The functions that change nothing; all others do."""

@@ -20,6 +20,7 @@ from protocol_lab.errors import Fault, LabError, SpecError
 from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add
 from protocol_lab.language.loop_bound import checked_range, checked_turn, counting, is_range
+from protocol_lab.language.node_sets import IS_A_NUMBER
 from protocol_lab.language.source_code import parse, without_annotations
 
 _KIT = Path(__file__).parent.parent
@@ -51,17 +52,19 @@ def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any)
 
 
 _REMEDIES = {
-    "argument of type 'int' is not": "a set of nodes is a number here: write contains(nodes, node)",
-    "'int' object is not iterable": "a set of nodes is a number here: write members(nodes)",
-    "object of type 'int' has no len()": "a set of nodes is a number here: write size(nodes)",
-    "'int' object has no attribute 'add'": (
-        "a set of nodes is a number here: write nodes = with_node(nodes, node)"
+    "argument of type 'int' is not": f"{IS_A_NUMBER}: if it is one, write contains(nodes, node)",
+    "'int' object is not iterable": (
+        f"{IS_A_NUMBER}: if it is one, write members(nodes); to count, write range(1, n + 1)"
     ),
-    "'int' object has no attribute 'remove'": (
-        "a set of nodes is a number here: write nodes = without_node(nodes, node)"
+    "object of type 'int' has no len()": f"{IS_A_NUMBER}: if it is one, write size(nodes)",
+    "'Nodes' object has no attribute 'add'": (
+        "a set of nodes is a value that does not change: write nodes = with_node(nodes, node)"
     ),
-    "'int' object has no attribute 'discard'": (
-        "a set of nodes is a number here: write nodes = without_node(nodes, node)"
+    "'Nodes' object has no attribute 'remove'": (
+        "a set of nodes is a value that does not change: write nodes = without_node(nodes, node)"
+    ),
+    "'Nodes' object has no attribute 'discard'": (
+        "a set of nodes is a value that does not change: write nodes = without_node(nodes, node)"
     ),
 }
 """What to write instead, by the beginning of Python's own message."""
@@ -143,11 +146,20 @@ def _of_something(chosen: Callable) -> Callable:
     return choose
 
 
+NO_ISINSTANCE = 'a record tells its kind by a field: write m.kind == "Ask"'
+"""Why there is no isinstance(); compiled code says the same."""
+
+
+def _no_isinstance(*_: Any) -> bool:
+    raise TypeError(NO_ISINSTANCE)
+
+
 _made: dict[Any, Any] = {
     sum: checked_sum,
     min: _of_something(min),
     max: _of_something(max),
     abs: OPERATIONS["checked_abs"],
+    isinstance: _no_isinstance,
 }
 """The checked version of each function, once it was asked for."""
 

@@ -2,19 +2,55 @@
 
 Plain functions that actions call and that are compiled with them. A negative number is not a set:
 functions that would go through its bits forever raise Fault.
+
+A set that is read from a field, chosen as a parameter or made by these functions also understands
+`node in nodes`, `len(nodes)` and `for node in nodes`. Uncompiled it is a `Nodes` for that. Compiled
+code has numbers only: there `spec.set_syntax` puts the functions in place.
 """
 
+from collections.abc import Iterator
+
 from protocol_lab.errors import Fault
+
+IS_A_NUMBER = "this is a number, and not known to be a set of nodes"
+"""What is said of `in`, `len` or `for` with a number."""
+
+
+class Nodes(int):
+    """A set of nodes as a bitmask that can be asked as Python's sets are."""
+
+    def __contains__(self, node: int) -> bool:
+        if node < 0:
+            raise Fault(f"a shift by {node} bits")
+        return contains(self, node)
+
+    def __len__(self) -> int:
+        return size(self)
+
+    def __iter__(self) -> Iterator[int]:
+        return members(self)
+
+    def __and__(self, other: int) -> "Nodes":
+        return Nodes(int(self) & other)
+
+    def __or__(self, other: int) -> "Nodes":
+        return Nodes(int(self) | other)
+
+    def __xor__(self, other: int) -> "Nodes":
+        return Nodes(int(self) ^ other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+
+def as_nodes(mask: int) -> int:
+    """A bitmask as a set that can be asked with `in`, `len` and `for`."""
+    return Nodes(mask)
 
 
 def refuse_negative(nodes: int) -> None:
     """Raise Fault for a negative number; compiled code has its own version, without a message."""
     if nodes < 0:
         raise Fault(f"{nodes} is not a set of nodes, because it is negative")
-
-
-COMPILED_APART = (refuse_negative,)
-"""The functions that have compiled versions of their own (`compiler.operations`)."""
 
 
 def contains(nodes: int, node: int) -> bool:
@@ -24,22 +60,22 @@ def contains(nodes: int, node: int) -> bool:
 
 def with_node(nodes: int, node: int) -> int:
     """The set and this node."""
-    return nodes | (1 << node)
+    return as_nodes(nodes | (1 << node))
 
 
 def without_node(nodes: int, node: int) -> int:
     """The set without this node."""
-    return nodes & ~(1 << node)
+    return as_nodes(nodes & ~(1 << node))
 
 
 def only(node: int) -> int:
     """The set of this one node."""
-    return 1 << node
+    return as_nodes(1 << node)
 
 
 def nodes_up_to(count: int) -> int:
     """The set {1, ..., count}."""
-    return (1 << (count + 1)) - 2
+    return as_nodes((1 << (count + 1)) - 2)
 
 
 def size(nodes: int) -> int:
@@ -83,9 +119,9 @@ def submasks(nodes: int):
     refuse_negative(nodes)
     chosen = 0
     while chosen != nodes:
-        yield chosen
+        yield as_nodes(chosen)
         chosen = (chosen - nodes) & nodes
-    yield nodes
+    yield as_nodes(nodes)
 
 
 def as_set(nodes: int) -> set[int]:
@@ -96,3 +132,7 @@ def as_set(nodes: int) -> set[int]:
 def as_mask(nodes) -> int:
     """A Python collection of nodes as the bitmask (not for actions)."""
     return sum(1 << node for node in set(nodes))
+
+
+COMPILED_APART = (as_nodes, members, refuse_negative)
+"""The functions of which compiled code has versions of its own (`compiler.operations`)."""

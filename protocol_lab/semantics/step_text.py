@@ -25,7 +25,7 @@ from protocol_lab.semantics.transitions import (
     is_only_start,
     successors,
 )
-from protocol_lab.spec.layout import IntegerLayout, Named, Node, StructLayout
+from protocol_lab.spec.layout import IntegerLayout, Named, Node, StructLayout, kind_of
 from protocol_lab.spec.parameters import (
     Domain,
     Member,
@@ -128,10 +128,15 @@ def _argument_text(
     scope = {"s": view(model.layout, row), "c": model.constants, **args}
     others = [plain(each) for each in values(domain, scope) if each != value]
     own = plain(value)
+    kind = kind_of(value._layout.declared, own)
+    if kind is not value._layout.declared:
+        others = [each for each in others if each["kind"] == own["kind"]]
     fields = ", ".join(
-        f"{key}={_as_text(own[key])}" for key in fields_of(value._layout, own, others)
+        f"{key}={_as_text(own[key])}"
+        for key in fields_of(value._layout, own, others)
+        if key in kind.field_types
     )
-    return f"{value._layout.declared.__name__}({fields})"
+    return f"{kind.__name__}({fields})"
 
 
 FieldsOf = Callable[[StructLayout, dict, list[dict]], Iterable[str]]
@@ -297,9 +302,9 @@ def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
         case Sequences():
             return isinstance(value, list | tuple) and all(map(_is_number, value))
         case Member(path):
-            name = _struct_name(path, scope)
-            if name is not None:
-                return isinstance(value, _Fields) and value.name in ("", name)
+            names = _struct_names(path, scope)
+            if names:
+                return isinstance(value, _Fields) and value.name in ("", *names)
     return _is_number(value)
 
 
@@ -312,8 +317,8 @@ def _kind(domain: Domain, scope: dict[str, Any]) -> str:
             return "not a set of nodes; write one such as {1, 3}, or {} for none"
         case Sequences():
             return "not a sequence of numbers; write one such as [1, 0, 2]"
-        case Member(path) if (name := _struct_name(path, scope)) is not None:
-            return f"not a {name}; write {name}(field=value, ...)"
+        case Member(path) if names := _struct_names(path, scope):
+            return f"not a {' or '.join(names)}; write {names[0]}(field=value, ...)"
         case Node():
             return "not a node; write its number, such as 1"
     return "not a whole number; write one such as 1"
@@ -323,10 +328,12 @@ def _is_number(value: Any) -> bool:
     return type(value) is int
 
 
-def _struct_name(path: str, scope: dict[str, Any]) -> str | None:
-    """The name of the structs in a container; None if it holds numbers."""
+def _struct_names(path: str, scope: dict[str, Any]) -> list[str]:
+    """The names of the structs in a container; none if it holds numbers."""
     item = follow(scope["s"], path)._layout.fields["items"].item
-    return item.declared.__name__ if isinstance(item, StructLayout) else None
+    if not isinstance(item, StructLayout):
+        return []
+    return [each.__name__ for each in item.declared.kinds or (item.declared,)]
 
 
 def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
@@ -334,6 +341,8 @@ def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
         return domain.names[value] == wanted
     if isinstance(value, StructView):
         own = plain(value)
+        if wanted.name and wanted.name != kind_of(value._layout.declared, own).__name__:
+            return False
         return all(key in own and _is_same(own[key], each) for key, each in wanted.items())
     if isinstance(domain, Subset):
         return node_sets.as_set(value) == set(wanted)

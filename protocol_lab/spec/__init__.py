@@ -4,6 +4,7 @@ layout                the types of a state's fields, and the row of bytes that t
 constants             a spec's constants: defaults, bounds, validation
 configurations        constants under a name, with the size of their state space
 named_values          names of values, such as "leader", in comparisons and assignments
+set_syntax            sets of nodes asked with in, len and for: functions in their place
 parameters            the domains of an action's parameters, read from its annotations
 spec                  `Spec`, where everything is declared, and `Model`, a spec with constants
 declared              base class of declared actions and properties

@@ -24,7 +24,7 @@ not in use is zero, so that two rows are equal exactly if the states are.
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar
@@ -181,11 +181,21 @@ class Struct:
     """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare.
 
     `field_types` are the types of all fields that can exist; `added` names the constant that adds a
-    field, for those declared with `Where`.
+    field, for those declared with `Where`. `union` is the class that this is one kind of (see
+    `one_of`), `kinds` are the classes that this is the union of.
     """
 
     field_types: ClassVar[dict[str, Any]] = {}
     added: ClassVar[dict[str, str]] = {}
+    union: "ClassVar[type[Struct] | None]" = None
+    kinds: "ClassVar[tuple[type[Struct], ...]]" = ()
+
+    def __new__(cls, *unnamed: Any, **values: Any) -> "Struct":
+        """A record; of one kind of a union a record of the union."""
+        if cls.union is None:
+            return super().__new__(cls)
+        cls._check_names(unnamed, values)
+        return cls.union(kind=cls.__name__, **values)
 
     def __init_subclass__(cls) -> None:
         declared = inspect.get_annotations(cls)
@@ -200,14 +210,19 @@ class Struct:
         cls.field_types = {**cls.field_types, **declared, **plain}
         cls.added = {**cls.added, **{name: each.constant for name, each in wheres.items()}}
 
-    def __init__(self, *unnamed: Any, **values: Any) -> None:
-        name = type(self).__name__
+    @classmethod
+    def _check_names(cls, unnamed: tuple, values: Iterable[str]) -> None:
+        """Raise TypeError for a value without a name, or with that of no field."""
+        name = cls.__name__
         if unnamed:
-            fields = ", ".join(f"{each}=..." for each in self.field_types)
+            fields = ", ".join(f"{each}=..." for each in cls.field_types)
             raise TypeError(f"name the fields of {name}: {name}({fields})")
-        unknown = set(values) - set(self.field_types)
+        unknown = set(values) - set(cls.field_types)
         if unknown:
             raise TypeError(f"{name} has no field {sorted(unknown)[0]}")
+
+    def __init__(self, *unnamed: Any, **values: Any) -> None:
+        self._check_names(unnamed, values)
         for name in self.field_types:
             value = values.get(name, 0)
             if isinstance(self.field_types[name], Named):
@@ -218,6 +233,49 @@ class Struct:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.field_types)
         return f"{type(self).__name__}({values})"
+
+
+def one_of(*kinds: type[Struct]) -> type[Struct]:
+    """A Struct for records of several kinds: `messages: Bag(one_of(Ask, Grant), "slots")`.
+
+    It has the fields of all of them, and a field `kind` that names which one a record is.
+    `Grant(client=1, until=3)` makes a record of the union, and `m.kind == "Grant"` asks for it.
+    Fields that a kind lacks are 0, so that equal messages are equal bytes. For the same classes it
+    is the same union. Raises LabError where they do not go together: a class is a kind of one union
+    only, and fields of one name have one type.
+    """
+    if not kinds or not all(isinstance(each, type) and issubclass(each, Struct) for each in kinds):
+        raise LabError("one_of(...) takes classes that are a Struct, as in one_of(Ask, Grant).")
+    name = "_or_".join(each.__name__ for each in kinds)
+    known = kinds[0].union
+    if known is not None and known.kinds == kinds:
+        return known
+    fields: dict[str, Any] = {"kind": Named(tuple(each.__name__ for each in kinds))}
+    for each in kinds:
+        if each.union is not None or each.kinds:
+            of = each.union or each
+            raise LabError(f"{each.__name__} is part of {of.__name__} already: use that union.")
+        for its_field, declared in each.field_types.items():
+            if its_field == "kind":
+                raise LabError(
+                    f"{each.__name__}.kind: a union names its kinds in a field of this name; call"
+                    " the field something else."
+                )
+            if fields.setdefault(its_field, declared) != declared:
+                raise LabError(
+                    f"{name}: the field {its_field!r} has different types; give it the same type in"
+                    " all of them, or different names."
+                )
+    union = type(name, (Struct,), {"__annotations__": fields, "kinds": kinds})
+    for each in kinds:
+        each.union = union
+    return union
+
+
+def kind_of(declared: type[Struct], value: dict[str, Any]) -> type[Struct]:
+    """The class that a record, given as plain values, was made by: one kind of a union, or its
+    own."""
+    return next((each for each in declared.kinds if each.__name__ == value["kind"]), declared)
 
 
 @dataclass(frozen=True)
@@ -350,6 +408,11 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
         case Bag(item, capacity):
             return _counted("size", item, capacity, sizes, "bag")
         case type() if issubclass(declared, Struct):
+            if declared.union is not None:
+                raise LabError(
+                    f"{declared.__name__} is one kind of {declared.union.__name__}: declare a field"
+                    " as that union, which holds any of its kinds."
+                )
             parts = {
                 name: _resolve(part, sizes)
                 for name, part in declared.field_types.items()

@@ -102,6 +102,7 @@ class Texts(ast.NodeTransformer):
                 sides[k + 1] = self._as_number(sides[k + 1], sides[k], node)
             elif isinstance(op, ast.In | ast.NotIn):
                 sides[k + 1] = self._all_as_numbers(sides[k + 1], sides[k], node)
+                sides[k] = self._as_number(sides[k], sides[k + 1], node)
         node.left, node.comparators = sides[0], sides[1:]
         return node
 

@@ -26,7 +26,7 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.language.arithmetic import checked_pow
 from protocol_lab.language.evaluation import evaluated
-from protocol_lab.language.node_sets import nodes_up_to, size, submasks
+from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, submasks
 from protocol_lab.spec.layout import Named, Node, evaluate_size, named_values
 
 Bound = int | str | Callable[..., int]
@@ -125,7 +125,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             if wanted is not None:
                 count = evaluate(wanted, scope)
                 found = (each for each in found if size(each) == count)
-            yield from found
+            yield from map(Nodes, found)
         case Sequences(low, high, length):
             numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
             length = evaluate(length, scope)

@@ -432,6 +432,11 @@ class Model:
             names = [names] if isinstance(names, str) else list(names)
             by_name = {each.name: each for each in every}
             for name in names:
+                if name in [each.name for each in self.spec.properties + self.spec.refinements]:
+                    raise LabError(
+                        f"{name} is no invariant, it is about the steps between states: judge it"
+                        f" with check_property(model, {name!r}), or check --property {name}."
+                    )
                 if name not in by_name:
                     known = ", ".join(by_name)
                     declared = self.declared.invariants + self.declared.step_invariants

@@ -12,12 +12,13 @@ from struct import Struct as Codec
 from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, Fault
-from protocol_lab.language.node_sets import as_set
+from protocol_lab.language.node_sets import Nodes, as_set
 from protocol_lab.spec.layout import (
     ArrayLayout,
     IntegerLayout,
     Struct,
     StructLayout,
+    kind_of,
     named_value,
     number_named,
 )
@@ -39,6 +40,9 @@ _COUNTERS = {"seq": "length", "bag": "size"}
 
 ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
 """Why no item of a bag can be assigned to; compiled code says the same."""
+
+NO_INDEX = "a bag has no first item: go through all with for, or make it a Seq"
+"""Why a bag has no index; compiled code says the same."""
 
 
 class View:
@@ -109,12 +113,19 @@ class StructView(View):
         write(layout, self._data, at, count, f"{self._path}.{name}")
 
     def __repr__(self) -> str:
-        return f"{self._layout.declared.__name__}({_fields_text(self)})"
+        values = plain(self)
+        if not isinstance(values, dict):
+            return f"{self._layout.declared.__name__}({values!r})"
+        kind = kind_of(self._layout.declared, values)
+        shown = (f"{name}={each!r}" for name, each in values.items() if name in kind.field_types)
+        return f"{kind.__name__}({', '.join(shown)})"
 
 
 class ContainerView(StructView):
-    """A sequence or bag: its fields, and errors that say what to write instead of list or set
-    methods."""
+    """A sequence or bag, as a list of the items that are there; a bag has no index.
+
+    Its errors say what to write instead of list or set methods.
+    """
 
     __slots__ = ()
 
@@ -124,33 +135,32 @@ class ContainerView(StructView):
             raise AttributeError(f"{self._path} is {_WHAT[self._layout.kind]}")
         if instead is None:
             super().__getattr__(name)
-        raise AttributeError(f"{self._path} has no {name}(): write {instead.format(self._path)}")
+        instead = instead.replace("{}", self._path)
+        raise AttributeError(f"{self._path} has no {name}(): write {instead}")
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            f"{self._path} is neither true nor false: write"
-            f" {self._path}.{_COUNTERS[self._layout.kind]} > 0"
-        )
+        raise TypeError(f"{self._path} is neither true nor false: write len({self._path}) > 0")
 
     def __len__(self) -> int:
-        count = _COUNTERS[self._layout.kind]
-        raise TypeError(f"{self._path} has no len(): write {self._path}.{count}")
+        return len(self.items)
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError(f"{self._path} can't be looped over: write {self._path}.items")
+        return iter(self.items)
 
     def __contains__(self, item: Any) -> bool:
-        is_bag = self._layout.kind == "bag"
-        instead = f"is_in({self._path}, ...)" if is_bag else f"in {self._path}.items"
-        raise TypeError(f"{self._path} has no `in`: write {instead}")
+        return any(each == item for each in self)
 
-    def __getitem__(self, index: Any) -> Any:
-        raise TypeError(f"{self._path} has no index: write {self._path}.items[...]")
+    def __getitem__(self, index: int) -> Any:
+        self._expect_order()
+        return self.items[index]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int, value: Any) -> None:
+        self._expect_order()
+        self.items[index] = value
+
+    def _expect_order(self) -> None:
         if self._layout.kind == "bag":
-            raise TypeError(f"{self._path}: {ITEMS_IN_ORDER}")
-        raise TypeError(f"{self._path} has no index: write {self._path}.items[...]")
+            raise TypeError(f"{self._path}: {NO_INDEX}")
 
     def __add__(self, other: Any) -> Any:
         raise TypeError(f"{self._path} {why_not_assigned(self._layout.kind)}")
@@ -165,7 +175,7 @@ _WHAT = {
 _INSTEAD = {
     ("seq", "append"): "append({}, item)",
     ("seq", "extend"): "append({}, item) for each",
-    ("seq", "pop"): "remove_at({}, index), having read the item",
+    ("seq", "pop"): "pop_first({}), or remove_at({}, index) having read the item",
     ("seq", "clear"): "truncate({}, 0)",
     ("bag", "add"): "add({}, item), or add_once for a set",
     ("bag", "append"): "add({}, item)",
@@ -209,8 +219,13 @@ class ArrayView(View):
         if self._layout.per_node and index == 0:
             return f"{self._path} has no slot for NONE; guard against it"
         if self._layout.items_of:
-            return f"{self._path} has no item {index}; there are {self._end()}"
+            last = self._path.removesuffix(".items")
+            more = f"; the last one is last({last})" if index < 0 and self._is_list() else ""
+            return f"{self._path} has no item {index}; there are {self._end()}{more}"
         return f"{self._path} has no slot {index}"
+
+    def _is_list(self) -> bool:
+        return self._layout.items_of == "seq"
 
     def __getitem__(self, index: int) -> Any:
         at = self._locate(index)
@@ -266,7 +281,7 @@ def _field(name: str, layout: Any, offset: int) -> property:
             raise TypeError(f"{view._path}.{name} {why_not_assigned(view._layout.kind)}")
         write(layout, view._data, view._at + offset, value, f"{view._path}.{name}")
 
-    if isinstance(layout, IntegerLayout) and layout.kind not in ("bool", "named"):
+    if isinstance(layout, IntegerLayout) and layout.kind not in ("bool", "named", "nodes"):
         unpack = _CODECS[layout.code].unpack_from
 
         def fget(view: View) -> int:
@@ -293,6 +308,8 @@ def read(layout: Any, data: Any, at: int, path: str) -> Any:
         value = _CODECS[layout.code].unpack_from(data, at)[0]
         if layout.kind == "named":
             return named_value(value, layout.names)
+        if layout.kind == "nodes":
+            return Nodes(value)
         return bool(value) if layout.kind == "bool" else value
     if isinstance(layout, ArrayLayout):
         return ArrayView(data, at, path, layout)
@@ -431,10 +448,3 @@ def encode_plain(layout: Any, value: Any) -> bytes:
                 start = at + k * items.size
                 data[start : start + items.size] = encode_plain(items, each)
     return bytes(data)
-
-
-def _fields_text(struct_view: StructView) -> str:
-    values = plain(struct_view)
-    if not isinstance(values, dict):
-        return repr(values)
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())

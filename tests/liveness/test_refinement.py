@@ -22,6 +22,7 @@ from protocol_lab import (
 )
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
+from protocol_lab.explore import explore
 from protocol_lab.liveness import refinement
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
@@ -262,3 +263,9 @@ def test_kip_320_refines_a_log_of_committed_records():
     model = load("kafka.kip_320").bind(replicas=2)
     found = check_property(model, "refines_committed_log", progress=False)
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 5_973, 4)
+
+
+def test_who_takes_it_for_an_invariant_is_told_what_judges_it():
+    name = spec.refinements[0].name
+    with pytest.raises(LabError, match=f"judge it with check_property.model, '{name}'."):
+        explore(spec.bind(), invariants=[name], engine="python", progress=False)

@@ -43,12 +43,14 @@ class State(Struct):
     found: Int8
     leader: Server
     quorum: NodeSet(Server)
+    acks: Per(Server, NodeSet(Server))
     letters: Seq(Letter, 2)
     mode: Mode
     modes: Per(Server, Mode)
     votes: Per(Server, Int8)
     heard: Per(Server, Per(Server, Bool))
     log: Seq(Note, 4)
+    counts: Seq(Int8, 3)
     notes: Bag(Note, 4)
     numbers: Bag(Int8, 4)
     called: Bag(Server, 4)
@@ -276,12 +278,224 @@ VISITED = {
     "for each in s.log.items:\n    if each.text < 3:\n"
     "        append(s.log, Note(text=each.text + 2))\ns.found = s.log.length": 4,
     "for each in s.numbers.items:\n    take(s.numbers, each)\ns.found = s.numbers.size": 1,
+    "for each in s.notes:\n    s.found += 10 + each.text": 29,
+    "for each in s.log:\n    s.found += 10 + each.text": 23,
+    "numbers = s.numbers\nfor each in numbers:\n    s.found += each": 13,
+    "for k, each in enumerate(s.log):\n    s.found += k * each.text": 2,
+    "s.found = sum(10 + each.text for each in s.notes)": 29,
+    "s.found = sum(s.numbers) + max(s.numbers) + min(s.called)": 21,
+    "s.found = 10 * len(s.notes) + len(s.log)": 22,
+    "s.found = how_many(s.notes) + how_many(s.log)": 4,
+    "s.found = s.log[0].text + 10 * s.log[1].text": 21,
+    "log = s.log\ns.found = log[len(log) - 1].text": 2,
+    "s.log[1] = s.log[0]\ns.log[0].text = 7\ns.found = s.log[0].text + s.log[1].text": 8,
 }
+
+HOW_MANY = """
+def how_many(container):
+    return sum(1 for each in container)
+"""
 
 
 @pytest.mark.parametrize("body", VISITED)
 def test_a_loop_visits_what_is_there(declare, body):
-    assert found(declare(body)) == VISITED[body]
+    assert found(declare(body, before=HOW_MANY)) == VISITED[body]
+
+
+ASKED = {
+    "Note(text=4) in s.notes": True,
+    "Note(text=3) in s.notes": False,
+    "s.notes.items[0] in s.notes": True,
+    "Note(text=2) in s.log": True,
+    "Note(text=2) not in s.log": False,
+    "6 in s.numbers": True,
+    "8 in s.numbers.items": False,
+    "2 in s.called and 3 not in s.called": True,
+    "1 in s.votes": False,
+    "0 in s.places": True,
+    "'idle' in s.modes": True,
+    "'busy' in s.modes": False,
+    "Note(text=2) in s.log.items": True,
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_in_a_container_is_found(declare, asked):
+    assert found(declare(f"s.found = 2 if {asked} else 1")) == 1 + ASKED[asked]
+
+
+# --- The first and the last item, and lists of one's own -----------------------------------------
+
+TAKEN_OUT = {
+    "first = pop_first(s.log)\ns.found = 10 * first.text + len(s.log) + s.log[0].text": 13,
+    "a = pop_first(s.log)\nb = pop_first(s.log)\ns.found = 10 * a.text + b.text": 12,
+    "append(s.log, pop_first(s.log))\ns.found = 10 * s.log[0].text + s.log[1].text": 21,
+    "while len(s.log) > 0:\n    s.found = 10 * s.found + pop_first(s.log).text": 12,
+    "append(s.counts, 7)\nappend(s.counts, 8)\ns.found = pop_first(s.counts) + last(s.counts)": 15,
+    "s.found = last(s.log).text\nlast(s.log).text = 5\ns.found += 10 * s.log[1].text": 52,
+}
+
+
+@pytest.mark.parametrize("body", TAKEN_OUT)
+def test_the_first_item_is_taken_out_and_the_last_is_read(declare, body):
+    assert found(declare(body)) == TAKEN_OUT[body]
+
+
+NO_ITEM = {
+    "pop_first(s.letters)": "letters.items has no item 0; there are 0",
+    "s.leader = last(s.letters).to": "letters.items has no item -1; there are 0",
+    "s.found = s.log[2].text": "state.log.items has no item 2; there are 2",
+    "s.log[2] = s.log[0]": "state.log.items has no item 2; there are 2",
+    "s.found = s.log[-1].text": "has no item -1; there are 2; the last one is last(state.log)",
+    "s.found = s.notes[0].text": "a bag has no first item",
+    "s.notes[0] = Note(text=1)": "a bag has no first item",
+    "first = pop_first(s.log)\nfirst.text = 1": "take the item, and add the changed one",
+    "numbers = [0] * 2\ns.found = numbers[2]": "list index out of range",
+    "numbers = [0] * 2\nnumbers[-3] += 1": "list index out of range",
+    "numbers = [0] * (s.n << 30)\ns.found = numbers[0]": "a list of more than 1,000,000 numbers",
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", NO_ITEM)
+def test_an_item_that_is_not_there_is_told(declare, monkeypatch, body, engine):
+    assert NO_ITEM[body] in told(declare(body), engine, monkeypatch)
+
+
+LISTS = {
+    "votes = [0] * (c.servers + 1)\nvotes[2] += 5\nvotes[1] = 3\n"
+    "s.found = sum(votes) + 10 * max(votes)": 58,
+    "seen = [False] * 3\nseen[1] = True\ns.found = sum(1 for each in seen if not each)": 2,
+    "numbers = 3 * [4]\nnumbers[-1] = 2\ns.found = len(numbers) * numbers[2] + numbers[0]": 10,
+    "numbers = [1] * 0\ns.found = 2 if 1 in numbers else 1": 1,
+    "numbers = [2] * 3\nfill(numbers, 6)\ns.found = 2 if 6 in numbers else 1": 2,
+}
+
+FILL = """
+def fill(numbers, value):
+    for k in range(len(numbers)):
+        numbers[k] = value
+"""
+
+
+@pytest.mark.parametrize("body", LISTS)
+def test_a_function_keeps_a_list_of_numbers(declare, body):
+    assert found(declare(body, before=FILL)) == LISTS[body]
+
+
+def test_a_list_of_ones_own_is_no_part_of_the_state(declare):
+    more = """
+@spec.invariant
+def counted(s, c):
+    votes = [0] * (c.servers + 1)
+    for server in s.called:
+        votes[server] += 1
+    return HOLDS if votes[2] == 2 else "not so many"
+"""
+    assert found(declare("s.found = 3", before=more)) == 3
+
+
+REFUSED_LISTS = [
+    "a = [0] * 2\nb = a + a\ns.found = len(b)",
+    "a = [0] * 2\nb = [0] * 2\ns.found = 2 if a == b else 1",
+    "a = [0] * 2\ns.found = a[0:1][0]",
+    "a = [s.log[0]] * 2\ns.found = a[0].text",
+    "numbers[0] = 1",
+]
+
+
+@pytest.mark.parametrize("body", REFUSED_LISTS)
+def test_what_lists_of_pythons_have_beyond_that_is_not_compiled(declare, monkeypatch, body):
+    model = declare(body, more=", numbers: Sequences(0, 1, 2)")
+    assert "can't be compiled" in told(model, "native", monkeypatch)
+
+
+ONE_PLACE = [
+    "b = a = Note(text=1)\nfor k in range(3):\n    b = a\n    a = Note(text=k + 5)",
+    "a = s.log[0]\nwhile len(s.log) > 0:\n    b, k = a, 1\n    a = pop_first(s.log)",
+]
+
+
+@pytest.mark.parametrize("body", ONE_PLACE)
+def test_a_record_of_an_earlier_turn_is_not_kept(declare, monkeypatch, body):
+    said = told(declare(body), "native", monkeypatch)
+    assert "a second name for a, which is made in each turn of a loop" in said
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_who_removes_an_item_and_then_refuses_is_told(declare, monkeypatch, engine):
+    body = "return 'too late'"
+    for change in ("remove_at(s.log, 0)", "s.found = pop_first(s.log).text"):
+        model = declare("return late(s)", before=f"def late(s):\n    {change}\n    {body}")
+        assert "guards before the first change" in told(model, engine, monkeypatch)
+
+
+# --- Sets of nodes -------------------------------------------------------------------------------
+
+SETS = """
+def everybody(c) -> NodeSet(Server):
+    return nodes_up_to(c.servers)
+
+def count_of(nodes: NodeSet(Server)):
+    return len(nodes)
+
+def is_quorum(nodes: NodeSet(Server), c):
+    votes = 0
+    for server in nodes:
+        votes += 1
+    return 2 * votes > c.servers
+"""
+OF_SETS = {
+    "s.found = 2 if 1 in s.quorum else 1": 2,
+    "s.found = 2 if 2 in s.quorum else 1": 1,
+    "s.found = 2 if s.leader in s.quorum else 1": 1,
+    "s.found = 2 if 2 not in s.quorum and not 2 in s.quorum else 1": 2,
+    "quorum = with_node(s.quorum, 2)\ns.found = len(quorum) + 10 * len(s.quorum)": 12,
+    "for server in with_node(s.quorum, 2):\n    s.found += 10 * server": 30,
+    "s.found = sum(server for server in nodes_up_to(c.servers) if server not in s.quorum)": 2,
+    "s.found = 2 if all(server in s.quorum for server in everybody(c)) else 1": 1,
+    "both = s.quorum | only(2)\nboth &= everybody(c)\ns.found = len(both)": 2,
+    "s.found = len(s.quorum | 4) + len(without_node(s.quorum, 1))": 2,
+    "s.found = count_of(everybody(c)) + 2 * is_quorum(s.quorum, c)": 2,
+    "s.found = max(server for server in chosen) if len(chosen) == 2 else 0": 2,
+    "nodes = s.quorum\nif s.n == 1:\n    nodes = with_node(nodes, 2)\ns.found = len(nodes)": 2,
+    "s.found = sum(1 for some in submasks(chosen) if len(some) == 1 and 1 in some)": 1,
+    "nodes = chosen if 2 in chosen else s.quorum\ns.found = len(nodes) if 1 in nodes else 0": 2,
+    "s.acks[1] = chosen\ns.found = 5 if 2 in s.acks[1] and 2 not in s.acks[2] else 1": 5,
+    "s.acks[2] = chosen\ns.found = sum(len(nodes) for nodes in s.acks)": 2,
+    "s.acks[2] = chosen\nacks = s.acks\ns.found = 3 if chosen in acks else 1": 3,
+    "s.heard[1][2] = 2 in chosen\ns.found = sum(1 for each in members(chosen))": 2,
+}
+
+
+@pytest.mark.parametrize("body", OF_SETS)
+def test_a_set_of_nodes_is_asked_as_pythons_sets_are(declare, body):
+    more = ", chosen: Subset(Server, 2)"
+    model = declare(f"s.quorum = only(1)\n{body}", before=SETS, more=more)
+    assert found(model) == OF_SETS[body]
+
+
+UNKNOWN = [
+    "s.found = len(s.n)",
+    "for k in s.n:\n    s.found = k",
+    "s.found = 1 if 1 in s.n else 0",
+    "s.found = 1 if 1 in c.servers else 0",
+    "nodes = 0\nfor k in (1, 2):\n    nodes = nodes + k\ns.found = len(nodes)",
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", UNKNOWN)
+def test_a_number_is_no_set(declare, monkeypatch, body, engine):
+    said = told(declare(body), engine, monkeypatch)
+    assert "not known to be a set of nodes" in said
+    assert "f it is one, write " in said
+
+
+def test_a_set_that_is_negative_is_none(declare, monkeypatch):
+    for engine in ENGINES:
+        body = "s.found = len(s.quorum | -2)"
+        assert "not a set of nodes" in told(declare(body), engine, monkeypatch)
 
 
 # --- Values that have names ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Compiled operations on bags: find, add and take an item where the bag stands in the state.
+"""Compiled operations on bags, and pop_first: they work where the container stands in the state.
 
 These functions of `containers` are not compiled from their Python source: their code is built into
 the functions that call them. Otherwise every type of item would have compiled functions of its own.
@@ -12,8 +12,16 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from protocol_lab.compiler.operations.records import CONTAINER_OPERATIONS, can_store, size_of, store
-from protocol_lab.compiler.operations.slots import moved
+from protocol_lab.compiler.operations.integers import fault_if
+from protocol_lab.compiler.operations.records import (
+    CONTAINER_OPERATIONS,
+    Container,
+    can_store,
+    numba_type,
+    size_of,
+    store,
+)
+from protocol_lab.compiler.operations.slots import end_of, load, moved, slot_at
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.spec.state_view import ITEMS_IN_ORDER
@@ -164,6 +172,43 @@ def _build_take(context, bag, item):
         bag.remove(position)
 
 
+@intrinsic
+def _pop_first(typing_context, sequence):
+    """Takes the first item away; the copy of a record lives on the stack of the function that this
+    is written in."""
+    if not isinstance(sequence, Container) or sequence.layout.kind != "seq":
+        raise TypingError("pop_first: this is no sequence of the state")
+    slots = sequence.items
+    slots.refuse_store()
+    if isinstance(slots.item, types.NestedArray):
+        raise TypingError("an array can't be stored by itself: read it where it is, and remove_at")
+    item = seen_as = slots.value_type
+    if isinstance(item, types.Record):
+        seen_as = numba_type(item.layout, frozen=True)
+
+    def codegen(context, builder, signature, args):
+        number, one = ir.IntType(64), ir.IntType(64)(1)
+        items = moved(builder, args[0], number(sequence.offset("items")))
+        count = end_of(builder, slots, items)
+        fault_if(context, builder, builder.icmp_signed("==", count, number(0)))
+        if isinstance(item, types.Record):
+            taken = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), item.size))
+            cgutils.raw_memcpy(builder, taken, items, number(item.size), 1)
+            taken = builder.bitcast(taken, context.get_value_type(seen_as))
+        else:
+            taken = load(context, builder, slots.item, items)
+        left = builder.sub(count, one)
+        size = number(slots.item_bytes)
+        following = slot_at(builder, slots, items, one)
+        cgutils.raw_memmove(builder, items, following, builder.mul(left, size), 1)
+        cgutils.memset(builder, slot_at(builder, slots, items, left), size, 0)
+        counter = moved(builder, args[0], number(sequence.offset("length")))
+        store(context, builder, slots.counter, counter, types.int64, left)
+        return taken
+
+    return seen_as(sequence), codegen
+
+
 BAG_OPERATIONS = {
     containers.find: _bag_operation("find", types.int64, lambda c, bag, item: bag.find(item)[0]),
     containers.is_in: _bag_operation(
@@ -172,6 +217,7 @@ BAG_OPERATIONS = {
     containers.add: _bag_operation("add", types.void, _build_add),
     containers.add_once: _bag_operation("add_once", types.void, _build_add_once),
     containers.take: _bag_operation("take", types.void, _build_take),
+    containers.pop_first: _pop_first,
     **CONTAINER_OPERATIONS,
 }
 """Plain functions of `containers`, and what they are in compiled code."""

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 from protocol_lab.errors import Fault
@@ -53,6 +54,8 @@ def _operation(plain: Callable, build: Callable) -> Callable:
                 return build(context, builder, *numbers)
 
             return types.int64(left, right), codegen
+        if isinstance(left, types.Array) or isinstance(right, types.Array):
+            raise TypingError("a list can't be added or multiplied: write a loop")
         found = typing_context.resolve_function_type(plain, (left, right), {})
         if found is None:
             return None

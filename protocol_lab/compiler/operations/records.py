@@ -21,6 +21,7 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
 from protocol_lab.compiler.operations.integers import fault_if
+from protocol_lab.compiler.operations.lists import load_number, store_number
 from protocol_lab.compiler.operations.slots import (
     Slots,
     is_outside,
@@ -32,7 +33,7 @@ from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
-from protocol_lab.spec.state_view import ITEMS_IN_ORDER, why_not_assigned
+from protocol_lab.spec.state_view import ITEMS_IN_ORDER, NO_INDEX, why_not_assigned
 
 
 class KeptNumber(types.Integer):
@@ -107,7 +108,26 @@ class StateRecord(types.Record):
         return "StateRecord", (short_hash(self.name),)
 
 
+class Container(StateRecord, types.IterableType):
+    """A sequence or bag of the state: a record with a number of items, and the items."""
+
+    @property
+    def items(self) -> Slots:
+        """The array of its items."""
+        return self.typeof("items")
+
+    @property
+    def iterator_type(self) -> types.Type:
+        return self.items.iterator_type
+
+    def expect_order(self) -> None:
+        """Raise TypingError, with a sentence, if its items are reached by no index."""
+        if self.layout.kind == "bag":
+            raise TypingError(NO_INDEX)
+
+
 register_default(StateRecord)(RecordModel)
+register_default(Container)(RecordModel)
 
 
 @infer_getattr
@@ -135,7 +155,7 @@ def _cast_record(context, builder, source, target, value):
 def numba_type(layout: Any, frozen: bool = False) -> types.Type:
     """The Numba type for a layout: an integer, a StateRecord or Slots of them."""
     if isinstance(layout, StructLayout):
-        return StateRecord(layout, frozen)
+        return (StateRecord if layout.kind == "struct" else Container)(layout, frozen)
     if isinstance(layout, ArrayLayout):
         item = numba_type(layout.item, frozen or layout.items_of == "bag")
         counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
@@ -262,16 +282,22 @@ def set_field(typing_context, record, name, value):
 @intrinsic
 def set_item(typing_context, items, index, value):
     """The compiled form of `items[index] = value`."""
-    if not isinstance(items, Slots):
+    slots = _slots_in(items)
+    if type(items) is types.Array and items.mutable:
+        _expect_number(index)
+        if not isinstance(value, types.Integer | types.Boolean):
+            raise TypingError(f"{value} can't be stored in a list of numbers")
+        return types.void(items, index, value), store_number
+    if slots is None:
         raise TypingError("only slots of the state's arrays can be assigned by index")
-    items.refuse_store()
+    slots.refuse_store()
     _expect_number(index)
-    if not can_store(items.item, value):
-        raise TypingError(f"{value} can't be stored in an array of {items.item}")
+    if not can_store(slots.item, value):
+        raise TypingError(f"{value} can't be stored in an array of {slots.item}")
 
     def codegen(context, builder, signature, args):
         pointer = _checked_slot(context, builder, signature, args)
-        store(context, builder, items.item, pointer, signature.args[2], args[2])
+        store(context, builder, slots.item, pointer, signature.args[2], args[2])
         return context.get_dummy_value()
 
     return types.void(items, index, value), codegen
@@ -280,15 +306,19 @@ def set_item(typing_context, items, index, value):
 @intrinsic
 def get_item(typing_context, items, index):
     """The compiled form of reading `items[index]`."""
-    if isinstance(items, Slots):
+    slots = _slots_in(items)
+    if slots is not None:
         _expect_number(index)
 
         def read_slot(context, builder, signature, args):
             return load(
-                context, builder, items.item, _checked_slot(context, builder, signature, args)
+                context, builder, slots.item, _checked_slot(context, builder, signature, args)
             )
 
-        return items.value_type(items, index), read_slot
+        return slots.value_type(items, index), read_slot
+    if type(items) is types.Array:
+        _expect_number(index)
+        return types.int64(items, index), load_number
     plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
     if plain is None:
         return None
@@ -303,24 +333,45 @@ def get_item(typing_context, items, index):
 
 def _expect_number(index: types.Type) -> None:
     if not isinstance(index, types.Integer | types.Boolean):
-        raise TypingError("a slot of the state's arrays is read by one whole number")
+        raise TypingError("a slot of an array or list is read by one whole number")
+
+
+def _slots_in(kind: types.Type) -> Slots | None:
+    """The array that an index goes into: one of the state, or the items of a sequence."""
+    if isinstance(kind, Container):
+        kind.expect_order()
+        return kind.items
+    return kind if isinstance(kind, Slots) else None
+
+
+def start_of(builder: ir.IRBuilder, kind: types.Type, value: Any) -> Any:
+    """The address of the first slot of an array, or of a sequence's or bag's items."""
+    if isinstance(kind, Container):
+        return moved(builder, value, ir.IntType(64)(kind.offset("items")))
+    return value
 
 
 def _checked_slot(context, builder, signature, args) -> Any:
     """The address of a slot of the state's arrays; raises Fault if it is not in use."""
-    slots = signature.args[0]
+    slots = _slots_in(signature.args[0])
     position = context.cast(builder, args[1], signature.args[1], types.int64)
-    fault_if(context, builder, is_outside(builder, slots, args[0], position))
-    return slot_at(builder, slots, args[0], position)
+    data = start_of(builder, signature.args[0], args[0])
+    fault_if(context, builder, is_outside(builder, slots, data, position))
+    return slot_at(builder, slots, data, position)
 
 
 @intrinsic
 def read_only(typing_context, value):
-    """A record as a frozen one, which can't be changed; anything else as it is."""
-    kind = types.unliteral(value)
-    seen_as = numba_type(kind.layout, True) if isinstance(kind, StateRecord) else kind
+    """A record or an array as a frozen one, which can't be changed; anything else as it is."""
+    kind = seen_as = types.unliteral(value)
+    if isinstance(kind, StateRecord):
+        seen_as = numba_type(kind.layout, True)
+    elif type(kind) is types.Array:
+        seen_as = kind.copy(readonly=True)
 
     def codegen(context, builder, signature, args):
+        if type(kind) is types.Array:
+            context.nrt.incref(builder, kind, args[0])
         return context.cast(builder, args[0], signature.args[0], signature.return_type)
 
     return seen_as(value), codegen
@@ -384,7 +435,7 @@ def _comparison(name: str, operation: Any) -> Any:
     """
 
     def comparison(typing_context, left, right):
-        if isinstance(left, Slots):
+        if isinstance(left, types.Array) and operation is not operator.contains:
             raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
         among = operation is operator.contains and isinstance(left, types.BaseTuple)
         if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):

@@ -79,7 +79,7 @@ class Expressions:
         is_root, counts = True, []
         while is_root or not _is(kind, wanted):
             if isinstance(kind, Line | Pile):
-                counts.append(f"{text}.{'length' if isinstance(kind, Line) else 'size'} > 0")
+                counts.append(f"{self.count(text, kind)} > 0")
             text, kind = self._into(text, kind, wanted, scope, written)
             is_root = False
         if not counts:
@@ -115,7 +115,16 @@ class Expressions:
                 return f"{text}[{self.index(scope, size)}]", item
             case ByNode(node, item):
                 return f"{text}[{self.existing(scope, node)}]", item
+        if isinstance(kind, Line):
+            return self.chance.choice(
+                [f"{text}.items[0]", f"{text}[0]", f"last({text})"]
+            ), kind.item
         return f"{text}.items[0]", kind.item
+
+    def count(self, text: str, kind: Line | Pile) -> str:
+        """How many items there are in a sequence or bag."""
+        counter = "length" if isinstance(kind, Line) else "size"
+        return self.chance.choice([f"{text}.{counter}", f"len({text})"])
 
     def _has_node(self, scope: Scope, node: NodeKind) -> bool:
         return not self.alike or any(each == node for _, each in scope.nodes)
@@ -175,6 +184,26 @@ class Expressions:
             ]
         return self.one_of(*options)
 
+    def set_of_nodes(self, scope: Scope, node: NodeKind) -> str:
+        """A set of nodes that is known to be one, so that it can be asked with in, len and for."""
+        helper = self.chance.choice(["with_node", "without_node"])
+        return self.one_of(
+            lambda: f"nodes_up_to(c.{node.count})",
+            lambda: f"{helper}({self.mask(scope, node, 0)}, {self.existing(scope, node)})",
+            lambda: f"({self.mask(scope, node, 0)} | nodes_up_to(c.{node.count}))",
+            lambda: (
+                self.chance.choice([text for text, each in scope.masks if each == node] or [""])
+                or self._field_of_nodes(scope, node)
+            ),
+            lambda: self._field_of_nodes(scope, node),
+        )
+
+    def _field_of_nodes(self, scope: Scope, node: NodeKind) -> str:
+        text, _ = self.place(scope, Mask(node))
+        if text.startswith("("):
+            raise NoWay  # a number where a container is empty
+        return text
+
     # --- Numbers -------------------------------------------------------------------------------
 
     def number(self, scope: Scope, depth: int = 1) -> str:
@@ -211,9 +240,10 @@ class Expressions:
             lambda: self.place(scope, Number)[0],
             lambda: self.place(scope, Number)[0],
             lambda: self.place(scope, Name)[0],
-            lambda: f"{self.place(scope, Line)[0]}.length",
-            lambda: f"{self.place(scope, Pile)[0]}.size",
+            lambda: self.count(*self.place(scope, Line)),
+            lambda: self.count(*self.place(scope, Pile)),
             lambda: f"size({self.mask(scope, self.some_node(), 0)})",
+            lambda: f"len({self.set_of_nodes(scope, self.some_node())})",
             *[lambda: self.chance.choice(scope.numbers)] * (2 if scope.numbers else 0),
         ]
         if not self.alike:
@@ -232,16 +262,20 @@ class Expressions:
         self.loops += 1
         name = f"k{self.loops}"
         if self.chance.random() < 0.25:
-            text, kind = self.place(scope, Line)
-            if isinstance(kind.item, Number | Name) and reducer in ("sum", "all", "any"):
+            text, kind = self.place(scope, Line, Pile)
+            if not isinstance(kind.item, Number | Name) or reducer not in ("sum", "all", "any"):
+                raise NoWay
+            if isinstance(kind, Line) and self.chance.random() < 0.5:
                 over, inner = f"range({text}.length)", scope.with_number(f"{text}.items[{name}]")
             else:
-                raise NoWay
+                over, inner = text, scope.with_number(name)
         else:
             node = self.some_node()
             over = f"range(1, c.{node.count} + 1)"
             if reducer in ("sum", "all", "any") and self.chance.random() < 0.3:
-                over = f"members({self.mask(scope, node, 0)})"
+                over = self.chance.choice(
+                    [f"members({self.mask(scope, node, 0)})", self.set_of_nodes(scope, node)]
+                )
             inner = scope.with_node(name, node)
         body = self.truth(inner, 0) if reducer in ("all", "any") else self.number(inner, 0)
         only_if = f" if {self.truth(inner, 0)}" if self.chance.random() < 0.3 else ""
@@ -270,6 +304,8 @@ class Expressions:
             lambda: self.place(scope, Flag)[0],
             lambda: f"{self.place(scope, OneNode(node))[0]} {equal} {self.node(scope, node)}",
             lambda: f"contains({self.mask(scope, node, 0)}, {self.node(scope, node)})",
+            lambda: f"({self.node(scope, node)} in {self.set_of_nodes(scope, node)})",
+            lambda: f"({self.node(scope, node)} not in {self.set_of_nodes(scope, node)})",
             lambda: f"is_subset({self.mask(scope, node, 0)}, {self.mask(scope, node, 0)})",
             lambda: f"{self.mask(scope, node, 0)} {equal} {self.mask(scope, node, 0)}",
             lambda: self._is_in(scope),
@@ -277,8 +313,11 @@ class Expressions:
         )
 
     def _is_in(self, scope: Scope) -> str:
-        text, kind = self.place(scope, Pile)
-        return f"is_in({text}, {self.value(scope, kind.item)})"
+        text, kind = self.place(scope, Line, Pile)
+        value = self.value(scope, kind.item)
+        if isinstance(kind, Pile) and self.chance.random() < 0.5:
+            return f"is_in({text}, {value})"
+        return f"({value} in {text})"
 
     def _same_record(self, scope: Scope, equal: str) -> str:
         text, kind = self.place(scope, *self.declared.structs)

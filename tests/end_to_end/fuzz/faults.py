@@ -35,8 +35,8 @@ class Faults:
             lambda: self.write.place(scope, Number)[0],
             lambda: self.write.place(scope, Number)[0],
             lambda: self.write.place(scope, Name)[0],
-            lambda: f"{self.write.place(scope, Line)[0]}.length",
-            lambda: f"{self.write.place(scope, Pile)[0]}.size",
+            lambda: self.write.count(*self.write.place(scope, Line)),
+            lambda: self.write.count(*self.write.place(scope, Pile)),
         )
         return f"({text} + 0 * c.top)"
 

@@ -41,8 +41,9 @@ from typing import Annotated, NamedTuple
 from protocol_lab import (
     HOLDS, NONE, TAKEN, Array, Bag, Bool, Int8, Int16, Int32, Limits, Member, Named, Node, NodeSet,
     Per, Range, Seq, Sequences, Spec, Struct, Subset, add, add_once, always, always_eventually,
-    append, contains, erase, eventually, eventually_always, find, is_in, is_subset, leads_to,
-    members, nodes_up_to, only, size, smallest, take, truncate, with_node, without_node,
+    append, contains, erase, eventually, eventually_always, find, is_in, is_subset, last, leads_to,
+    members, nodes_up_to, only, pop_first, remove_at, size, smallest, take, truncate, with_node,
+    without_node,
 )
 
 {declarations}
@@ -285,6 +286,9 @@ class _Writer:
         if self.chance.random() < 0.25:
             lines.append(f"v = {self.write.number(scope)}")
             scope = scope.with_number("v")
+        if self.chance.random() < 0.15:
+            lines += ["kept = [0] * 3", f"kept[({self.write.number(scope)}) % 3] += 2"]
+            scope = scope.with_number(f"kept[{self.chance.randrange(-3, 3)}]")
         return lines, scope
 
     def _property(self, kind: str, number: int, is_faulty: bool = False) -> str:
@@ -460,11 +464,16 @@ class _Writer:
         text, kind = self.write.place(scope, Line, written=True)
         room = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
         draw = self.chance.random()
-        if draw < 0.2:
+        if draw < 0.1:
             return [], [f"truncate({text}, ({self.write.number(scope, 0)}) % 3)"]
+        if draw < 0.2:
+            taking = self.chance.choice([f"pop_first({text})", f"remove_at({text}, 0)"])
+            return [], [f"if len({text}) > 0:\n    {taking}"]
         item = self.write.value(scope, kind.item)
         if draw < 0.35:
-            last = f"{text}.items[{text}.length - 1]"
+            last = self.chance.choice(
+                [f"{text}.items[{text}.length - 1]", f"{text}[len({text}) - 1]"]
+            )
             return [], [f"if {text}.length > 0:\n    {last} = {item}"]
         if nested or draw < 0.5:
             return [], [f"if {text}.length < {room}:\n    append({text}, {item})"]
@@ -514,6 +523,7 @@ class _Writer:
         over = self.write.one_of(
             lambda: f"range(1, c.{node.count} + 1)",
             lambda: f"members({self.write.mask(scope, node)})",
+            lambda: self.write.set_of_nodes(scope, node),
         )
         lines = [f"for n in {over}:"]
         inner = scope.with_node("n", node)

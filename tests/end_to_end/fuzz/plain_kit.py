@@ -137,6 +137,27 @@ class Exact(int):
     del _name, _checked
 
 
+class Mask(Exact):
+    """A set of nodes, which can be asked as Python's sets are."""
+
+    def __contains__(self, node: int) -> bool:
+        return node in members(self)
+
+    def __len__(self) -> int:
+        return len(members(self))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(members(self))
+
+    def __and__(self, other: int) -> "Mask":
+        return Mask(int(self) & int(other))
+
+    def __or__(self, other: int) -> "Mask":
+        return Mask(int(self) | int(other))
+
+    __rand__, __ror__ = __and__, __or__
+
+
 class Whole:
     """The kind of a number: what it can hold, and how it is shown."""
 
@@ -157,7 +178,7 @@ class Whole:
         return 0
 
     def read(self, value: int) -> Any:
-        return Exact(value)
+        return Mask(value) if self.is_set else Exact(value)
 
     def become(self, _: int, value: Any) -> int:
         number = int(value)
@@ -301,14 +322,31 @@ class Parts:
         return int(index)
 
     def __getitem__(self, index: int) -> Any:
+        if isinstance(self._kind, Counted):
+            return self.items[index]
         return self._kind.item.read(self._parts[self._at(index)])
 
     def __setitem__(self, index: int, value: Any) -> None:
+        if isinstance(self._kind, Counted):
+            self.items[index] = value
+            return
         index = self._at(index)
         self._parts[index] = self._kind.item.become(self._parts[index], value)
 
     def __len__(self) -> int:
+        if isinstance(self._kind, Counted):
+            return Exact(self._kind.count(self))
         return len(self._parts)
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self._kind, Counted):
+            yield from self.items
+            return
+        for index in range(1 if self._kind.nodes else 0, len(self)):
+            yield self[index]
+
+    def __contains__(self, value: Any) -> bool:
+        return any(each == value for each in self)
 
     def __eq__(self, other: Any) -> bool:
         own = self._kind
@@ -408,6 +446,26 @@ def truncate(sequence, length) -> None:
         _refill(sequence, _items(sequence)[:length])
 
 
+def remove_at(sequence, index) -> None:
+    items = _items(sequence)
+    if not 0 <= index < len(items):
+        raise Undecided("no such item")
+    del items[index]
+    _refill(sequence, items)
+
+
+def pop_first(sequence) -> Any:
+    if not _items(sequence):
+        raise Undecided("no such item")
+    item = sequence._kind.item.read(_items(sequence)[0])
+    remove_at(sequence, 0)
+    return item
+
+
+def last(sequence) -> Any:
+    return sequence.items[len(sequence) - 1]
+
+
 def find(bag, item) -> int:
     order, kind = bag._kind.item.order, bag._kind.item
     wanted = item if isinstance(kind, Whole) else order(_as_item(bag, item))
@@ -441,19 +499,19 @@ def contains(nodes, node) -> bool:
 
 
 def with_node(nodes, node) -> int:
-    return nodes if contains(nodes, node) else nodes + 2**node
+    return Mask(nodes if contains(nodes, node) else nodes + 2**node)
 
 
 def without_node(nodes, node) -> int:
-    return nodes - 2**node if contains(nodes, node) else nodes
+    return Mask(nodes - 2**node if contains(nodes, node) else nodes)
 
 
 def only(node) -> int:
-    return Exact(2**node)
+    return Mask(2**node)
 
 
 def nodes_up_to(count) -> int:
-    return Exact(sum(2**k for k in range(1, count + 1)))
+    return Mask(sum(2**k for k in range(1, count + 1)))
 
 
 def size(nodes) -> int:
@@ -618,7 +676,7 @@ class PlainModel:
                 for bits in product((0, 1), repeat=len(nodes)):
                     chosen = [n for n, bit in zip(nodes, reversed(bits), strict=True) if bit]
                     if count is None or len(chosen) == count:
-                        yield Exact(sum(2**n for n in chosen))
+                        yield Mask(sum(2**n for n in chosen))
             case Sequences(low, high, length):
                 numbers = [Exact(k) for k in range(bound(low), bound(high) + 1)]
                 yield from product(numbers, repeat=bound(length))
