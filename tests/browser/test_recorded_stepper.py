@@ -137,7 +137,7 @@ def test_two_branches_are_compared_as_in_the_kit(page, tmp_path):
         kit, here = ask(stepper, **message)["panel"], send(page, **message)["panel"]
     kit = plain(kit)
     assert kit["at"] == 1
-    assert [each["kind"] for each in kit["steps"][0]] == ["elsewhere", "elsewhere"]
+    assert [each["kind"] for each in kit["steps"][0]] == ["only here", "elsewhere"]
     named = [each["name"] for each in kit.pop("differences")]
     assert [each["name"] for each in here.pop("differences")] == named != []
     assert here == {key: kit[key] for key in here}
