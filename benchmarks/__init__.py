@@ -13,4 +13,5 @@ nearness            how long the distance to a violation takes
 scale               bytes a state, and what more cores give
 reduction           symmetry reduction and simulation
 stepper_in_browser  the stepper's reaction times in a browser
+site_on_a_slow_line how soon a page of the site shows a picture on a slow line
 """

@@ -118,6 +118,45 @@ def test_distances_branches_and_the_sequence_are_those_of_the_kit(page, tmp_path
     assert drawn.count("lab-moment") == beside["timeline"]["depth"] - 1
 
 
+def test_two_branches_are_compared_as_in_the_kit(page, tmp_path):
+    spec, constants = MODELS["logs"]
+    model = load(spec).bind(**constants)
+    page.goto(write_page(tmp_path, model))
+    stepper = Stepper(model)
+    first, second, *_ = steps_of(view_of(page))
+    kit = here = {}
+    for message in (
+        {"command": "take", "step": first},
+        {"command": "take", "step": second},
+        {"command": "undo"},
+        {"command": "undo"},
+        {"command": "take", "step": second},
+        {"command": "open", "tab": "compare"},
+        {"command": "choose", "at": 1},
+    ):
+        kit, here = ask(stepper, **message)["panel"], send(page, **message)["panel"]
+    kit = plain(kit)
+    assert kit["at"] == 1
+    assert [each["kind"] for each in kit["steps"][0]] == ["only here", "elsewhere"]
+    named = [each["name"] for each in kit.pop("differences")]
+    assert [each["name"] for each in here.pop("differences")] == named != []
+    assert here == {key: kit[key] for key in here}
+
+
+def test_a_scenario_that_comes_with_the_spec_is_loaded(page, tmp_path):
+    opened = scenario("talk_46_56_found_scenario")
+    page.goto(write_page(tmp_path, opened, around=0, most=1, whole=0))
+    offered = [each["name"] for each in view_of(page)["scenarios"]]
+    other = scenario(next(name for name in offered if name != opened.name))
+    here = send(page, command="load", name=other.name)
+    assert here["scenario"]["title"] == other.title
+    assert here["timeline"]["depth"] == 1
+    walk = play(other)
+    here = send(page, command="last")
+    assert here["caption"]["step"] == walk.steps[-1].text
+    assert send(page, command="back")["scenario"]["name"] == opened.name
+
+
 def test_a_link_opens_in_the_page_and_in_the_kit(page, tmp_path):
     walk = play(scenario("talk_46_56_found_scenario"))
     address = write_page(tmp_path, scenario("talk_46_56_found_scenario"), around=0, most=20)
