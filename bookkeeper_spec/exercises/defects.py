@@ -52,8 +52,8 @@ THREE_BOOKIES = {
         bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=1, lac=0, lost={})
         w1_receives_add_confirmed_response(bookie=2, entry=1)
     """,
-    why='b2\'s "no" was true when it was said, and not any more when it was used. Nothing was lost'
-    " on the way, and everybody did what the protocol says.",
+    why='b2\'s "no" was true when it was said, and no longer true when it was used. No message was'
+    " lost, and everybody did what the protocol says.",
 )
 def lose_an_acknowledged_entry(answer) -> Feedback:
     """Lose an acknowledged entry.
@@ -103,17 +103,18 @@ def a_yes_does_not_fence(s: State, c: Constants):
 
 @exercise(
     hints=[
-        'Which answer becomes false later: a "yes", or a "no"? What could make it true for ever?',
+        'Which answer becomes false later: a "yes", or a "no"? What would keep it true?',
         "A guard does not help: the bookie has to answer. The bookies that are fenced are"
         " `s.b_fenced`, and `with_node(s.b_fenced, bookie)` adds one.",
         "Here the bookie is fenced exactly where it need not be. Turn the condition round, and mind"
         " the entry after the last one: `entry <= c.send_limit` guards the look-up.",
     ],
     answer=bookie_sends_read_response,
-    why="Who has said no will not take the entry any more, so the answer stays true. Who has said"
-    " yes can't make it untrue: bookies do not delete. So half of the fences of the released"
-    " protocol are not needed for safety. What the narrower fix costs is an argument: the released"
-    " one is one flag on every request, and nobody has to know which answer it was.",
+    why="A bookie that has said no, and is fenced, will never take the entry, so its answer stays"
+    " true. A bookie that has said yes keeps the entry, since bookies do not delete, so that answer"
+    " stays true without a fence. Half of the fences of the released protocol are therefore not"
+    " needed for safety. The narrower fix has a cost, too: it needs this argument. The released one"
+    " sets a flag on every request, whatever the answer will be.",
 )
 def make_a_no_last(answer) -> Feedback:
     """Fence only where it is needed.

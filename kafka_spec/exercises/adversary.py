@@ -4,7 +4,6 @@ from kafka_spec import async_isr, kip_320, unclean_leader_election
 from kafka_spec.bounded_log import has_offset
 from kafka_spec.exercises.truncation import BOTH
 from kafka_spec.isr_changes.actions import write_isr
-from kafka_spec.kip_320 import is_following_leader_epoch
 from kafka_spec.leader_election.actions.clean_elections import lead
 from kafka_spec.leader_election.model import (
     has_no_leader,
@@ -14,8 +13,11 @@ from kafka_spec.leader_election.model import (
     is_ready_to_fetch,
 )
 from kafka_spec.replication.model import presumes_leadership
-from protocol_lab import HOLDS, TAKEN, members
-from protocol_lab.teaching.exercises import Feedback, exercise, repair
+from protocol_lab import HOLDS, TAKEN, erase, members
+from protocol_lab.explore import explore
+from protocol_lab.semantics.transitions import attempt
+from protocol_lab.spec.state_view import view
+from protocol_lab.teaching.exercises import Feedback, exercise, repair, with_action, wrong
 
 # --- An old request ----------------------------------------------------------------------------
 
@@ -56,16 +58,15 @@ def refuse_an_old_request(answer) -> Feedback:
 
 
 def fenced_leader_inc_high_watermark(s, c, leader):
-    hw = s.replica_state[leader].hw
-    if not has_offset(s.replica_log[leader], hw):
-        return "the replica has committed its whole log"
+    hw, epoch = s.replica_state[leader].hw, s.replica_state[leader].leader_epoch
     if not presumes_leadership(s, leader):
         return "the replica does not believe that it leads"
-    if not all(
-        is_following_leader_epoch(s, leader, follower) and has_offset(s.replica_log[follower], hw)
-        for follower in members(s.replica_state[leader].isr)
-    ):
-        return "a member of the ISR does not follow in this epoch, or has nothing at that offset"
+    for member in members(s.replica_state[leader].isr):
+        log = s.replica_log[member]
+        if not has_offset(log, hw):
+            return "a member of the ISR has nothing at that offset"
+        if log.records[log.end_offset - 1].epoch != epoch:
+            return "a member of the ISR holds nothing that this leader wrote in its epoch"
     s.replica_state[leader].hw += 1
     return TAKEN
 
@@ -81,35 +82,82 @@ def a_record_is_committed_without_everybody(s, c):
     return "everybody has all that is committed"
 
 
+def an_inherited_record_is_committed(s, c):
+    """A leader commits a record of an earlier leader, who never could."""
+    for leader in range(1, c.replicas + 1):
+        if presumes_leadership(s, leader) and s.replica_state[leader].hw > 0:
+            written_in = s.replica_log[leader].records[0].epoch
+            for earlier in range(1, c.replicas + 1):
+                its = s.replica_state[earlier]
+                leads = earlier != leader and its.leader == earlier
+                if leads and its.leader_epoch == written_in and its.hw == 0:
+                    return HOLDS
+    return "whatever is committed was committed by the leader that wrote it"
+
+
+def _what_a_leader_cannot_see(answer) -> str:
+    """What the answer asks of another replica's beliefs: "" if nothing.
+
+    It decides in states of two replicas, and once more with the other replica's beliefs erased.
+    """
+    name = "fenced_leader_inc_high_watermark"
+    model = with_action(kip_320.spec, name, answer).bind(replicas=2, max_leader_epoch=1)
+    action = next(each for each in model.spec.actions if each.function is answer)
+    for row in explore(kip_320.spec.bind(replicas=2, max_leader_epoch=1), invariants=[]).states:
+        for leader, other in ((1, 2), (2, 1)):
+            blind = bytearray(row)
+            erase(view(model.layout, blind).replica_state, other)
+            seen = attempt(model, row.tobytes(), action, {"leader": leader})
+            unseen = attempt(model, bytes(blind), action, {"leader": leader})
+            if seen.taken != unseen.taken:
+                return (
+                    f"Leader {leader} can't know that: it decides otherwise when replica {other}"
+                    " has the same log and believes something else about leader and epoch."
+                )
+    return ""
+
+
 @exercise(
     hints=[
-        "Look at the last commit of the trace. In which epoch is the leader, in which one are"
-        " those that it counts?",
-        "It does not help to ask whether the controller knows this leader: the leader is fine, and"
-        " the follower is not.",
-        "To commit nothing but records of the present epoch does not help either. To wait for all"
-        " replicas would, but then a single slow one stops everybody.",
+        "Look at the last commit of the trace. The follower holds the record that is committed."
+        " Whom does it follow, in which epoch, and which requests will it still pick up?",
+        "A follower of an older epoch may hold the same records as the leader. Which record can it"
+        " *not* hold? A fetch is fenced: whoever has a record that a leader wrote in epoch 2"
+        " has followed it in epoch 2.",
+        "To commit nothing but records of the present epoch is safe, if the followers hold the"
+        " same. But then what a deposed leader has left behind is never committed, not even after"
+        " later records. Must the record that proves the epoch be the one that is committed?",
     ],
     answer=fenced_leader_inc_high_watermark,
-    why="A follower of an older epoch holds the record now, and will still pick the requests in"
-    " between, which may make it drop the record. A follower of this epoch picks none of them any"
-    " more. `>=` between the epochs would do as well as `==`: in KIP-320 nobody follows a leader in"
-    " an epoch that the leader has not reached.",
+    why="The last record of a log says how far its replica has come: if this leader wrote it in its"
+    " present epoch, the replica has followed it in this epoch and picks up no older request any"
+    " more. What lies before that record is committed along with it. This is Raft's rule (Raft"
+    " paper, section 5.4.2: older entries are committed only together with one of the leader's own"
+    " term). It costs something that KIP-320's fence does not: until a client writes, a new leader"
+    " commits nothing that it has inherited. A KRaft leader therefore begins its epoch with a"
+    " record of its own (`LeaderState.appendLeaderChangeMessageAndBootstrapRecords`).",
 )
 def fence_the_commit(answer) -> Feedback:
-    """Commit only what is safe.
+    """Fence the commit without asking for epochs.
 
-    This leader raises its high watermark when all of its ISR hold the next record, whoever they
-    follow it as. Add what is missing. The check puts your action into KIP-320 and explores three
-    replicas: `weak_isr` and `strong_isr` must hold, and a record must still be committed when
-    a slow replica has left the ISR.
+    KIP-320's leader asks in which epoch each member of its ISR is. Find a fence that needs only
+    the logs: your leader sees what it believes itself (`s.replica_state[leader]`) and every log
+    (`s.replica_log`), and nothing of what another replica believes. The function below is a first
+    attempt: every member of the ISR must hold *the same record* at the offset to be committed.
+
+    The check puts your action into KIP-320 and explores three replicas: `weak_isr` and
+    `strong_isr` must hold, a record must still be committed when a slow replica has left the ISR,
+    and what a deposed leader has left behind must still come to be committed in some run.
     """
+    unseen = _what_a_leader_cannot_see(answer)
+    if unseen:
+        return wrong(unseen)
     return repair(
         kip_320.spec.bind(),
         "fenced_leader_inc_high_watermark",
         answer,
         invariants=BOTH,
-        must_reach=[a_record_is_committed_without_everybody],
+        must_reach=[a_record_is_committed_without_everybody, an_inherited_record_is_committed],
     )
 
 

@@ -3,9 +3,9 @@
 Of the wrong ones of each, one lets the harm happen and one forbids too much.
 """
 
-from kafka_spec.bounded_log import has_offset
+from kafka_spec import kip_320
+from kafka_spec.bounded_log import has_offset, has_same_record
 from kafka_spec.isr_changes.actions import write_isr
-from kafka_spec.kip_320 import is_following_leader_epoch
 from kafka_spec.leader_election.actions.clean_elections import lead
 from kafka_spec.leader_election.actions.isr_membership import has_reached_high_watermark
 from kafka_spec.leader_election.model import (
@@ -17,7 +17,7 @@ from kafka_spec.leader_election.model import (
     leo,
     log_of,
 )
-from kafka_spec.replication.model import is_following, presumes_leadership
+from kafka_spec.replication.model import presumes_leadership
 from protocol_lab import TAKEN, is_subset, members
 
 # --- refuse_an_old_request -------------------------------------------------------------------
@@ -43,43 +43,69 @@ def accept_smaller_or_present(s, c, message):
 # --- fence_the_commit ------------------------------------------------------------------------
 
 
-def commit_with_any(s, c, leader):
+def commit_what_is_the_same(s, c, leader):
     hw = s.replica_state[leader].hw
     if not presumes_leadership(s, leader):
         return "the replica does not believe that it leads"
-    if not has_offset(s.replica_log[leader], hw):
-        return "the replica has committed its whole log"
-    if not all(
-        is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
-        for follower in members(s.replica_state[leader].isr)
-    ):
-        return "a member of the ISR does not follow, or has nothing at that offset"
+    for member in members(s.replica_state[leader].isr):
+        if not has_same_record(s.replica_log[leader], s.replica_log[member], hw):
+            return "a member of the ISR does not hold this record"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_what_this_epoch_wrote(s, c, leader):
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    for member in members(s.replica_state[leader].isr):
+        log = s.replica_log[member]
+        if not has_offset(log, hw):
+            return "a member of the ISR has nothing at that offset"
+        if log.records[hw].epoch != s.replica_state[leader].leader_epoch:
+            return "the record is not of this epoch"
     s.replica_state[leader].hw += 1
     return TAKEN
 
 
 def commit_with_everybody(s, c, leader):
-    hw = s.replica_state[leader].hw
-    if not all(
-        is_following_leader_epoch(s, leader, each) and has_offset(s.replica_log[each], hw)
-        for each in range(1, c.replicas + 1)
-    ):
-        return "somebody is in another epoch, or has nothing at that offset"
+    hw, epoch = s.replica_state[leader].hw, s.replica_state[leader].leader_epoch
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    for replica in range(1, c.replicas + 1):
+        log = s.replica_log[replica]
+        if not has_offset(log, hw):
+            return "somebody has nothing at that offset"
+        if log.records[log.end_offset - 1].epoch != epoch:
+            return "somebody holds nothing of this epoch"
     s.replica_state[leader].hw += 1
     return TAKEN
 
 
-def commit_with_none_older(s, c, leader):
-    hw = s.replica_state[leader].hw
+def commit_unless_an_older_record_is_last(s, c, leader):
+    hw, epoch = s.replica_state[leader].hw, s.replica_state[leader].leader_epoch
     if not presumes_leadership(s, leader):
         return "the replica does not believe that it leads"
-    if not has_offset(s.replica_log[leader], hw):
+    for member in members(s.replica_state[leader].isr):
+        log = s.replica_log[member]
+        if not has_offset(log, hw) or log.records[log.end_offset - 1].epoch < epoch:
+            return "a member of the ISR lags, or is in an older epoch"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+def commit_where_logs_end_alike(s, c, leader):
+    hw, mine = s.replica_state[leader].hw, s.replica_log[leader]
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(mine, hw):
         return "the replica has committed its whole log"
-    for follower in members(s.replica_state[leader].isr):
-        if not is_following(s, follower, leader) or not has_offset(s.replica_log[follower], hw):
-            return "a member of the ISR does not follow, or has nothing at that offset"
-        if s.replica_state[follower].leader_epoch < s.replica_state[leader].leader_epoch:
-            return "a member of the ISR is in an older epoch"
+    last = mine.end_offset - 1
+    if mine.records[last].epoch != s.replica_state[leader].leader_epoch:
+        return "the leader has written nothing in its epoch"
+    for member in members(s.replica_state[leader].isr):
+        if not has_same_record(mine, s.replica_log[member], last):
+            return "a member of the ISR lacks the leader's last record"
     s.replica_state[leader].hw += 1
     return TAKEN
 
@@ -122,8 +148,11 @@ WRONG = {
         (accept_none, "controller_handle_request never happens"),
     ],
     "fence_the_commit": [
-        (commit_with_any, "weak_isr breaks after 12 steps"),
+        (commit_what_is_the_same, "weak_isr breaks after 12 steps"),
+        (commit_unless_an_older_record_is_last, "weak_isr breaks after 8 steps"),
+        (commit_what_this_epoch_wrote, "never: a leader commits a record of an earlier leader"),
         (commit_with_everybody, "never: a leader commits a record that a slow replica lacks"),
+        (kip_320.fenced_leader_inc_high_watermark, "Leader 1 can't know that"),
     ],
     "tame_the_load_balancer": [
         (never_move, "preferred_leader_election never happens"),
@@ -133,6 +162,6 @@ WRONG = {
 
 OTHER_RIGHT = {
     "refuse_an_old_request": [accept_smaller_or_present],
-    "fence_the_commit": [commit_with_none_older],
+    "fence_the_commit": [commit_where_logs_end_alike],
     "tame_the_load_balancer": [move_to_an_equal_log],
 }
