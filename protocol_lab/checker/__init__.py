@@ -9,7 +9,7 @@ state_log       the states found: rows of the frontier, and links to make the ot
 chunks          chunks of a level, and the threads that work on them
 breadth_first   the native engine: expands, enters, checks and counts chunk by chunk
 reference       the reference engine: the same search in plain Python, the oracle of the others
-cross_check     compares compiled code with plain Python on a sample of states
+cross_check     repeats counterexamples and a sample of states in plain Python
 defect_report   the report of a disagreement between compiled code and plain Python
 find            the shortest path to a state that a learner describes
 coverage        which actions were never taken, and which guards refused them

@@ -8,11 +8,11 @@ from collections import deque
 from itertools import islice
 from sys import getsizeof
 
+from protocol_lab.checker.cross_check import add_trace
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
     SearchRequest,
-    add_trace,
     is_inside,
     memory_reason,
     size_exceeded,

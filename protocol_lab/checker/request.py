@@ -19,7 +19,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
 from protocol_lab.quantities import whole_number
-from protocol_lab.semantics.step_text import initial_text, steps_between
+from protocol_lab.semantics.step_text import initial_text
 from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, is_true, successors
 from protocol_lab.spec.spec import Model, Property
 from protocol_lab.system.memory import allowed_bytes
@@ -263,28 +263,6 @@ class SearchRequest:
     def initial_text(self, model: Model, row: bytes) -> str | None:
         """The line init(...) that chooses this state to begin with; None if there is none."""
         return initial_text(model, row) if self.starts is None else None
-
-
-def add_trace(
-    result: Result, rows: list[bytes], request: SearchRequest, initial: str | None = None
-) -> None:
-    """Put a counterexample into the result: its states, its steps as text, and why it ends there.
-
-    initial: the line init(...) of the first state, if it is known; else it is found among all
-    initial states. Everything is repeated uncompiled. Raises KitDefect if that disagrees.
-    """
-    model, row = result.model, rows[-1]
-    try:
-        result.trace_rows = rows
-        result.initial = initial or request.initial_text(model, rows[0])
-        result.trace = steps_between(model, rows)
-        result.violation_reason = reason_of(model, result.violated, rows)
-        dead = result.violated == "deadlock" and next(successors(model, row), None) is None
-        there = result.violated == GOAL and is_true(model, row, request.goal)
-    except (StopIteration, EvaluationError):
-        raise defect(model, f"the way to {result.violated}", row) from None
-    if not (result.violation_reason if result.violated in request.names else dead or there):
-        raise defect(model, str(result.violated), row)
 
 
 def size_exceeded(error: EvaluationError) -> str:

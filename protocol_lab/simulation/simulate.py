@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.chunks import cores
-from protocol_lab.checker.cross_check import compare, evenly
+from protocol_lab.checker.cross_check import add_trace, compare, evenly
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import add_trace, explain
+from protocol_lab.checker.request import explain
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
 from protocol_lab.semantics.dry_run import dry_run

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from protocol_lab.checker.cross_check import compare
+from protocol_lab.checker.cross_check import add_trace, compare
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import GOAL, SearchRequest, add_trace, explain, size_exceeded
+from protocol_lab.checker.request import GOAL, SearchRequest, explain, size_exceeded
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
