@@ -1,4 +1,5 @@
-"""How fast the kit is. `python3 lab.py bench` measures all in one go; these look closer.
+"""Benchmarks. `python3 lab.py bench` runs the main set; the other modules look closer at one
+subject each.
 
 __main__            the whole set: engines, growth, TLC and another checker beside them
 growth              for each protocol, configurations that become larger

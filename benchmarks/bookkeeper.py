@@ -5,11 +5,11 @@
 
 First the loss that the release 4.13 is known for: TLC found it on this kind of machine after 112 s
 and 1.9 million distinct states. Then today's protocol as its specification is configured (4
-bookies, 2 clients, write quorum 3, ack quorum 2), up to so many states.
+bookies, 2 clients, write quorum 3, ack quorum 2), up to the given number of states.
 
 With --to-the-end only the latter, as far as the memory goes: on one core, on all, and on all with
-symmetry. It shows how far it is; Ctrl-C ends a search, and what it knows by then is told. Compiling
-is not measured. On a machine that is busy with other things all figures are lower bounds.
+symmetry. It shows its progress; Ctrl-C ends a search, whose result so far is printed. Compiling is
+not measured. On a machine that is busy with other things all figures are lower bounds.
 """
 
 import os

@@ -77,7 +77,8 @@ def measure(
     invariants: Sequence[str] | None = None,
     max_states: int | None = None,
 ) -> Measurement:
-    """Search a model so often in a new process. Raises RuntimeError with what it said if it fails.
+    """Search a model `runs` times in a new process. Raises RuntimeError with its output if it
+    fails.
 
     invariants: as `explore` takes them.
     """
@@ -92,7 +93,7 @@ def measure(
     words = [sys.executable, "-m", "benchmarks.measurement", json.dumps(asked)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip() or f"The search of {spec} ended without a word.")
+        raise RuntimeError(done.stderr.strip() or f"The search of {spec} ended without output.")
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -104,7 +105,7 @@ def searched(
     invariants: Sequence[str] | None,
     max_states: int | None,
 ) -> Measurement:
-    """What `measure` gives, in this process."""
+    """The same as `measure`, in this process."""
     from protocol_lab.catalog import load
     from protocol_lab.explore import explore
 

@@ -1,9 +1,9 @@
-"""How near the next disaster is: how long it takes to tell, measured in one run on one machine.
+"""How long it takes to find the distance to the nearest violation.
 
     .venv/bin/python -m benchmarks.nearness [--runs 5]
 
-All states of a configuration are explored and searched backwards, and then asked about; and a
-configuration without bounds is searched from every step of the talk's loss, forward, for 2 s each.
+All states of a configuration are explored and searched backwards, and then looked up; a
+configuration without bounds is searched forward from every step of the talk's loss, for 2 s each.
 Every figure is the median of the runs, with the fastest and the slowest; compiling is left out.
 """
 

@@ -2,11 +2,11 @@
 
     .venv/bin/python -m benchmarks.scale [--states 4000000] [--runs 3] [--whole] [--memory GIB]
 
-Memory: a configuration of each protocol that is too large to be looked at, up to so many states,
-with what each state took. Cores: KIP-320 and KRaft on 1, 2, 4, ... of the cores that there are;
-then the parts of the search on one core, measured, and what they would come to on 2, 8 and 32.
---whole explores KIP-320 with three replicas, three records and four leader epochs to its end, in so
-much memory. On a machine that is busy with other things all rates are lower bounds.
+Memory: a large configuration of each protocol is searched up to the given number of states, and the
+bytes for each state are measured. Cores: KIP-320 and KRaft on 1, 2, 4, ... of the machine's cores;
+then the parts of the search are timed on one core, and a model says what they would take on 2, 8
+and 32. --whole explores KIP-320 with three replicas, three records and four leader epochs to its
+end, within --memory. On a machine that is busy with other things all rates are lower bounds.
 
 The model: expanding, entering and checking are divided by the number of cores; the scan in which
 each core finds the fingerprints of its partitions, and what Python does between the parts, are not;
@@ -45,7 +45,7 @@ PARTS = ("_expand", "_enter_own", "_check_and_keep", "_count")
 
 
 class Timed(NativeSearch):
-    """A search on one core that knows how long its parts took."""
+    """A search on one core that times its parts."""
 
     def __init__(self, model: Model, request: SearchRequest):
         super().__init__(model, request)
@@ -66,7 +66,7 @@ class Timed(NativeSearch):
         return run
 
     def _scan(self, batch: list[Chunk]) -> None:
-        """What entering takes where nothing belongs to the partitions."""
+        """Time a scan for fingerprints that finds none in its partitions."""
         began = time.perf_counter()
         for each in batch:
             self.visited.enter(0, 0, each.prints, each.judged, np.copy(each.verdicts))
