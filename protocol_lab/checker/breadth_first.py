@@ -24,6 +24,7 @@ from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
     SearchRequest,
+    Undecided,
     is_inside,
     memory_reason,
     size_exceeded,
@@ -102,7 +103,7 @@ class NativeSearch:
             elif event.name:
                 result.violated = event.name
                 self._add_trace(event)
-        except _Undecided as stop:
+        except Undecided as stop:
             result.undecided_reason, result.exceeded = str(stop), stop.size
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
@@ -148,13 +149,13 @@ class NativeSearch:
         return event
 
     def _tell(self, began: float, frontier: int) -> None:
-        """Report the progress. Raises _Undecided if the search was stopped."""
+        """Report the progress. Raises Undecided if the search was stopped."""
         if self.request.progress:
             self.request.progress(self.result, frontier, time.perf_counter() - began)
         if self.request.stopped and self.request.stopped():
-            raise _Undecided("stopped")
+            raise Undecided("stopped")
         if self.interrupted():
-            raise _Undecided("interrupted")
+            raise Undecided("interrupted")
 
     def _start(self, began: float) -> _Event | None:
         """Enter the initial states, which the uncompiled functions make, or the given ones."""
@@ -433,10 +434,10 @@ class NativeSearch:
         raise defect(self.model, what, row)
 
     def _stop_for_memory(self) -> NoReturn:
-        raise _Undecided(memory_reason(self.budget.bound))
+        raise Undecided(memory_reason(self.budget.bound))
 
     def _stop_at_bound(self) -> NoReturn:
-        raise _Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
+        raise Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
 
     def _row_and_parent(self, position: int) -> tuple[bytes, int]:
         return self.log.row(position), self.log.parent(position)
@@ -617,17 +618,6 @@ class NativeSearch:
         add_trace(self.result, [*rows, event.row], self.request)
 
 
-class _Undecided(Exception):
-    """The search ends without a verdict; the text says which bound was hit.
-
-    size: see `CapacityExceeded`, if it was that.
-    """
-
-    def __init__(self, reason: str, size: str = ""):
-        super().__init__(reason)
-        self.size = size
-
-
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
     """The items up to the first that can't be computed, and the error of that one."""
     found = []
@@ -640,7 +630,7 @@ def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
 
 
 def _stop_at_too_many_steps() -> NoReturn:
-    raise _Undecided(
+    raise Undecided(
         f"more than {MOST_STEPS:,} steps are possible in one state: lower the constants that bound"
         " the parameters of actions"
     )
@@ -649,6 +639,6 @@ def _stop_at_too_many_steps() -> NoReturn:
 def _stop(error: Exception | None) -> None:
     """End the search with this error; do nothing if it is None."""
     if isinstance(error, EvaluationError):
-        raise _Undecided(str(error), size_exceeded(error)) from None
+        raise Undecided(str(error), size_exceeded(error)) from None
     if error is not None:
         raise error

@@ -13,6 +13,7 @@ from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
     SearchRequest,
+    Undecided,
     is_inside,
     memory_reason,
     size_exceeded,
@@ -51,7 +52,7 @@ class PythonSearch:
             pass
         except EvaluationError as error:
             result.undecided_reason, result.exceeded = str(error), size_exceeded(error)
-        except _Stopped as stop:
+        except Undecided as stop:
             result.undecided_reason = str(stop)
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted"
@@ -92,14 +93,14 @@ class PythonSearch:
         return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
 
     def _tell(self, began: float) -> None:
-        """Report the progress. Raises _Stopped if the search was stopped."""
+        """Report the progress. Raises Undecided if the search was stopped."""
         if self.request.progress and self.result.distinct % 256 == 0:
             now = time.perf_counter() - began
             self.request.progress(self.result, len(self.frontier), now)
         if self.request.stopped and self.request.stopped():
-            raise _Stopped("stopped")
+            raise Undecided("stopped")
         if self._is_too_large():
-            raise _Stopped(memory_reason(self.memory))
+            raise Undecided(memory_reason(self.memory))
 
     def _take_in(
         self, before: bytes | None, row: bytes, action: str, multiplicity: int = 1
@@ -152,10 +153,6 @@ class PythonSearch:
         if name not in (self.result.violating or ()):
             raise _Violation
         self.result.violating[name] += counted
-
-
-class _Stopped(Exception):
-    """The search was stopped, or has no more memory; the text says which."""
 
 
 class _Violation(Exception):

@@ -265,6 +265,17 @@ class SearchRequest:
         return initial_text(model, row) if self.starts is None else None
 
 
+class Undecided(Exception):
+    """Ends a search without a verdict; the text says which bound was hit.
+
+    size: see `CapacityExceeded`, if it was that.
+    """
+
+    def __init__(self, reason: str, size: str = ""):
+        super().__init__(reason)
+        self.size = size
+
+
 def size_exceeded(error: EvaluationError) -> str:
     """The declared size that a step has exceeded; "" if it was another error."""
     return error.size if isinstance(error, CapacityExceeded) else ""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from protocol_lab.checker.cross_check import add_trace, compare
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import GOAL, SearchRequest, explain, size_exceeded
+from protocol_lab.checker.request import GOAL, SearchRequest, Undecided, explain, size_exceeded
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
@@ -121,7 +121,7 @@ class SparkSearch:
         with self.folder.claimed(self._identity()), self._jobs:
             try:
                 result.exhaustive = self._search()
-            except _Undecided as stop:
+            except Undecided as stop:
                 result.undecided_reason = str(stop)
                 if self._temporary is not None:  # a named folder holds one search, of one layout
                     result.exceeded = stop.size
@@ -269,9 +269,9 @@ class SparkSearch:
         try:
             for row in self.request.first_rows(self.model):
                 if len(rows) == most:
-                    raise _Undecided(f"more than {most:,} initial states: lower the constants")
+                    raise Undecided(f"more than {most:,} initial states: lower the constants")
                 if self.request.stopped and self.request.stopped():
-                    raise _Undecided("stopped")
+                    raise Undecided("stopped")
                 rows.append(row)
         except EvaluationError as error:
             return rows, error
@@ -326,9 +326,9 @@ class SparkSearch:
             return True
         if self.result.distinct > self.request.max_states:
             bound = self.request.max_states
-            raise _Undecided(f"more than {bound:,} distinct states (max_states)")
+            raise Undecided(f"more than {bound:,} distinct states (max_states)")
         if self.request.stopped and self.request.stopped():
-            raise _Undecided("stopped")
+            raise Undecided("stopped")
         return False
 
     # --- Progress ----------------------------------------------------------------------------
@@ -336,7 +336,7 @@ class SparkSearch:
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: report the progress, and stop if the search was stopped."""
         if self.request.stopped and self.request.stopped():
-            raise _Undecided("stopped")
+            raise Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
         left = self._seconds_left()
         if left is not None:
@@ -357,7 +357,7 @@ class SparkSearch:
         hint = "name a folder next time, and it could go on from there"
         if self._temporary is None:
             hint = "name the same folder to go on from there"
-        raise _Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
+        raise Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
 
     # --- The end ----------------------------------------------------------------------------
 
@@ -384,19 +384,8 @@ _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "par
 """The entries of a level in the result."""
 
 
-class _Undecided(Exception):
-    """The search ends without a verdict; the text says which bound was hit.
-
-    size: see `CapacityExceeded`, if it was that.
-    """
-
-    def __init__(self, reason: str, size: str = ""):
-        super().__init__(reason)
-        self.size = size
-
-
 def _stop(error: EvaluationError) -> NoReturn:
-    raise _Undecided(str(error), size_exceeded(error))
+    raise Undecided(str(error), size_exceeded(error))
 
 
 def _absolute(folder: str | Path) -> Path:
