@@ -82,7 +82,7 @@ def test_without_a_checkout_the_installed_example_is_copied(here, monkeypatch):
     monkeypatch.setattr(module, "_INSTALLED", installed)
     assert len(new_protocol("two_steps", here / "mine")) == len(template())
     monkeypatch.setattr(module, "_INSTALLED", here / "nowhere")
-    with pytest.raises(LabError, match="install the kit anew"):
+    with pytest.raises(LabError, match="install the kit again"):
         new_protocol("two_steps", here / "other")
 
 

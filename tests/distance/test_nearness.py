@@ -432,10 +432,10 @@ def test_another_condition_compiles_only_itself(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("s.x ==", "no Python expression"),
+        ("s.x ==", "not a Python expression"),
         ("s.z == 1", "fails on the initial state"),
         ("unknown == 1", "neither the spec nor the kit has"),
-        ("s.x == 1\0", "no Python expression"),
+        ("s.x == 1\0", "not a Python expression"),
         ("f'{s.x:03d}' == '001'", "can't use a formatted string"),
     ],
 )

@@ -381,7 +381,7 @@ def test_inside_the_constraint():
         (lambda spec: spec.weakly_fair(NEXT, each="to"), "NEXT is every action together"),
         (
             lambda spec: check_property(spec.bind(), "gets_to_p", view=True),
-            "leave symmetry and view",
+            "leave both",
         ),
         (lambda spec: check_property(spec.bind(), "x"), "has no temporal property 'x'; it has:"),
         (lambda spec: check_property(spec.bind(), "gets_to_p", fairness="x"), "no fairness 'x'"),
