@@ -264,7 +264,7 @@ MISTAKES = {
     "in a set": ((GO, "s.n += 1", "s.n = 1 in s.n"), "if it is one, write contains(nodes, "),
     "unnamed": ((GO, "s.n += 1", "add(s.notes, Note(1))"), "name the fields of Note: Note(text=."),
     "no node": ((HEAD, "Per(Server, ", "Per('servers', "), "Per('servers', ...) needs a kind of n"),
-    "assert": ((FINE, "return HOLDS", "assert s.n > 3\n    return HOLDS"), "assert can't be used he"),
+    "assert": ((FINE, "return HOLDS", "assert s.n > 3\n    return HOLDS"), "assert can't be"),
     "late guard": (
         (GO, "    if s.n >= 3:", "    s.n += 1\n    if s.n >= 3:"),
         'go changed the state and then refused ("enough"); put all guards before',
