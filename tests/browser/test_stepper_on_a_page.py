@@ -75,6 +75,22 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["hidden"] <= 0, (width, measured)  # of the picture: nothing
 
 
+def test_a_narrow_picture_is_scrolled_to_the_record_that_is_lost(browser):
+    stepper = replay("talk_46_56_found_scenario")
+    stepper.walk.last()
+    stepper.walk.undo()
+    stepper.refresh()
+    with shown(browser, stepper, 390, 844) as page:
+        page.locator("[data-key=redo]").click()
+        field = page.locator(".ls-staged")
+        field.get_by_text("lost", exact=True).first.wait_for()
+        page.wait_for_function("document.querySelector('.ls-staged').scrollLeft > 0")
+        room = field.bounding_box()
+        lost = field.locator("[data-kind='record']").filter(has_text="lost").first.bounding_box()
+        assert room["x"] <= lost["x"]
+        assert lost["x"] + lost["width"] <= room["x"] + room["width"]
+
+
 @pytest.fixture
 def talk(browser):
     """A page with the talk's loss, at slide 51."""

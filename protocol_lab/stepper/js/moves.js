@@ -3,6 +3,7 @@
 const MOVE = { duration: 300, easing: "ease-in-out" };
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
 const DROP = -14;
+const BESIDE = 12; // what is seen beside a record to which a narrow field has scrolled
 
 /**
  * The named parts of a picture that is shown, with their places; a name that stands twice has none.
@@ -30,6 +31,20 @@ function moveParts(before, picture) {
     else if (kind === "record") slide(now, sourceOf(now, before)?.box);
     else if (kind === "message") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));
+  }
+}
+
+/** Where a picture is wider than its field, scrolls to the first record that is new or marked. */
+function revealChange(before, field) {
+  if (!before.size || !field || field.scrollWidth <= field.clientWidth) return;
+  const room = field.getBoundingClientRect();
+  for (const [name, now] of partsOf(field.querySelector("svg"))) {
+    const known = before.get(name)?.element.innerHTML ?? "";
+    if (!/record|gap/.test(now?.element.dataset.kind) || now.element.innerHTML.length <= known.length) continue;
+    const { left, right } = now.element.getBoundingClientRect();
+    if (right > room.right) field.scrollLeft += right - room.right + BESIDE;
+    else if (left < room.left) field.scrollLeft += left - room.left - BESIDE;
+    return;
   }
 }
 

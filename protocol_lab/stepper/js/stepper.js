@@ -230,13 +230,14 @@ function render({ model: widget, el }) {
       clearInterval(player);
       ui.playing = false;
     }
+    let before = null;
     root.setAttribute("aria-label", `Stepper: ${view.title}`);
     root.classList.toggle("ls-alarm", view.invariants.some((each) => each.watched && !each.holds));
     keepingPlace(root, () => {
       parts.challenge.replaceChildren(...drawChallenge(view, act));
       parts.challenge.hidden = !view.challenge;
       parts.tabs.replaceChildren(...drawTabs(view, act));
-      const before = partsOf(parts.panel.querySelector(".ls-staged svg"));
+      before = partsOf(parts.panel.querySelector(".ls-staged svg"));
       parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
       layDrawing(parts.panel, ui);
       layCluster(parts.panel, ui, space);
@@ -249,6 +250,7 @@ function render({ model: widget, el }) {
       drawDistances(view);
       drawDrawer(view);
     });
+    if (moved) revealChange(before, parts.panel.querySelector(".ls-staged"));
     const field = parts.panel.querySelector(".ls-field");
     if (ui.seen !== `${view.tab} ${place}`) scrollTo(field, field?.querySelector(`.ls-sequence [data-depth="${timeline.depth}"]`));
     ui.seen = `${view.tab} ${place}`;
