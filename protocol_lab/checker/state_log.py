@@ -33,6 +33,11 @@ _SEGMENT = 4 * CHUNK
 """Rows of a segment. A chunk begins at a multiple of CHUNK or later, and ends at the next at most:
 so it lies in one segment."""
 
+_BLOCK_BYTES = 32 << 20
+"""Segments are cut from arrays that are this large: for such the system has large pages, where the
+first write to each small page would take longer than what is written. Pages that nothing was
+written to take no memory."""
+
 _LINKS = 1 << 16
 """Links of a segment."""
 
@@ -53,6 +58,7 @@ class StateLog:
         self.keeps_all = True
         self._rows: list[np.ndarray | None] = []
         self._free: list[np.ndarray] = []
+        self._block = np.empty((0, model.words), np.uint64)
         self._released = 0
         self._links: list[np.ndarray] = []
         self._firsts, self._sources = array("q"), array("q")
@@ -80,7 +86,11 @@ class StateLog:
     def _segment(self, at_least: bool) -> np.ndarray | None:
         if not self.budget.take(8 * _SEGMENT * self.model.words, at_least):
             return None
-        return np.empty((_SEGMENT, self.model.words), np.uint64)
+        if len(self._block) < _SEGMENT:
+            rows = max(1, _BLOCK_BYTES // (8 * _SEGMENT * self.model.words)) * _SEGMENT
+            self._block = np.empty((rows, self.model.words), np.uint64)
+        segment, self._block = self._block[:_SEGMENT], self._block[_SEGMENT:]
+        return segment
 
     def segment(self, position: int) -> tuple[np.ndarray, int]:
         """The rows around a state whose row is kept, and the position of the first."""

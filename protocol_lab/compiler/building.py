@@ -19,11 +19,10 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
-from protocol_lab.compiler.inner_functions import inner, refreshed_when_needed
-from protocol_lab.compiler.kernel_cache import kept_names, kernel
+from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner, refreshed_when_needed
+from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
 from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
-from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.node_sets import IS_A_NUMBER, size
 from protocol_lab.spec.extensions import left_out
 from protocol_lab.spec.spec import Model
@@ -45,7 +44,10 @@ _lock = threading.Lock()
 time."""
 
 _ENTRANCES = {
-    "piece": (loops.PIECE, {"no_cpython_wrapper": True}),
+    "piece": (
+        loops.PIECE,
+        {"no_cpython_wrapper": True, "pipeline_class": GeneratedCompiler},
+    ),
     "identify": (
         types.void(
             *(types.uint64[:, ::1], types.int64, types.uint8[::1]),
@@ -87,16 +89,17 @@ class Builder:
         If many were never compiled, they are compiled on all cores. An interruption is raised
         between two pieces, as KeyboardInterrupt.
         """
-        missing = sorted(self._missing(wanted), key=_cost, reverse=True)
+        missing = sorted(self._missing(wanted), key=_module_of)
         helpers = helpers_at_hand() if len(missing) >= MANY else 0
-        with (
-            deferred_interrupts() as interrupted,
-            helped([partial(self._address, each) for each in missing], helpers) as own,
-        ):
+        work = [partial(self._address, each) for each in missing]
+        if helpers:
+            work += missing_kernels()
+        with deferred_interrupts() as interrupted, helped(work, helpers) as own:
             began, own_seconds = time.perf_counter(), self.seconds
             for k in own:
-                self.watch(missing[k].name, k, len(missing))
-                self._address(missing[k])
+                if k < len(missing):
+                    self.watch(missing[k].name, k, len(missing))
+                work[k]()
                 if interrupted():
                     raise KeyboardInterrupt
             self.seconds = own_seconds + time.perf_counter() - began  # with the time waited
@@ -148,7 +151,7 @@ class Builder:
         "function" if it `acts`. called: other objects that it uses. Raises LabError if it can't be
         compiled.
         """
-        with deferred_interrupts(), _lock, _without_garbage_collection(), refreshed_when_needed():
+        with deferred_interrupts(), _lock, _without_garbage_collection():
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()
@@ -204,9 +207,9 @@ class Builder:
         return built
 
 
-def _cost(piece: code_generation.Piece) -> int:
-    """About how long a piece takes to compile, in no unit: the longest are begun first."""
-    return sum(len(each.__code__.co_code) for each in reachable([*piece.functions.values()]))
+def _module_of(piece: code_generation.Piece) -> str:
+    """Where a piece's function was written: those of one module call much the same."""
+    return piece.functions["function"].__module__
 
 
 @contextmanager

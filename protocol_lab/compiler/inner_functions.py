@@ -23,6 +23,7 @@ from numba.core.typed_passes import AnnotateTypes
 _NEEDLESS = {
     typed_passes.DumpParforDiagnostics,
     typed_passes.InlineOverloads,
+    typed_passes.NopythonRewrites,
     untyped_passes.DeadBranchPrune,
     untyped_passes.FindLiterallyCalls,
     untyped_passes.InlineInlinables,
@@ -32,8 +33,9 @@ _NEEDLESS = {
     untyped_passes.RewriteSemanticConstants,
     untyped_passes.WithLifting,
 }
-"""Numba's passes for closures, `with`, `literally`, and functions that ask to be inlined: rewritten
-code has none of them. After each pass Numba looks through the whole function again."""
+"""Numba's passes for `with`, `literally`, expressions of whole arrays, and functions that ask to be
+inlined: generated and rewritten code has none of them. After many passes Numba looks through the
+whole function again."""
 
 
 class _InnerLibrary(JITCodeLibrary):
@@ -77,15 +79,26 @@ class _ForInnerLibrary(LoweringPass):
         return False
 
 
-class _InnerCompiler(CompilerBase):
-    """Numba's own passes but for those that are needless, with `_ForInnerLibrary` among them."""
+class GeneratedCompiler(CompilerBase):
+    """Numba's own passes but for those that are needless for generated and rewritten code."""
 
     def define_pipelines(self) -> list[PassManager]:
+        """The one list of passes, which Numba asks for."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [each for each in passes.passes if each[0] not in _NEEDLESS]
-        passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
+        self.add_to(passes)
         passes.finalize()
         return [passes]
+
+    def add_to(self, passes: PassManager) -> None:
+        """Add passes of its own: none."""
+
+
+class _InnerCompiler(GeneratedCompiler):
+    """The same passes, with `_ForInnerLibrary` among them."""
+
+    def add_to(self, passes: PassManager) -> None:
+        passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
 
 
 inner = njit(
@@ -113,12 +126,13 @@ def refreshed_when_needed() -> Iterator[None]:
     """
     contexts = cpu_target.target_context, cpu_target.typing_context
     for each in contexts:
-        each.refresh = _only_if_new(each, each.refresh)
+        if "refresh" not in vars(each):  # else it is so already
+            each.refresh = _only_if_new(each, each.refresh)
     try:
         yield
     finally:
         for each in contexts:
-            del each.refresh  # the class has Numba's own
+            vars(each).pop("refresh", None)  # the class has Numba's own
 
 
 def _only_if_new(context: Any, refresh: Callable[[], None]) -> Callable[[], None]:

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from numba import njit
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
-from protocol_lab.compiler.inner_functions import link_environments
+from protocol_lab.compiler.inner_functions import link_environments, refreshed_when_needed
 from protocol_lab.language.source_code import code_of_file
 from protocol_lab.system.cache_folder import cache_folder, say_once
 
@@ -48,21 +49,40 @@ _FORMAT = b"protocol lab kernel 1\n"
 def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callable:
     """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
 
-    signatures: those to compile (or load) at once; without any, those that it is called with.
-    stamp: what the code depends on besides the function itself; by default the code in its file and
-    in the files of the compiled functions that it may call.
+    What it decorates is compiled (or loaded) when it is first called. signatures: what it will be
+    called with, for `missing_kernels`. stamp: what the code depends on besides the function itself,
+    by default the code in its file and in the files of the compiled functions that it may call.
     """
 
     def decorate(function: Callable) -> Any:
         compiled = njit(nogil=True, **options)(function)
         compiled._cache = KernelCache(function, stamp, repr(sorted(options.items())))
-        for signature in signatures:
-            compiled.compile(signature)
-        if signatures:
-            compiled.disable_compile()
+        if stamp is None:
+            _declared.extend((compiled, normalize_signature(each)[0]) for each in signatures)
+        else:
+            with refreshed_when_needed():
+                for signature in signatures:
+                    compiled.compile(signature)
         return compiled
 
     return decorate
+
+
+_declared: list[tuple[Any, tuple]] = []
+"""The kernels that are declared with the types they are called with."""
+
+
+def missing_kernels() -> list[Callable[[], None]]:
+    """For each kernel that is declared with its types, and not in the cache, what compiles it."""
+    folder = cache_folder("kernels")
+    if folder is None:
+        return []
+    return [
+        partial(compiled.compile, types)
+        for compiled, types in _declared
+        if types not in compiled.overloads
+        and not (folder / compiled._cache.file_name(types, compiled.targetctx.codegen())).exists()
+    ]
 
 
 class KernelCache(NullCache):
@@ -86,7 +106,7 @@ class KernelCache(NullCache):
         folder = cache_folder("kernels")
         if folder is None:
             return None
-        file = folder / self._file_name(sig, target_context.codegen())
+        file = folder / self.file_name(sig, target_context.codegen())
         content = read(file)
         if content is None:
             return None
@@ -103,7 +123,7 @@ class KernelCache(NullCache):
         if folder is None or data.library.has_dynamic_globals:
             return
         try:
-            write(folder / self._file_name(sig, data.codegen), dumps(data._reduce()))
+            write(folder / self.file_name(sig, data.codegen), dumps(data._reduce()))
             _sweep_once(folder)
         except OSError as error:
             say_once(
@@ -112,7 +132,8 @@ class KernelCache(NullCache):
                 " start compiles it again.",
             )
 
-    def _file_name(self, sig: Any, codegen: Any) -> str:
+    def file_name(self, sig: Any, codegen: Any) -> str:
+        """Where the version for these types is kept."""
         key = repr((self._name, sig, codegen.magic_tuple(), self._depends_on))
         return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 

@@ -46,7 +46,7 @@ CHECK = types.void(
     *(_WORDS, types.int64, types.uint8[::1], _NUMBERS, _NUMBERS, types.int64, _NUMBERS),
     *(_WORDS, _NUMBERS, _NUMBERS),
 )
-"""The types of `expand` and `check`, which are compiled when first needed."""
+"""The types of `expand` and `check`."""
 
 
 class NotRefused(Exception):
@@ -108,7 +108,7 @@ def keep(work, source, written, action, multiplicity):
     return written + 1 if written + 1 < number_at(work, ROOM) else -1
 
 
-@kernel()
+@kernel(EXPAND)
 def expand(
     rows, begin, end, constants, out, parent_of, action_of, multiplicity_of, degree_of, progress,
     key_of, pieces,
@@ -140,7 +140,7 @@ def expand(
     return end, written
 
 
-@kernel()
+@kernel(CHECK)
 def check(
     rows, count, wanted, constants, values, enabled, found, before, parent_of, pieces
 ) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 
 from tqdm import TMonitor
 
@@ -28,19 +29,19 @@ def helpers_at_hand() -> int:
 def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Iterator[int]]:
     """So many copies of this process do this work, with this process's help.
 
-    Gives the positions in `work` of the items that this process is to do. Whoever is ready takes
-    the next item, so that all end at about the same time; once none is left, the copies are waited
-    for. What a copy raises ends it without a word: who needs the item does it again. Copies that
-    still work at the end are killed. Without helpers there is nothing to do.
+    Gives the positions in `work` of the items that this process is to do. Each process begins with
+    a share of neighbours, which may have much in common, and goes on with what is left of the
+    others' shares, so that all end at about the same time; then the copies are waited for. What a
+    copy raises ends it without a word: who needs the item does it again. Copies that still work at
+    the end are killed. Without helpers there is nothing to do.
     """
-    taken_from, numbers = os.pipe()
-    os.write(numbers, b"".join(k.to_bytes(_NUMBER, "little") for k in range(len(work))))
-    os.close(numbers)  # so that there is an end to what can be read
-    copies = [_copy(work, taken_from) for _ in range(helpers)]
+    edges = [len(work) * k // (helpers + 1) for k in range(helpers + 2)]
+    shares = [_share(range(*each)) for each in pairwise(edges)]
+    copies = [_copy(work, [*shares[k:], *shares[:k]]) for k in range(1, helpers + 1)]
 
     def own() -> Iterator[int]:
         if copies:
-            yield from _next_items(taken_from)
+            yield from _next_items(shares)
         while copies:
             os.waitpid(copies[-1], 0)
             copies.pop()
@@ -48,7 +49,8 @@ def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Itera
     try:
         yield own()
     finally:
-        os.close(taken_from)
+        for each in shares:
+            os.close(each)
         for copy in copies:
             with suppress(ProcessLookupError):
                 os.kill(copy, signal.SIGKILL)
@@ -57,23 +59,32 @@ def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Itera
 
 
 _NUMBER = 2
-"""Bytes of an item's number in the pipe, from which each process takes one at a time."""
+"""Bytes of an item's number in a pipe, from which one process at a time takes one."""
 
 
-def _next_items(taken_from: int) -> Iterator[int]:
-    """The numbers of the items that nobody else takes."""
-    while number := os.read(taken_from, _NUMBER):
-        yield int.from_bytes(number, "little")
+def _share(items: range) -> int:
+    """A pipe from which the numbers of these items can be taken, each once."""
+    taken_from, numbers = os.pipe()
+    os.write(numbers, b"".join(k.to_bytes(_NUMBER, "little") for k in items))
+    os.close(numbers)  # so that there is an end to what can be read
+    return taken_from
 
 
-def _copy(work: Sequence[Callable[[], object]], taken_from: int) -> int:
+def _next_items(shares: Sequence[int]) -> Iterator[int]:
+    """The numbers of the items that nobody else takes, from one share after the other."""
+    for each in shares:
+        while number := os.read(each, _NUMBER):
+            yield int.from_bytes(number, "little")
+
+
+def _copy(work: Sequence[Callable[[], object]], shares: Sequence[int]) -> int:
     """The number of a new process that takes items, and does nothing of what its parent goes on
     to do."""
     number = os.fork()
     if number:
         return number
     try:
-        for each in _next_items(taken_from):
+        for each in _next_items(shares):
             work[each]()
     finally:
         os._exit(0)

@@ -48,6 +48,10 @@ class Slots(types.NestedArray):
     def key(self) -> str:
         return self.name
 
+    def unify(self, typing_context: Any, other: types.Type) -> None:
+        """None: a variable is not this array here and another kind of array there. Numba's own
+        answer is a plain array, which would be read without the checks."""
+
     @property
     def mangling_args(self) -> tuple[str, tuple]:
         """The type's part in names of machine code (see `records.StateRecord`)."""
