@@ -193,8 +193,8 @@ def preferred_leader_election(s, c):
     why="Nothing in the talk's loss is wrong by itself, so it can be prevented in more than one"
     " place. Here the deposed leader has to truncate before it leads again, so that an older"
     " message can't come back and be committed over a later one. In the bounds of the check that is"
-    " enough, and so is not to depose a leader before the preferred replica has copied all of its"
-    " log. KIP-966 mends the election instead, and needs no such care elsewhere.",
+    " enough. Another guard is enough as well: depose a leader only when the preferred replica has"
+    " copied all of its log. KIP-966 mends the election instead, and needs no such care elsewhere.",
 )
 def tame_the_load_balancer(answer) -> Feedback:
     """Save the talk's rule by a guard somewhere else.

@@ -293,8 +293,8 @@ UNFENCED: dict[str, Callable[..., str]] = {
 
 @exercise(
     hints=[
-        "A fence is needed if something unsafe could happen without it. Which of the five actions"
-        " only ever makes a leader wait for fewer replicas, all of which it hears of?",
+        "Four of the fences only refuse: with them an action can happen in fewer states. Which"
+        " action can happen in more states with its fence than without it?",
         "Dropping a replica from the ISR loses nothing. What about not dropping one?",
     ],
     answer="fenced_leader_shrink_isr",
