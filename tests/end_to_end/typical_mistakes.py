@@ -154,7 +154,7 @@ MISTAKES: list[tuple[str, str, str]] = [
     (MORE, "Bad = Per('servers', Int8)", "needs a kind of node first"),
     (MORE, "class S2(Struct):\n    q: Seq(Int8, 'slotss')\n\nspec.state = S2", "slotss"),
     (MORE, "spec.messages('msgs')", "source="),
-    (MORE, "spec.weakly_fair('act')", "an action, a function"),
+    (MORE, "spec.weakly_fair('act')", "an action's function"),
     (MORE, "spec.symmetric('servers')", "Node"),
 ]  # fmt: skip
 
