@@ -77,7 +77,7 @@ class Compiler:
     ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
         self._named = names_of_fields(layout), names_of_constants(constants)
-        self._fields = layouts_of_fields(layout)
+        self._fields, self._constants = layouts_of_fields(layout), constants
         self._setting = short_hash(
             repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
         )
@@ -103,7 +103,7 @@ class Compiler:
         tree = without_annotations(parse(function))
         refuse(function, tree)
         texts = Texts(function, tree, *self._named)
-        sets = SetSyntax(function, tree, self._fields)
+        sets = SetSyntax(function, tree, self._fields, self._constants)
         tree, extra, names = rewriting.rewritten(
             function, tree, self.left_out, self.constructor, (texts, sets)
         )

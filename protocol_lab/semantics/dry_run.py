@@ -16,6 +16,7 @@ from protocol_lab.spec.named_values import (
     names_of_constants,
     names_of_fields,
 )
+from protocol_lab.spec.set_syntax import check_node_loops
 from protocol_lab.spec.spec import Model, Property
 
 TRIED, STARTS = 200, 50
@@ -45,6 +46,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
         return
     fields, constants = names_of_fields(model.layout), names_of_constants(spec.constants)
     check_texts(reachable(list(functions)), fields, constants)
+    check_node_loops(reachable(list(functions)), model.layout, spec.constants)
     try:
         _walk(model, states, steps)
     except EvaluationError:

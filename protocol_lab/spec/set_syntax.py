@@ -7,6 +7,9 @@
 A set of nodes is a number in compiled code, so what it is has to be told from the code: from the
 type of the field that it is read from, from the function that makes it, or from what a parameter is
 declared as. Where it can't be told the code stays as it is, and compiling it says so.
+
+An array by node is told from its field, too: one whose constant has `classes` has room for more
+nodes than there are, so that what goes through it, and not through the nodes, is refused.
 """
 
 import ast
@@ -14,13 +17,16 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
+from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
-from protocol_lab.language.source_code import names_read
+from protocol_lab.language.source_code import names_read, parse
+from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import (
     ArrayLayout,
     IntegerLayout,
     NodeSet,
     StructLayout,
+    names_in,
 )
 from protocol_lab.spec.parameters import Subset
 
@@ -33,15 +39,28 @@ SET_OPERATIONS = {
 
 _MAKE_SETS = (node_sets.with_node, node_sets.without_node, node_sets.only, node_sets.nodes_up_to)
 
+_GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "sorted")
+
 _A_SET = "a set of nodes"
 """What stands for the layout of a set that is no field."""
 
 
 class SetSyntax(ast.NodeTransformer):
-    """Replaces what one function asks of sets of nodes. fields: see `layouts_of_fields`."""
+    """Replaces what one function asks of sets of nodes.
 
-    def __init__(self, function: Callable, tree: ast.FunctionDef, fields: Mapping[str, Any]):
-        self.fields, self.values = fields, names_read(function)
+    fields: see `layouts_of_fields`. constants: the class of the constants. Raises LabError for what
+    goes through the room for nodes that there are not.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        tree: ast.FunctionDef,
+        fields: Mapping[str, Any],
+        constants: type,
+    ):
+        self.function, self.fields, self.values = function, fields, names_read(function)
+        self.rounded = {name for name, each in limits_of(constants).items() if each.classes}
         self.locals: dict[str, Any] = {
             each.name: _A_SET
             for each in signature(function).parameters.values()
@@ -66,6 +85,8 @@ class SetSyntax(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """`node in nodes`, `node not in nodes`."""
         self.generic_visit(node)
+        if isinstance(node.ops[0], ast.In | ast.NotIn):
+            self._expect_no_more_room(node.comparators[0])
         if len(node.ops) > 1 or not self._is_set(node.comparators[0]):
             return node
         found = _call("_contains", node.comparators[0], node.left)
@@ -79,6 +100,8 @@ class SetSyntax(ast.NodeTransformer):
         """`len(nodes)`."""
         self.generic_visit(node)
         match node:
+            case ast.Call(ast.Name(name), [items, *_]) if name in _GO_THROUGH:
+                self._expect_no_more_room(items)
             case ast.Call(ast.Name("len"), [nodes], []) if self._is_set(nodes):
                 return ast.copy_location(_call("_size", nodes), node)
         return node
@@ -93,9 +116,21 @@ class SetSyntax(ast.NodeTransformer):
 
     def _loop(self, node: ast.For | ast.comprehension) -> ast.AST:
         self.generic_visit(node)
+        self._expect_no_more_room(node.iter)
         if self._is_set(node.iter):
             node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
         return node
+
+    def _expect_no_more_room(self, node: ast.expr) -> None:
+        found = self._layout(node)
+        if not isinstance(found, ArrayLayout) or not found.per_node:
+            return
+        if self.rounded & set(names_in(found.per_node)):
+            raise LabError(
+                f"{self.function.__name__}: {ast.unparse(node)} has room for more nodes than there"
+                f" are (line {node.lineno}): go through the nodes, `for n in range(1,"
+                f" c.{found.per_node} + 1)`."
+            )
 
     def _is_set(self, node: ast.expr) -> bool:
         found = self._layout(node)
@@ -130,6 +165,17 @@ class SetSyntax(ast.NodeTransformer):
     def _makes_set(self, called: Any) -> bool:
         declared = getattr(called, "__annotations__", {}).get("return")
         return called in _MAKE_SETS or isinstance(declared, NodeSet)
+
+
+def check_node_loops(functions: list[Callable], layout: Any, constants: type) -> None:
+    """Raise LabError if one of these functions goes through room for nodes that there are not."""
+    fields = layouts_of_fields(layout)
+    for function in functions:
+        try:
+            tree = parse(function)
+        except LabError:
+            continue  # only the compiler needs the source, and says so
+        SetSyntax(function, tree, fields, constants).visit(tree)
 
 
 def layouts_of_fields(layout: Any) -> dict[str, Any]:

@@ -475,6 +475,36 @@ def test_a_set_of_nodes_is_asked_as_pythons_sets_are(declare, body):
     assert found(model) == OF_SETS[body]
 
 
+ROOM = """
+class Constants(NamedTuple):
+    servers: Annotated[int, Limits(1, 5, "servers", classes=(3, 5))] = 2
+
+State.field_types["seen"] = Per(Server, Bool)
+spec = Spec("roomy", State, Constants)
+
+@spec.init
+def begin(s, c):
+    return TAKEN
+
+def all_seen(s):
+    return all(s.seen)
+"""
+THROUGH_ROOM = [
+    "for each in s.votes:\n    s.found += 1",
+    "votes = s.votes\ns.found = sum(1 for each in votes if each == 0)",
+    "s.found = 2 if 0 in s.votes else 1",
+    "s.found = max(s.votes)",
+    "s.heard[1][1] = all_seen(s)",
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", THROUGH_ROOM)
+def test_room_for_nodes_that_are_not_there_is_not_visited(declare, body, engine):
+    with pytest.raises(LabError, match="has room for more nodes than there are"):
+        explore(declare(body, before=ROOM), engine=engine, progress=False)
+
+
 UNKNOWN = [
     "s.found = len(s.n)",
     "for k in s.n:\n    s.found = k",
