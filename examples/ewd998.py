@@ -1,4 +1,5 @@
-"""EWD 998: Shmuel Safra's detection of termination on a ring, with messages that take their time.
+"""EWD 998: Shmuel Safra's termination detection on a ring, with messages that are not received at
+once.
 
 What it models: nodes that are active or not. An active node sends messages, and may become
 inactive; a message makes its receiver active. When all nodes are inactive and no message is under
@@ -6,9 +7,9 @@ way, the computation has terminated, which nobody sees. So node 1 sends a token 
 adds up how many more messages were sent than received, and becomes black where a node has received
 a message since it last passed.
 
-What breaks: nothing. Termination is detected only when it is there (termination_detection), and
-once it is there it is detected (liveness), provided that the token is passed on: without fairness,
-or if only the other actions are fair, the token may stay where it is for ever.
+What breaks: nothing. Termination is detected only if it has happened (termination_detection), and
+once it has it is eventually detected (liveness), provided that the token is passed on: without
+fairness, or if only the other actions are fair, the token may stay where it is forever.
 
 The nodes are 1 to n and stand for the original's 0 to N-1.
 
@@ -87,7 +88,7 @@ def init(s, c, active: Subset(Process), black: Subset(Process)):
 
 
 def reasons_to_probe(s, c) -> int:
-    """How many there are: so many of the original's disjuncts are true."""
+    """The multiplicity: how many of the original's disjuncts are true."""
     total = s.counter[INITIATOR] + s.token.q
     count = 0
     if s.token.color == "black":

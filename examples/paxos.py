@@ -129,7 +129,7 @@ def votes_allow(s, c, quorum: NodeSet(Acceptor), b, v) -> int:
 
 
 def reasons_to_propose(s, c, b, v) -> int:
-    """How many there are in all quorums: so often the original's disjunction is true."""
+    """The multiplicity: how often the original's disjunction is true, over all quorums."""
     count = 0
     for quorum in submasks(nodes_up_to(c.acceptors)):
         is_majority = len(quorum) == c.acceptors // 2 + 1

@@ -1,4 +1,4 @@
-"""The pictures of quorum coverage: who answered what, and what each definition says of it."""
+"""The pictures of quorum coverage: the bookies' answers, and the result of each definition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -268,7 +268,7 @@ def _recovery_reads(s, bookies: int, responses: dict[int, str], before: dict[int
 
 
 def pick(cohort: int, satisfying: int, ack_quorum: int) -> Coverage:
-    """Any sets, for the page on which a learner picks them: the first `cohort` bookies."""
+    """Any sets that a learner picks; the cohort are the first `cohort` bookies."""
     everyone = nodes_up_to(cohort)
     return Coverage(
         cohort,

@@ -1,7 +1,8 @@
-"""What happens in a step, as a sequence diagram tells it: clients, bookies, and the metadata store.
+"""The events of a step for sequence diagrams: clients, bookies, and the metadata store.
 
-Told by what the step did to the state: messages that were sent, arrived or got lost, and what was
-written to the metadata. The participants' names are those of the protocol's own diagrams.
+They are derived from how the step changed the state: messages that were sent, arrived or were lost,
+and what was written to the metadata. The participants' names are those of the protocol's own
+diagrams.
 """
 
 from typing import Any
@@ -37,7 +38,7 @@ def bookie_names(c: Any) -> list[str]:
 
 
 def message_events(before: Traffic, after: Traffic) -> list[Event]:
-    """What arrived comes first: it is the cause of what is sent in the same step."""
+    """Deliveries come first, since they cause what is sent in the same step."""
     arrived = [
         Arrow(DELIVERED, each.source, each.dest, each.text, each)
         for each, fate in after.items()

@@ -72,7 +72,7 @@ META_STATUS = {NIL: "none", OPEN: "open", IN_RECOVERY: "in recovery", CLOSED: "c
 
 @dataclass(frozen=True)
 class Client:
-    """A client as it is drawn: its name, its record, what it does, and its further lines."""
+    """A client in the picture: its name, its record, what it does, and further lines."""
 
     name: str
     record: Any

@@ -1,7 +1,9 @@
-"""All that is or was under way between clients and bookies, one letter a message and bookie.
+"""All messages that are or were under way between clients and bookies, as one letter for each
+message and bookie.
 
-The specs keep messages by their contents, as three sets of bookies each. Pictures and sequence
-diagrams want them one by one: who wrote to whom, what it says, and what became of it.
+The specs store messages by their contents, with three sets of bookies for each. Pictures and
+sequence diagrams need them one by one: sender, receiver, content, and whether it was handled or
+lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +60,7 @@ def set_name(bookies: int) -> str:
 
 
 def _mail(group: str, mail: Any, client: str, text: str, detail: str, answer: bool) -> Traffic:
-    """The letters that one set of equal messages stands for."""
+    """The letters for one set of equal messages."""
     found = {}
     fates = ((UNDER_WAY, mail.waiting), (HANDLED, mail.handled), (LOST, mail.lost))
     for fate, bookies in fates:
@@ -108,7 +110,7 @@ def reads(
 ) -> Iterator[Traffic]:
     """One client's recovery reads, and the answers: with the entry, or without it.
 
-    Where a negative answer does not tell which entry was asked for, it stands beside the reads.
+    A negative answer that does not say which entry was asked for is shown beside the reads.
     """
     for k in range(len(messages.reads)):
         each, name = messages.reads[k], entry_name(k + 1)

@@ -1,4 +1,4 @@
-"""What is known of my_protocol, pinned: a change by mistake is noticed."""
+"""Pins what is known about my_protocol, so that an accidental change is noticed."""
 
 from pathlib import Path
 

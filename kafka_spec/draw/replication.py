@@ -156,7 +156,7 @@ def _committed(s, replicas: Iterable[int]) -> set[tuple[int, Shown]]:
 
 
 def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
-    """By replica and offset: the committed record that a member of an ISR lacks."""
+    """By replica and offset, the committed records that members of an ISR lack."""
     lost: dict[int, dict[int, Shown]] = {}
     for leader in replicas:
         if presumes_leadership(s, leader):

@@ -21,7 +21,7 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Shown:
-    """What is drawn of one record; equal records are equal."""
+    """One record as it is drawn; equal records are drawn alike."""
 
     label: str
     epoch: int | None = None
@@ -140,12 +140,12 @@ def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> l
 
 
 def changed_width(text: str, before: str) -> float:
-    """The room, in pixels, for a text that has just changed."""
+    """The width, in pixels, of a text that has just changed."""
     return text_width(text) + text_width(f"was {before}", 10) + 13
 
 
 def widest_isr_change(name: str, replicas: int) -> float:
-    """The room for an ISR after its name that has just changed."""
+    """The width of an ISR that has just changed, after its name."""
     everyone = "{" + list_text(range(1, replicas + 1)) + "}"
     return changed_width(name + everyone, everyone)
 

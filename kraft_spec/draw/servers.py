@@ -215,7 +215,7 @@ def _configuration(s: Any, server: int) -> Text:
 
 
 def _fetching(s: Any, c: Any, server: int) -> list[str]:
-    """What a leader knows about the others' logs, or what else is going on with fetches."""
+    """What a leader knows about the others' logs, or a follower's pending fetch."""
     if s.state[server] == LEADER:
         ends = [
             f"{member}: {s.flwr_end_offset[server][member]}"
@@ -376,7 +376,7 @@ def _no_detail(message: Any) -> str:
 
 
 def _is_stale_call(s: Any, message: Any) -> bool:
-    """Is it of an earlier epoch than its receiver's, so that it stays in flight?"""
+    """Is its epoch earlier than its receiver's, so that it stays in flight?"""
     return message.epoch < s.current_epoch[message.dest]
 
 
