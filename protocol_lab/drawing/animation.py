@@ -151,8 +151,9 @@ class Move:
 
 def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]:
     """The moves when one picture follows another; falling parts are added to the second one."""
-    then, found = _parts(before), []
-    for name, now in _parts(after).items():
+    then, parts, found = _parts(before), _parts(after), []
+    shift = _shift(then, parts)
+    for name, now in parts.items():
         was, kind = then.get(name), now.get("data-kind")
         if kind == "gap" and was is not None and was.get("data-kind") == "record":
             gone = deepcopy(was)
@@ -162,9 +163,11 @@ def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]
             now.append(gone)
             found.append(Move(gone, FALLING))
         elif was is not None and was.get("data-kind") == kind:
-            found += _slide(was, now)
+            if kind != "record":  # which stays at its offset
+                found += _slide(was, now, shift if kind == "mark" else 0)
         elif kind == "record":
-            found += [move for source in _sources(now, then) for move in _slide(source, now)][:1]
+            sources = _sources(now, then)
+            found += [move for source in sources for move in _slide(source, now, shift)][:1]
         elif kind == "message":
             found.append(Move(now, APPEARING, 0, DROP))
         elif kind == "flight":
@@ -172,10 +175,23 @@ def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]
     return found
 
 
-def _slide(was: ElementTree.Element, now: ElementTree.Element) -> Iterator[Move]:
+def _slide(was: ElementTree.Element, now: ElementTree.Element, shift: float = 0) -> Iterator[Move]:
+    """The way from one place to the other; `shift` is that of the columns on which they stand."""
     start, end = _place(was), _place(now)
-    if start and end and max(abs(start[0] - end[0]), abs(start[1] - end[1])) >= 1:
-        yield Move(now, SLIDE, start[0] - end[0], start[1] - end[1])
+    if not start or not end:
+        return
+    x, y = start[0] + shift - end[0], start[1] - end[1]
+    if max(abs(x), abs(y)) >= 1:
+        yield Move(now, SLIDE, x, y)
+
+
+def _shift(then: dict[str, ElementTree.Element], now: dict[str, ElementTree.Element]) -> float:
+    """How far the columns of the records have moved, as where longer names are beside them."""
+    for name, each in now.items():
+        was = then.get(name)
+        if was is not None and each.get("data-kind") == was.get("data-kind") == "record":
+            return _place(each)[0] - _place(was)[0]
+    return 0
 
 
 def _sources(

@@ -273,7 +273,7 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     draw_tracks(svg, grid.tracks, grid.traffic, middles)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
-        _open_part(svg, "line")
+        _open_part(svg, "line", kind="mark")
         svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
         width = sum(_pieces(cluster.line.label, 11.5))
         fits = x + 5 + width <= grid.right
@@ -320,7 +320,7 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band) -
         svg.text(grid.logs + 4, y + BOX_TOP + 25, lane.empty, size=11, fill=palette.MUTED)
         used = 1
     for k, flag in enumerate(lane.flags):
-        _open_part(svg, f"{lane.name} flag {k}")
+        _open_part(svg, f"{lane.name} flag {k}", kind="mark")
         _draw_flag(svg, grid, flag, band)
         _close_part(svg)
     _draw_notes(svg, grid, lane, grid.column(used) + 6, y)

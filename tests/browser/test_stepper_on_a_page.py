@@ -72,7 +72,7 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["seen"], (width, measured)
                 assert measured["height"] <= height - 100, (width, measured)
             if width > 1000:
-                assert measured["hidden"] <= 0, (width, measured)  # of the picture: nothing
+                assert measured["hidden"] < 1, (width, measured)  # of the picture: nothing
 
 
 def test_a_narrow_picture_is_scrolled_to_the_record_that_is_lost(browser):

@@ -8,11 +8,12 @@ import pytest
 from PIL import Image, ImageColor
 
 from protocol_lab.catalog import load
-from protocol_lab.drawing import palette
+from protocol_lab.drawing import Cluster, Entry, Flag, Lane, Text, draw_cluster, palette
 from protocol_lab.drawing.animation import APPEARING, FALLING, SLIDE, moves
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
 from protocol_lab.drawing.picture_exports import to_animated_svg, to_gif
 from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.drawing.placement import BOX_GAP, WIDE_BOX
 from protocol_lab.traces.scenarios import parse_scenario, play
 from protocol_lab.traces.walk import Walk
 from tests.stepper.test_stepper import TALK
@@ -41,6 +42,19 @@ def test_a_record_slides_from_the_replica_that_it_was_fetched_from(pictures):
     x, y = moved(pictures, 12)[SLIDE, "Replica 3 1"]
     assert x == 0
     assert y < 0  # replica 1 is above
+
+
+def test_a_record_stays_at_its_offset_where_longer_names_move_its_column():
+    def picture(role, offset):
+        lane = Lane([[Text("A")], [Text(role)]], [Entry(0, "e1")], [Flag(offset, Text("hw"))])
+        with arranged(IN_FILMS):
+            return ElementTree.fromstring(draw_cluster(Cluster("A log", [lane], columns=3)))
+
+    short, long = picture("follows", 1), picture("has become the leader of epoch 12", 1)
+    assert moves(short, long) == moves(long, short) == []
+    (glides,) = moves(short, picture("has become the leader of epoch 12", 2))
+    assert glides.element.get("data-part") == "A flag 0"
+    assert glides.x == -(WIDE_BOX + BOX_GAP)
 
 
 def test_a_truncated_record_falls(pictures):

@@ -22,13 +22,17 @@ function partsOf(picture) {
 /** Moves the parts of the new picture from where they were in the one before. */
 function moveParts(before, picture) {
   if (!before.size || !picture || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const [name, now] of partsOf(picture)) {
+  const parts = partsOf(picture);
+  const shift = columnsShift(before, parts);
+  for (const [name, now] of parts) {
     const then = before.get(name);
     if (!now) continue;
     const { kind } = now.element.dataset;
+    const stays = kind === "record" && then?.element.dataset.kind === kind; // at its offset
     if (kind === "gap" && then?.element.dataset.kind === "record") fall(then, now);
-    else if (then && then.element.dataset.kind === kind) slide(now, then.box);
-    else if (kind === "record") slide(now, sourceOf(now, before)?.box);
+    else if (stays) continue;
+    else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0);
+    else if (kind === "record") slide(now, sourceOf(now, before)?.box, shift);
     else if (kind === "message") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));
   }
@@ -53,9 +57,19 @@ function appear({ element }, from) {
   element.animate([{ opacity: 0, transform: `translate(0, ${from}px)` }, {}], MOVE);
 }
 
-function slide({ element, box }, from) {
+/** How far the columns of the records have moved, as where longer names are beside them. */
+function columnsShift(before, parts) {
+  for (const [name, now] of parts) {
+    const then = before.get(name);
+    const kinds = [now, then].map((each) => each?.element.dataset.kind);
+    if (kinds.every((kind) => kind === "record")) return now.box.x - then.box.x;
+  }
+  return 0;
+}
+
+function slide({ element, box }, from, shift = 0) {
   if (!from) return;
-  const [dx, dy] = [from.x - box.x, from.y - box.y];
+  const [dx, dy] = [from.x + shift - box.x, from.y - box.y];
   if (Math.hypot(dx, dy) < 1) return;
   element.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "translate(0, 0)" }], MOVE);
 }
