@@ -52,6 +52,9 @@ class Slots(types.NestedArray):
         """None: a variable is not this array here and another kind of array there. Numba's own
         answer is a plain array, which would be read without the checks."""
 
+    def can_convert_to(self, typing_context: Any, other: types.Type) -> None:
+        """None, for the same reason."""
+
     @property
     def mangling_args(self) -> tuple[str, tuple]:
         """The type's part in names of machine code (see `records.StateRecord`)."""

@@ -1,0 +1,53 @@
+"""Arrays of the state in compiled code: a variable may be one or another of the same kind."""
+
+import pytest
+
+from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct
+from protocol_lab.explore import explore
+from tests.spec_checks import agree
+
+
+class State(Struct):
+    n: Int8
+    few: Array(Int8, 2)
+    others: Array(Int8, 2)
+    many: Array(Int8, 3)
+
+
+def spec_with(check) -> Spec:
+    """Counts to three in `few`, and has this invariant."""
+    spec = Spec("toy.arrays", State)
+
+    @spec.init
+    def begin(s: State, c):
+        s.others[1] = 5
+        return TAKEN
+
+    @spec.action
+    def count(s: State, c):
+        if s.n >= 3:
+            return "that is all"
+        s.n += 1
+        s.few[1] += 1
+        return TAKEN
+
+    spec.invariant(check)
+    return spec
+
+
+def test_a_variable_may_be_one_of_two_arrays():
+    def is_small(s: State, c):
+        chosen = s.few if s.n > 0 else s.others
+        return "" if s.n == 0 or chosen[1] < 3 else "too many"
+
+    result = agree(spec_with(is_small).bind())
+    assert (result.violated, result.depth) == ("is_small", 4)
+
+
+def test_it_may_not_be_arrays_of_different_sizes():
+    def is_small(s: State, c):
+        chosen = s.few if s.n > 0 else s.many
+        return "" if chosen[1] < 3 else "too many"
+
+    with pytest.raises(LabError, match="can't be compiled"):
+        explore(spec_with(is_small).bind(), progress=False)
