@@ -74,10 +74,10 @@ def is_shorter(s, follower, leader) -> bool:
 
 
 def fenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
-    """The true leader adds a follower of its epoch whose log reaches the high watermark.
+    """Once all of earlier epochs is committed, the true leader adds a follower that has caught up.
 
-    Not before all records of earlier epochs are committed: until then the leader does not know how
-    far its predecessor had committed.
+    That is one of its own epoch whose log reaches the high watermark. Before all records of earlier
+    epochs are committed, the leader does not know how far its predecessor had committed.
     """
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"

@@ -98,6 +98,7 @@ def describe_ledger(
         columns=c.send_limit,
         axis="entry",
         first=1,
+        removed="truncated" if hasattr(s, "b_term") else "lost",  # only terms truncate
         lane_width=120,
         card_width=250,
         legend=LEGEND,

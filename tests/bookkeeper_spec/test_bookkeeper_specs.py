@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
 from bookkeeper_spec.draw.marks import draw_marks
 from bookkeeper_spec.model.constants import ANY
 from protocol_lab.checker.result import Result
@@ -263,3 +264,16 @@ def test_the_marks_of_one_log_stand_where_the_client_has_them():
     walk.last()
     picture = draw_marks(walk.state, walk.model.constants, 1)
     assert "LAFR · LAC" in picture
+
+
+@pytest.mark.parametrize(
+    ("name", "describe", "word"),
+    [
+        (LIMBO, describe_with_limbo, "lost"),
+        ("bookkeeper.unbounded_ledgers", describe_unbounded_ledgers, "truncated"),
+    ],
+)
+def test_an_entry_that_is_gone_was_lost_unless_a_term_truncates(name, describe, word):
+    model = bind(name)
+    state = view(model.layout, next(initial(model)).row)
+    assert describe(state, model.constants).removed == word
