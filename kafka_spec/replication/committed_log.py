@@ -101,13 +101,34 @@ def latest_leader(s, c) -> int:
     return latest
 
 
+def holds(s, replica, record, offset) -> bool:
+    """Has the replica this record at this offset?"""
+    log = s.replica_log[replica]
+    return has_offset(log, offset) and log.records[offset] == record
+
+
 def is_settled(s, leader, record, offset) -> bool:
     """Is it a record of an earlier epoch that the latest leader holds, too?"""
     return (
         leader != NONE
-        and has_offset(s.replica_log[leader], offset)
-        and s.replica_log[leader].records[offset] == record
+        and holds(s, leader, record, offset)
         and record.epoch < s.replica_state[leader].leader_epoch
+    )
+
+
+def may_lose(s, replica, record, offset) -> bool:
+    """May the replica yet follow a leader that lacks the record, and truncate its log to that?
+
+    It may follow the leader of any request that is news to it, unless that leader itself has gone
+    on to a later epoch.
+    """
+    return any(
+        request.leader != NONE
+        and request.leader != replica
+        and request.leader_epoch > s.replica_state[replica].leader_epoch
+        and request.leader_epoch >= s.replica_state[request.leader].leader_epoch
+        and not holds(s, request.leader, record, offset)
+        for request in s.leader_and_isr_requests
     )
 
 
@@ -115,8 +136,9 @@ def committed_records(s, c, a):
     """The records that every member of the ISR holds, if they are committed for good.
 
     They are below the highest high watermark. A high watermark goes back when a leader becomes a
-    follower; so they are also those of earlier epochs that the latest leader holds: nobody joins
-    the ISR without them.
+    follower; so they are also those of earlier epochs that the latest leader holds, and that no
+    member of the ISR may lose to the leader of an epoch in between: nobody joins the ISR without
+    them.
     """
     if c.replicas == 0:
         return
@@ -127,6 +149,9 @@ def committed_records(s, c, a):
         record = log.records[offset]
         if not all(has_same_record(log, s.replica_log[each], offset) for each in members(isr)):
             return
-        if offset >= known and not is_settled(s, leader, record, offset):
+        if offset >= known and (
+            not is_settled(s, leader, record, offset)
+            or any(may_lose(s, each, record, offset) for each in members(isr))
+        ):
             return
         append(a.log, record.id)

@@ -27,6 +27,8 @@ from protocol_lab.liveness import refinement
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
 from protocol_lab.liveness.refinement import check_refinement
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.walk import Walk
 from tests import ROOT
 
 
@@ -263,6 +265,40 @@ def test_kip_320_refines_a_log_of_committed_records():
     model = load("kafka.kip_320").bind(replicas=2)
     found = check_property(model, "refines_committed_log", progress=False)
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 5_973, 4)
+
+
+@pytest.mark.slow
+def test_with_three_replicas_as_well():
+    found = check_property(load("kafka.kip_320").bind(), "refines_committed_log", progress=False)
+    assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 737_794, 4)
+
+
+OVERTAKEN = """
+controller_elect_leader(new_leader=1)
+controller_elect_leader(new_leader=2)
+controller_elect_leader(new_leader=1)
+become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
+become_leader(request=LeaderAndIsrRequest(leader_epoch=1))
+leader_write(replica=1)
+fenced_become_follower_and_truncate(follower=3, request=LeaderAndIsrRequest(leader_epoch=0))
+fenced_follower_fetch(follower=3, leader=1)
+become_leader(request=LeaderAndIsrRequest(leader_epoch=2))
+fenced_leader_shrink_isr(leader=1, follower=2)
+fenced_become_follower_and_truncate(follower=3, request=LeaderAndIsrRequest(leader_epoch=1))
+"""
+
+
+def test_a_record_that_a_member_of_the_isr_may_lose_is_not_committed():
+    """Replica 3 learns late of an epoch in between, whose leader lacks the record."""
+    walk = Walk.begin(load("kafka.kip_320").bind())
+    [claim] = walk.model.spec.refinements
+    abstract = claim.abstract(walk.model.constants)
+    for step in OVERTAKEN.split("\n")[1:-1]:
+        walk.take(step)
+        image = view(abstract.layout, bytearray(abstract.layout.size))
+        claim.function(walk.state, walk.model.constants, image)
+        assert list(image.log) == []
+    assert [log.end_offset for log in walk.state.replica_log] == [1, 0, 0]
 
 
 def test_who_takes_it_for_an_invariant_is_told_what_judges_it():
