@@ -1,7 +1,9 @@
 """Every notebook runs from top to bottom, and says what the kept outputs say."""
 
+import ast
 import re
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -136,6 +138,37 @@ def test_a_prediction_can_be_made_and_settled_again(path):
     for cell in code_cells(read(path)):
         if re.search(r"\b(predict|settle)\(", cell.source) and ".begin(" not in cell.source:
             assert not re.search(r"\.(take|undo|redo)\(", cell.source), cell.source
+
+
+@every
+def test_a_question_offers_answers_and_each_wrong_one_is_told_why(path):
+    offered = {}
+    for call, to in _calls(path):
+        given = {each.arg: each.value for each in call.keywords}
+        if ast.unparse(call.func) == "predict":
+            offered[to] = {str(each) for each in ast.literal_eval(given["choices"])}
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "settle":
+            choices = offered.pop(ast.unparse(call.func.value))
+            told = {str(ast.literal_eval(each)) for each in given["wrong"].keys}
+            assert told < choices, told - choices
+            assert len(choices - told) == 1, choices - told
+    assert not offered, "never settled"
+
+
+def _calls(path: Path) -> Iterator[tuple[ast.Call, str]]:
+    """Every call that a cell's statement consists of, and the name that its value is given."""
+    for cell in code_cells(read(path)):
+        for statement in ast.parse(cell.source).body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ast.Call):
+                yield value, ast.unparse(getattr(statement, "targets", [value])[0])
+
+
+@every
+def test_its_last_cell_shows_what_was_done_in_it(path):
+    last = re.search(r'^progress\(("[\w/]+")?\)$', code_cells(read(path))[-1].source, re.MULTILINE)
+    assert last, "no progress() at its end"
+    assert name_of(path).startswith((last[1] or "").strip('"'))
 
 
 def test_the_start_notebook_leads_to_every_folder():
