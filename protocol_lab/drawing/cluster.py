@@ -43,9 +43,10 @@ class Entry:
     """One record of a log, at its offset.
 
     `detail` is its second line and `short` the same for narrow boxes; `shade` is the number (epoch,
-    term, ballot) that chooses the fill. mark: "" or "new"; "committed" if it was just committed;
-    "changed" if another record was here; "truncated" or "lost" for one that is not here any more.
-    `gone` names the other record, which was here or was lost.
+    term, ballot) that chooses the fill. committed: None for a box of which that can't be said.
+    mark: "" or "new"; "committed" if it was just committed; "changed" if another record was here;
+    "truncated" or "lost" for one that is not here any more. `gone` names the other record, which
+    was here or was lost.
     """
 
     offset: int
@@ -53,7 +54,7 @@ class Entry:
     detail: str = ""
     short: str = ""
     shade: int | None = None
-    committed: bool = False
+    committed: bool | None = False
     mark: str = ""
     gone: str = ""
 

@@ -38,7 +38,9 @@ def entry_text(entry: Entry, cluster: Cluster) -> str:
         return f"{where}: lost {entry.gone or what}"
     if entry.mark == "truncated":
         return f"{where}: {cluster.removed}, was {entry.gone or what}"
-    words = [what, cluster.ticked if entry.committed else f"not {cluster.ticked}"]
+    words = [what]
+    if entry.committed is not None:
+        words.append(cluster.ticked if entry.committed else f"not {cluster.ticked}")
     if entry.mark == "new":
         words.append("new")
     if entry.mark == "committed":

@@ -77,7 +77,7 @@ def _lane(name: str, what: str, labels: Sequence[str], ticks: Sequence[bool] = (
     return Lane(
         lines=[[Text(name, bold=True)], [Text(what, "muted")]],
         entries=[
-            Entry(k, label, shade=SHADES.get(label), committed=bool(ticks) and ticks[k])
+            Entry(k, label, shade=SHADES.get(label), committed=ticks[k] if ticks else None)
             for k, label in enumerate(labels)
             if label
         ],

@@ -88,3 +88,4 @@ def test_the_time_line_says_what_a_crash_in_each_moment_leaves_behind():
     assert at["Cursor"] == [*((str(moment), "L1") for moment in (1, 2, 3, 4, 5)), ("6", "L2")]
     assert [moment for moment, _ in at["A crash here"]] == ["3", "4", "5", "6"]
     assert "moment 4: L2, read by consumers" in text
+    assert all("read by consumers" not in said[lane] for lane in ("Cursor", "A crash here"))
