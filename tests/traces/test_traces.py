@@ -213,7 +213,7 @@ def test_a_damaged_trace_is_told_in_one_sentence(mangle, sentence):
     ("read", "sentence"),
     [
         (lambda: read_tlc_trace(KIP_101, load("kafka.kip_320").bind(replicas=2)), "no action Bec"),
-        (lambda: read_tlc_trace(KIP_101, load("kafka.kip_101").bind()), "has replicas=2, and"),
+        (lambda: read_tlc_trace(KIP_101, load("kafka.kip_101").bind()), "has replicas=2, but"),
         (lambda: read_tlc_trace(KIP_101, spec_name="kafka.async_isr"), "This is not a trace of"),
         (lambda: read_tlc_trace(KIP_101, spec_name="nothing"), "There is no spec 'nothing'"),
         (lambda: read_tlc_trace("State of the art"), "There is no error trace"),
@@ -222,7 +222,7 @@ def test_a_damaged_trace_is_told_in_one_sentence(mangle, sentence):
         (lambda: read_tlc_trace("State 1: <Initial predicate>\nx = 1"), "a trace of a module"),
         (
             lambda: read_tlc_trace(KIP_101.replace("of module", "in")[-9000:]),
-            "missing|may be of kafka.kip_101, kafka.kip_279",
+            "missing|it may be kafka.kip_101, kafka.kip_279",
         ),
     ],
 )
