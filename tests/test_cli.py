@@ -185,6 +185,15 @@ def nine_lit(s, c):
 """
 
 
+def test_a_sometimes_property_is_no_invariant(capsys, tmp_path):
+    spec = tmp_path / "lamps.py"
+    spec.write_text(LAMPS + NINE_LIT, encoding="utf-8")
+    code, _, told = run(capsys, "check", str(spec), "--invariant", "nine_lit")
+    assert code == 3
+    assert "is a sometimes property" in told
+    assert "declare an invariant that says the opposite" in told
+
+
 def test_junit_and_exit_code_agree_on_what_was_not_reached(capsys, tmp_path):
     spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
     spec.write_text(LAMPS + NINE_LIT, encoding="utf-8")
@@ -291,6 +300,10 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (
             ["check", *SMALL, "--property", SETTLED, "--deadlock"],
             "--deadlock can't be combined with",
+        ),
+        (
+            ["check", *SMALL, "--property", SETTLED, "--engine", "python"],
+            "checked by compiled code; leave --engine out",
         ),
         (["check", *SMALL, "--property", SETTLED, "--fairness", "x"], "There is no fairness 'x'"),
         (["check", *SMALL, "--fairness", "none"], "--fairness needs --property"),

@@ -151,6 +151,7 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
 
     A struct with a `Named` field is a union of message types. Of such a struct a field is left out
     if it is 0 here and in all others of the same kind, so that different messages never look alike.
+    Of a union made by `one_of` only the fields of the message's own kind are candidates.
     """
     names = [name for name, part in layout.fields.items() if is_named(part)]
     if not names:
@@ -158,8 +159,23 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
     zero = plain_value(layout, bytes(layout.size))
     alike = [own, *(each for each in others if all(each[n] == own[n] for n in names))]
     return [
-        name for name in own if name in names or any(each[name] != zero[name] for each in alike)
+        name
+        for name in own_fields(layout, own)
+        if name in names or any(each[name] != zero[name] for each in alike)
     ]
+
+
+def own_fields(layout: StructLayout, own: dict) -> list[str]:
+    """The fields of a struct (a plain value); of a union its `kind`, and those of that kind.
+
+    A field that an action set although the kind lacks it is one of them, so that nothing is hidden.
+    """
+    kind = kind_of(layout.declared, own)
+    if kind is layout.declared:
+        return list(own)
+    zero = plain_value(layout, bytes(layout.size))
+    known = {"kind", *kind.field_types}
+    return [name for name in own if name in known or own[name] != zero[name]]
 
 
 def is_named(part: Any) -> bool:
