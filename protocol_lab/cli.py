@@ -362,11 +362,15 @@ def _check_property(options: argparse.Namespace) -> int:
         "--invariant": options.invariant,
         "--no-invariants": options.no_invariants,
         "--coverage": options.coverage,
-        f"--engine {options.engine}": options.engine != NATIVE and claim is None,
     }
     for written, wanted in alone.items():
         if wanted:
             raise LabError(ALONE.format(option=written))
+    if options.engine != NATIVE and claim is None:
+        raise LabError(
+            f"--engine {options.engine} can't be combined with --property {options.property}: a"
+            " temporal property is always checked by compiled code; leave --engine out."
+        )
     for each in SEARCH_OPTIONS:
         given_one = given[each.name] is not each.unset
         refused = each.refusal(TEMPORAL, each.word) if given_one else None

@@ -1,5 +1,6 @@
 """`explore`: every reachable state of a model, on the engine of your choice."""
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -93,13 +94,14 @@ def _searched(
         conditions = [] if request.constraint is None else [request.constraint]
         check_alike(model, chosen + chosen_steps, conditions)
     request.progress, request.compiling = bar.update, bar.compiling
+    began = time.perf_counter()
     try:
         with deferred_interrupts():  # the constructor may import Spark
             search = search_class(model, request)
     except KeyboardInterrupt:
-        return _nothing_known(model, engine, request, "interrupted while compiling")
+        return _nothing_known(model, engine, request, "interrupted while compiling", began)
     except MemoryError:
-        return _nothing_known(model, engine, request, OUT_OF_MEMORY)
+        return _nothing_known(model, engine, request, OUT_OF_MEMORY, began)
     result = search.run()
     result.symmetry, result.view = request.symmetry, request.view
     return result
@@ -130,10 +132,13 @@ def _at_the_most(model: Model, result: Result) -> str:
     return reason
 
 
-def _nothing_known(model: Model, engine: str, request: SearchRequest, reason: str) -> Result:
-    """The result of a search that ended before it could begin."""
+def _nothing_known(
+    model: Model, engine: str, request: SearchRequest, reason: str, began: float
+) -> Result:
+    """The result of a search that ended before it could begin: while it compiled, since `began`."""
     result = Result(model, engine, request.names)
     result.undecided_reason = reason
+    result.compile_seconds = time.perf_counter() - began
     result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
     result.states, result.parents = np.empty((0, model.words), np.uint64), np.empty(0, np.int64)
     return result

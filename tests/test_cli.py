@@ -72,6 +72,62 @@ def test_a_violation_exits_with_1_and_its_trace_replays(capsys, tmp_path):
     assert "✓ violates weak_isr" in out
 
 
+LAMPS = """
+from typing import NamedTuple
+from protocol_lab import *
+
+class Constants(NamedTuple):
+    pass
+
+class State(Struct):
+    lit: Int8
+    switched: Int8
+
+spec = Spec("lamps", State, Constants)
+
+@spec.init
+def some_lit(s, c, lit: Range(0, 2)):
+    s.lit = lit
+    return TAKEN
+
+@spec.action
+def switch(s, c):
+    if s.switched == 1:
+        return "it was switched"
+    s.lit += 1
+    s.switched = 1
+    return TAKEN
+
+@spec.invariant
+def at_most_two(s, c):
+    return HOLDS if s.lit <= 2 else "three are lit"
+"""
+
+MORE_LAMPS = """
+@spec.init
+def all_lit(s, c):
+    s.lit = 2
+    return TAKEN
+"""
+
+
+@pytest.mark.parametrize(("more", "start"), [("", "init(lit=2)"), (MORE_LAMPS, "some_lit(lit=2)")])
+def test_a_trace_from_one_of_several_initial_states_replays(capsys, tmp_path, more, start):
+    """Whatever the function is called that is registered with @spec.init."""
+    spec, file = tmp_path / "lamps.py", tmp_path / "trace.txt"
+    spec.write_text(LAMPS + more, encoding="utf-8")
+    run(capsys, "check", str(spec), "--engine", "python", "--trace", str(file))
+    trace = file.read_text(encoding="utf-8")
+    assert trace.splitlines()[3:] == [start, "switch()", "!violates at_most_two"]
+    assert run(capsys, "replay", str(file))[0] == 0
+    for written in ("some_lit(lit=2)", "all_lit()") if more else ("some_lit(lit=2)",):
+        file.write_text(trace.replace(start, written), encoding="utf-8")
+        assert run(capsys, "replay", str(file))[0] == 0
+    file.write_text(trace.replace(start + "\n", ""), encoding="utf-8")
+    code, _, told = run(capsys, "replay", str(file))
+    assert (code, told[:43]) == (3, "trace.txt, line 1: There are several initia")
+
+
 def test_states_prints_what_each_step_changes(capsys, tmp_path):
     new_protocol("toy", tmp_path)
     words = ("check", str(tmp_path / "toy.py"), "--states")
@@ -122,6 +178,33 @@ def test_junit_has_a_case_for_every_property(capsys, tmp_path, toy):
     assert (kind, message[:10]) == ("error", "undecided:")
 
 
+NINE_LIT = """
+@spec.sometimes
+def nine_lit(s, c):
+    return HOLDS if s.lit == 9 else "fewer are lit"
+"""
+
+
+def test_a_sometimes_property_is_no_invariant(capsys, tmp_path):
+    spec = tmp_path / "lamps.py"
+    spec.write_text(LAMPS + NINE_LIT, encoding="utf-8")
+    code, _, told = run(capsys, "check", str(spec), "--invariant", "nine_lit")
+    assert code == 3
+    assert "is a sometimes property" in told
+    assert "declare an invariant that says the opposite" in told
+
+
+def test_junit_and_exit_code_agree_on_what_was_not_reached(capsys, tmp_path):
+    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
+    spec.write_text(LAMPS + NINE_LIT, encoding="utf-8")
+    words = ["check", str(spec), "--engine", "python", "--no-invariants", "--junit", str(file)]
+    assert run(capsys, *words)[0] == 0
+    [suite] = ElementTree.parse(file).getroot()
+    assert [suite.get(each) for each in ("failures", "errors", "skipped")] == ["0", "0", "1"]
+    [skipped] = suite.findall("testcase[@name='nine_lit']/skipped")
+    assert skipped.get("message") == "not reached"
+
+
 def test_a_small_state_graph_is_written_for_other_tools(capsys, tmp_path, toy):
     words = [*toy, "--set", "requests=1", "--set", "retries=0", "--graph"]
     assert run(capsys, *words, str(tmp_path / "graph.json"))[0] == 0
@@ -132,6 +215,10 @@ def test_a_small_state_graph_is_written_for_other_tools(capsys, tmp_path, toy):
     dot = (tmp_path / "graph.dot").read_text(encoding="utf-8")
     assert dot.startswith("digraph {")
     assert "0 -> 1 [label=send]" in dot
+    assert run(capsys, *words, str(tmp_path / "graph.svg"))[0] == 0
+    drawn = ElementTree.parse(tmp_path / "graph.svg").getroot()
+    assert drawn.tag.endswith("svg")
+    assert len(drawn.findall(".//*[@class='node']")) == len(graph["states"])
     code, _, told = run(capsys, *words, str(tmp_path / "graph.png"))
     assert (code, told.count(".dot, .json, .svg")) == (3, 1)
 
@@ -213,6 +300,10 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (
             ["check", *SMALL, "--property", SETTLED, "--deadlock"],
             "--deadlock can't be combined with",
+        ),
+        (
+            ["check", *SMALL, "--property", SETTLED, "--engine", "python"],
+            "checked by compiled code; leave --engine out",
         ),
         (["check", *SMALL, "--property", SETTLED, "--fairness", "x"], "There is no fairness 'x'"),
         (["check", *SMALL, "--fairness", "none"], "--fairness needs --property"),

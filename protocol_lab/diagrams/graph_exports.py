@@ -6,7 +6,7 @@ from pathlib import Path
 
 import graphviz
 
-from protocol_lab.diagrams.state_graph import StateGraph, changes_label, draw_graph, reachable
+from protocol_lab.diagrams.state_graph import StateGraph, changes_label, draw_all, reachable
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.semantics.step_text import as_json
 from protocol_lab.spec.constants import show
@@ -62,5 +62,5 @@ def graph_json(graph: StateGraph) -> str:
 _FORMATS: dict[str, Callable[[StateGraph], str]] = {
     ".dot": as_dot,
     ".json": graph_json,
-    ".svg": draw_graph,
+    ".svg": draw_all,
 }

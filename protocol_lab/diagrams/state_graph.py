@@ -171,6 +171,12 @@ def state_graph(
     )
 
 
+def draw_all(graph: StateGraph) -> str:
+    """All states of a model as SVG text, each with what differs from the first one."""
+    title = f"{spec_title(graph.model.spec.name)}: {_extent(None, None)}"
+    return draw_graph(graph, None, invariants=None, title=title)
+
+
 def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
     """The states of a walk in order, as SVG text, with its loop marked.
 

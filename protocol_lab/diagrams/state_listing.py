@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from protocol_lab.drawing.state_table import matched_items, state_table, value_text
-from protocol_lab.semantics.step_text import Step
+from protocol_lab.semantics.step_text import Step, own_fields
 from protocol_lab.spec.layout import ArrayLayout, StructLayout
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain_value
@@ -50,6 +50,8 @@ def _changes(name: str, layout: Any, value: Any, old: Any) -> Iterator[str]:
         case ArrayLayout(item, _, per_node):
             for key in value if per_node else range(len(value)):
                 yield from _changes(f"{name}[{key}]", item, value[key], old[key])
+        case StructLayout(kind="struct") if own_fields(layout, value) != own_fields(layout, old):
+            yield f"{name}: {value_text(layout, old)} → {value_text(layout, value)}"
         case StructLayout(kind="struct"):
             for key, part in layout.fields.items():
                 yield from _changes(f"{name}.{key}".lstrip("."), part, value[key], old[key])

@@ -38,6 +38,9 @@ from protocol_lab.spec.parameters import (
 from protocol_lab.spec.spec import Action, Model
 from protocol_lab.spec.state_view import StructView, plain, plain_value, view
 
+INIT = "init"
+"""The name that every line which chooses an initial state may begin with."""
+
 SHOWN = 4
 """At most this many choices are listed where a line is ambiguous."""
 
@@ -148,6 +151,7 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
 
     A struct with a `Named` field is a union of message types. Of such a struct a field is left out
     if it is 0 here and in all others of the same kind, so that different messages never look alike.
+    Of a union made by `one_of` only the fields of the message's own kind are candidates.
     """
     names = [name for name, part in layout.fields.items() if is_named(part)]
     if not names:
@@ -155,8 +159,23 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
     zero = plain_value(layout, bytes(layout.size))
     alike = [own, *(each for each in others if all(each[n] == own[n] for n in names))]
     return [
-        name for name in own if name in names or any(each[name] != zero[name] for each in alike)
+        name
+        for name in own_fields(layout, own)
+        if name in names or any(each[name] != zero[name] for each in alike)
     ]
+
+
+def own_fields(layout: StructLayout, own: dict) -> list[str]:
+    """The fields of a struct (a plain value); of a union its `kind`, and those of that kind.
+
+    A field that an action set although the kind lacks it is one of them, so that nothing is hidden.
+    """
+    kind = kind_of(layout.declared, own)
+    if kind is layout.declared:
+        return list(own)
+    zero = plain_value(layout, bytes(layout.size))
+    known = {"kind", *kind.field_types}
+    return [name for name in own if name in known or own[name] != zero[name]]
 
 
 def is_named(part: Any) -> bool:
@@ -205,9 +224,13 @@ def _single(matching: list[dict], text: str, model: Model, row: bytes, action: A
 
 
 def find_initial(model: Model, text: str | None) -> Attempt:
-    """The initial state that a line `init(...)` chooses; None for the only one."""
-    wanted = {} if text is None else parse(text)[1]
-    inits = [each for each in model.spec.inits if wanted.keys() <= each.domains.keys()]
+    """The initial state that a line `init(...)` chooses; None for the only one.
+
+    The line may also begin with the name of the function that is registered with `@spec.init`.
+    """
+    name, wanted = (INIT, {}) if text is None else parse(text)
+    named = [each for each in model.spec.inits if each.name == name]
+    inits = [each for each in named or model.spec.inits if wanted.keys() <= each.domains.keys()]
     starts = list(islice(initial(model, inits, _as_written(wanted)), SHOWN + 1))
     if len(starts) == 1:
         return starts[0]
@@ -216,6 +239,14 @@ def find_initial(model: Model, text: str | None) -> Attempt:
     shown = "; ".join(_init_text(model, each) for each in starts[:SHOWN])
     more = ", and more" if len(starts) > SHOWN else ""
     raise LabError(f"There are several initial states: say which, of {shown}{more}.")
+
+
+def chooses_start(model: Model, text: str) -> bool:
+    """Is this a line that chooses an initial state, and no step?"""
+    name = text.partition("(")[0].strip()
+    if any(each.name == name for each in model.spec.actions):
+        return False
+    return name == INIT or any(each.name == name for each in model.spec.inits)
 
 
 class _Fields(dict[str, Any]):
@@ -389,4 +420,6 @@ def start_text(model: Model, start: Attempt) -> str | None:
 
 
 def _init_text(model: Model, start: Attempt) -> str:
-    return step_of(model, bytes(model.layout.size), start.action, start.args).text
+    """`init(...)`, or the function's own name where the spec has several of them."""
+    text = step_of(model, bytes(model.layout.size), start.action, start.args).text
+    return text if len(model.spec.inits) > 1 else INIT + text.removeprefix(start.action.name)

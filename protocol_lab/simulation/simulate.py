@@ -177,6 +177,7 @@ def simulate(
             return result
         except KeyboardInterrupt:
             result.undecided_reason = "interrupted while compiling"
+            result.compile_seconds = time.perf_counter() - began
             return result
         except MemoryError:
             result.undecided_reason = OUT_OF_MEMORY

@@ -437,6 +437,12 @@ class Model:
                         f"{name} is no invariant, it is about the steps between states: judge it"
                         f" with check_property(model, {name!r}), or check --property {name}."
                     )
+                if name in [each.name for each in self.spec.sometimes_properties]:
+                    raise LabError(
+                        f"{name} is a sometimes property, which every search looks for. For a trace"
+                        " to such a state declare an invariant that says the opposite: it returns"
+                        " HOLDS where the state is another, and its counterexample is the trace."
+                    )
                 if name not in by_name:
                     known = ", ".join(by_name)
                     declared = self.declared.invariants + self.declared.step_invariants

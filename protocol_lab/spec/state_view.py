@@ -382,14 +382,23 @@ def encode(layout: Any, value: Any, path: str = "this") -> bytes:
     return bytes(data)
 
 
+def _made_by(declared: type[Struct], layout: StructLayout) -> str:
+    """How a record is written, as in Grant(client=..., until=...)."""
+    fields = ", ".join(f"{each}=..." for each in layout.fields if each in declared.field_types)
+    return f"{declared.__name__}({fields})"
+
+
 def _kind_wanted(layout: ArrayLayout | StructLayout) -> str:
     """What a field that is not a number holds, and how to fill it: part of a sentence."""
     if isinstance(layout, ArrayLayout):
         return f"has an item for every {'node' if layout.per_node else 'index'}: assign to one item"
     if layout.kind != "struct":
         return why_not_assigned(layout.kind)
-    name = layout.declared.__name__
-    return f"holds a {name}: write {name}({', '.join(f'{each}=...' for each in layout.fields)})"
+    declared = layout.declared
+    if declared.kinds:
+        kinds = " or ".join(_made_by(each, layout) for each in declared.kinds)
+        return f"holds one of several kinds: write {kinds}"
+    return f"holds a {declared.__name__}: write {_made_by(declared, layout)}"
 
 
 def plain_value(layout: Any, data: Any, at: int = 0) -> Any:

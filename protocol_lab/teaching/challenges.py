@@ -34,6 +34,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import words
+from protocol_lab.semantics.step_text import chooses_start
 from protocol_lab.spec.constants import show
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.spec.state_view import view
@@ -96,7 +97,7 @@ class Challenge:
         """A new walk after the given steps. Raises LabError if one of them can't be taken."""
         lines = [line.partition("#") for line in self.given.splitlines()]
         steps = [(step.strip(), caption.strip()) for step, _, caption in lines if step.strip()]
-        starts = [step for step, _ in steps if step.startswith("init(")]
+        starts = [step for step, _ in steps[:1] if chooses_start(self.model, step)]
         walk = Walk.begin(self.model, starts[0] if starts else None)
         for step, caption in steps[len(starts) :]:
             walk.take(step, caption)

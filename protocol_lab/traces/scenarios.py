@@ -7,6 +7,8 @@
     !violates committed_messages_never_lost
 
 The first line names the spec and its constants; the comment lines after it are the description.
+Where there are several initial states, a line `init(parameter=value)` before all steps chooses one;
+instead of `init` it may have the name of the function that is registered with `@spec.init`.
 `!violates NAME` says that the state there breaks the invariant and no state before it did,
 `!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
 
@@ -29,7 +31,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.quantities import whole_number_of
-from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.step_text import chooses_start, find_step
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec_files import is_path
@@ -61,8 +63,8 @@ class Line:
 class Scenario:
     """A parsed scenario file. `title` is the first line of the description.
 
-    folder: the folder of the file, for a spec in a file beside it; None for a text, so that a text,
-    which may come from anybody, can't have a file run.
+    file: for a spec in a file beside it; None for a text, so that a text, which may come from
+    anybody, can't have a file run.
     """
 
     name: str
@@ -70,7 +72,17 @@ class Scenario:
     constants: dict[str, str]
     description: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
-    folder: Path | None = None
+    file: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file."""
+        return self.file and self.file.parent
+
+    @property
+    def shown_name(self) -> str:
+        """The file's name, or that of the text, for messages."""
+        return shortened(self.file.name) if self.file else self.name
 
     @property
     def title(self) -> str:
@@ -132,7 +144,7 @@ def read_scenario(path: str | Path) -> Scenario:
             f"The scenario file {shown}, line {line}, is not text in UTF-8; check its name, or save"
             " it as UTF-8."
         ) from None
-    return replace(parse_scenario(text, path.stem), folder=path.parent)
+    return replace(parse_scenario(text, path.name), name=shortened(path.stem), file=path)
 
 
 def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
@@ -240,14 +252,22 @@ def play(scenario: Scenario, model: Model | None = None) -> Walk:
     LabError naming the line that does not hold.
     """
     bound = scenario.model(model)
-    start = next((line for line in scenario.lines if line.kind == "init"), None)
+    start, lines = _split_start(scenario.lines, bound)
     with _naming(scenario, start):
         walk = Walk.begin(bound, start.text if start else None)
     walk.start.caption = start.caption if start else ""
-    for line in scenario.lines:
+    for line in lines:
         with _naming(scenario, line):
             _follow(line, walk)
     return walk
+
+
+def _split_start(lines: list[Line], model: Model) -> tuple[Line | None, list[Line]]:
+    """The line that chooses the initial state, if there is one, and the lines after it."""
+    first = lines[0] if lines else None
+    if first and first.kind in ("init", "step") and chooses_start(model, first.text):
+        return first, lines[1:]
+    return None, lines
 
 
 @contextmanager
@@ -256,11 +276,12 @@ def _naming(scenario: Scenario, line: Line | None) -> Iterator[None]:
     try:
         yield
     except LabError as error:
-        raise LabError(f"{scenario.name}, line {line.number if line else 1}: {error}") from None
+        place = f"{scenario.shown_name}, line {line.number if line else 1}"
+        raise LabError(f"{place}: {error}") from None
 
 
 def _follow(line: Line, walk: Walk) -> None:
-    if line.kind == "step":
+    if line.kind in ("init", "step"):
         walk.take(line.text, line.caption)
     elif line.kind == "blocked":
         each = find_step(walk.model, walk.row, line.text)

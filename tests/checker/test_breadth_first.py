@@ -388,6 +388,7 @@ def test_stopping_while_it_compiles_says_so(monkeypatch):
         result = search(model)
         assert (result.verdict, result.distinct) == (Verdict.UNDECIDED, 0)
         assert "interrupted while compiling" in str(result)
+        assert result.compile_seconds > 0
     assert compiled == ["go", "go"]
 
 

@@ -468,7 +468,7 @@ def test_values_that_are_no_node(capsys, tmp_path, value):
     file = tmp_path / "mine.txt"
     file.write_text(ELECT.format(value), encoding="utf-8")
     said = refused(capsys, 3, "replay", str(file), json_too=False)
-    assert "mine, line 2: " in said
+    assert "mine.txt, line 2: " in said
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ def test_values_that_are_no_node(capsys, tmp_path, value):
 def test_values_that_are_no_set_of_nodes(capsys, tmp_path, value):
     file = tmp_path / "mine.txt"
     file.write_text(LOSE.format(value), encoding="utf-8")
-    assert "mine, line 2: " in refused(capsys, 3, "replay", str(file), json_too=False)
+    assert "mine.txt, line 2: " in refused(capsys, 3, "replay", str(file), json_too=False)
 
 
 @pytest.mark.parametrize(
@@ -501,7 +501,7 @@ def test_values_that_are_no_set_of_nodes(capsys, tmp_path, value):
 def test_values_that_are_no_message(capsys, tmp_path, value):
     file = tmp_path / "mine.txt"
     file.write_text(MEETS.replace("{}", value), encoding="utf-8")
-    assert "mine, line 3: " in refused(capsys, 3, "replay", str(file), json_too=False)
+    assert "mine.txt, line 3: " in refused(capsys, 3, "replay", str(file), json_too=False)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from protocol_lab import (
     Int16,
     LabError,
     Member,
+    Named,
     Node,
     Per,
     Spec,
@@ -22,6 +23,8 @@ from protocol_lab import (
     one_of,
     take,
 )
+from protocol_lab.diagrams.state_listing import state_listing
+from protocol_lab.drawing.state_table import state_columns
 from protocol_lab.spec.layout import resolve
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import agree
@@ -155,3 +158,68 @@ def test_a_field_is_declared_as_the_union():
 
     with pytest.raises(LabError, match="Ask is one kind of Ask_or_Grant"):
         resolve(Wrong, {})
+
+
+class Up(Struct):
+    reply: Named(("yes", "no"))
+
+
+class Down(Struct):
+    value: Int8
+
+
+class Links(Struct):
+    mailbox: Bag(one_of(Up, Down), 2)
+    latest: one_of(Up, Down)
+
+
+def test_only_the_fields_of_its_kind_are_shown():
+    """Also where the first of a field's names, its 0, would be written for a kind without it."""
+    spec = Spec("links", Links, Constants)
+
+    @spec.init
+    def start(s, c):
+        s.latest = Up(reply="no")
+        return TAKEN
+
+    @spec.action
+    def send(s, c):
+        add(s.mailbox, Down(value=3))
+        return TAKEN
+
+    @spec.action
+    def note(s, c):
+        s.latest = Down(value=3)
+        return TAKEN
+
+    walk = Walk.begin(spec.bind())
+    for step in ("send()", "note()"):
+        walk.take(step)
+    rows = [each.row for each in walk.path]
+    assert state_listing(walk.model, rows, walk.steps).splitlines() == [
+        "       1 the initial state",
+        "           mailbox: empty",
+        "           latest: kind Up, reply no",
+        "       2 send()",
+        "           mailbox: + (kind Down, value 3)",
+        "       3 note()",
+        "           latest: (kind Up, reply no) → (kind Down, value 3)",
+    ]
+    tables, lines = state_columns(walk.model, walk.row)
+    [items] = [each for each in tables if each.name == "mailbox"]
+    assert items.heads == ["kind", "value"]
+    assert {each.name for each in lines} == {"latest.kind", "latest.value"}
+
+
+def test_what_to_store_is_told_by_the_kinds():
+    spec = lease()
+
+    @spec.action
+    def forget(s, c):
+        s.last_seen = 3
+        return TAKEN
+
+    with pytest.raises(
+        LabError, match=r"write Ask\(client=...\) or Grant\(client=..., until=...\)"
+    ):
+        Walk.begin(spec.bind()).take("forget()")
