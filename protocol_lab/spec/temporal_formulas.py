@@ -39,6 +39,15 @@ class Formula:
     operator: str
     predicates: tuple[Predicate, ...]
 
+    def __post_init__(self) -> None:
+        name = self.operator.replace(" ", "_")
+        for each in self.predicates:
+            if not callable(each) and not isinstance(each, str):
+                raise LabError(
+                    f"{name} needs a predicate, a function (s, c), not {quoted(each)}: write"
+                    f" {name}(is_done), without calling is_done."
+                )
+
     def __repr__(self) -> str:
         given = (repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates)
         return f"{self.operator.replace(' ', '_')}({', '.join(given)})"
@@ -113,7 +122,15 @@ class TemporalProperty(Declared):
 
     def formula(self, values: dict[str, Any]) -> Formula:
         """The formula for one choice of the parameters. Raises LabError if there is none."""
-        made = self.function(**values)
+        try:
+            made = self.function(**values)
+        except LabError as error:
+            raise LabError(f"{self.name}: {error}") from None
+        except Exception as error:
+            raise LabError(
+                f"{self.name} failed with {type(error).__name__}: {error}. A temporal property only"
+                " combines predicates: write eventually(is_done), without calling is_done."
+            ) from error
         if not isinstance(made, Formula):
             raise LabError(
                 f"{self.name} returned {made!r}; return always(p), eventually(p),"

@@ -155,6 +155,11 @@ MISTAKES: list[tuple[str, str, str]] = [
     (MORE, "class S2(Struct):\n    q: Seq(Int8, 'slotss')\n\nspec.state = S2", "slotss"),
     (MORE, "spec.messages('msgs')", "source="),
     (MORE, "spec.weakly_fair('act')", "of an action's function"),
+    (MORE, "@spec.property\ndef ends():\n    return True", "ends returned True; return always(p)"),
+    (MORE, "@spec.property\ndef ends():\n    return eventually(True)", "without calling is_done"),
+    (MORE, "@spec.property\ndef ends():\n    return eventually(start())",
+     "without calling is_done"),
+    (MORE, "spec.weakly_fair(either('start'))", "of actions' functions"),
     (MORE, "spec.symmetric('servers')", "Node"),
 ]  # fmt: skip
 
