@@ -11,7 +11,9 @@ What breaks: nothing. Termination is detected only if it has happened (terminati
 once it has it is eventually detected (liveness), provided that the token is passed on: without
 fairness, or if only the other actions are fair, the token may stay where it is forever.
 
-The nodes are 1 to n and stand for the original's 0 to N-1.
+The nodes are 1 to n and stand for the original's 0 to N-1. The token begins at node 1, as in both
+originals until EWD998.tla let it begin at any node. Fairness is the original's WF_vars(System): of
+InitiateProbe or PassToken.
 
 Source: EWD998.tla and EWD998PCal.tla in specifications/ewd998 of github.com/tlaplus/Examples, by
 Markus Kuppe and Stephan Merz. The manifest has counts of the second: for 3 nodes 321,370 distinct
@@ -39,6 +41,7 @@ from protocol_lab import (
     Spec,
     Struct,
     Subset,
+    either,
     flag,
     leads_to,
 )
@@ -221,4 +224,4 @@ def liveness():
     return leads_to(has_terminated, is_detected)
 
 
-spec.weakly_fair(initiate_probe, pass_token)
+spec.weakly_fair(either(initiate_probe, pass_token))

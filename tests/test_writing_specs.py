@@ -11,6 +11,8 @@ from protocol_lab.cli import main
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 
 GUIDE = ROOT / "docs" / "writing_specs.md"
@@ -32,6 +34,22 @@ def test_the_code_of_the_guide_runs_and_is_compiled(lock):
     assert found.distinct == explore(spec.bind(), engine="python", progress=False).distinct
     row = next(initial(spec.bind())).row
     assert "has the lock" in picture(spec.bind(), row)
+
+
+def test_the_scenario_of_the_guide_and_how_several_items_are_removed(lock, monkeypatch):
+    monkeypatch.chdir(lock.parent)
+    (text,) = re.findall(r"^```text\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    begun, end = text.split("restart()")
+    several = lock.parent / "several.txt"
+    several.write_text(f"{begun}ask(client=3)\nrestart(){end}", encoding="utf-8")
+    walk = play(read_scenario(several))
+    model = walk.model
+    assert [each.kind for each in view(model.layout, walk.moment.row).messages] == ["grant"]
+    (lock.parent / "lock.txt").write_text(text, encoding="utf-8")
+    assert main(["replay", "lock.txt"]) == 0
+    found = explore(model, progress=False)
+    assert found.verdict == "holds"
+    assert found.distinct == explore(model, engine="python", progress=False).distinct
 
 
 def test_the_commands_of_the_guide_run(lock, capsys, monkeypatch):

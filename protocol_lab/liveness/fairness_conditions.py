@@ -26,14 +26,15 @@ class Condition:
     @property
     def action(self) -> str:
         """The steps that count, as text: "become_leader(server=2)", "some become_leader", "some
-        step"."""
+        step of become_leader or resign", "some step"."""
         name, each = self.fairness.name, self.fairness.each
-        if self.fairness.function is None:
+        if not self.fairness.functions:
             return name
+        several = len(self.fairness.functions) > 1
         if not each:
-            return f"some {name}"
+            return f"some step of {name}" if several else f"some {name}"
         shown = (f"{path}={value}" for path, value in zip(each, self.values, strict=True))
-        return f"{name}({', '.join(shown)})"
+        return f"{f'({name})' if several else name}({', '.join(shown)})"
 
     @property
     def text(self) -> str:
@@ -57,7 +58,7 @@ class Conditions:
             met = [
                 Condition(each, tuple(keys[path] for path in each.each))
                 for each in fairness
-                if (each.function is None and action < own) or each.name == name
+                if each.counts(name, action < own)
             ]
             of_label.append([found.setdefault(each, len(found)) for each in met])
         self.all = list(found)

@@ -107,9 +107,7 @@ def _by_condition(
         if not each.taken or each.row == row:
             continue
         for assumed in fairness:
-            if assumed.name == each.action.name or (
-                assumed.function is None and each.action.name in own
-            ):
+            if assumed.counts(each.action.name, each.action.name in own):
                 condition = Condition(assumed, tuple(value_at(each, p) for p in assumed.each))
                 found.setdefault(condition, set()).add(each.row)
     return {condition: reached & steps for condition, reached in found.items()}
@@ -126,10 +124,10 @@ def value_at(each: Attempt, path: str) -> int:
 
 def _refusal(model: Model, row: bytes, actions: list[Action], condition: Condition) -> str:
     """Why a condition's action can't happen in a state: its reasons, the most frequent first."""
-    if condition.fairness.function is None:
+    if not condition.fairness.functions:
         return "no step is possible"
     counts: dict[str, int] = {}
-    chosen = [each for each in actions if each.name == condition.fairness.name]
+    chosen = [each for each in actions if each.name in condition.fairness.names]
     for each in attempts(model, row, chosen):
         values = tuple(value_at(each, path) for path in condition.fairness.each)
         if values == condition.values:

@@ -173,7 +173,7 @@ class _Names:
 def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
     """The actions with a fairness condition that are no part of the spec."""
     own = {each.name for each in model.spec.actions}
-    found = {each.name: each.function for each in fairness if each.function}
+    found = {function.__name__: function for each in fairness for function in each.functions}
     return [
         Action(function, domains_of(function, skip=2))
         for name, function in found.items()

@@ -34,9 +34,12 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     functions.
 
     properties: what to evaluate besides the spec's sometimes properties and constraints. Raises
-    LabError for a mistake in an action or property, or if there is no initial state.
+    LabError for a mistake in an action or property, temporal ones included, or if there is no
+    initial state.
     """
     spec = model.spec
+    for claim in spec.properties:
+        claim.formula(dict.fromkeys(claim.domains, 0))
     judged = [*properties, *spec.sometimes_properties, *spec.constraints]
     steps = [each for each in judged if each in spec.step_invariants]
     states = [each for each in judged if each not in steps]

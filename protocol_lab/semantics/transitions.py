@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from protocol_lab.errors import CapacityExceeded, EvaluationError, SpecError
+from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.spec.parameters import Domain, values
 from protocol_lab.spec.spec import TAKEN, Action, Model
@@ -128,10 +128,21 @@ def choices(
         if not names:
             yield chosen
             return
-        for value in offered(names[0], action.domains[names[0]], {**scope, **chosen}):
+        domain = action.domains[names[0]]
+        for value in _named(action, names[0], offered(names[0], domain, {**scope, **chosen})):
             yield from extend(names[1:], {**chosen, names[0]: value})
 
     yield from extend(list(action.domains), {})
+
+
+def _named(action: Action, parameter: str, found: Iterator[Any]) -> Iterator[Any]:
+    """These values; an error in what a parameter may be names the action and the parameter."""
+    try:
+        yield from found
+    except (EvaluationError, SpecError):
+        raise
+    except LabError as error:
+        raise LabError(f"{action.name}, parameter {parameter}: {error}") from None
 
 
 def evaluate(model: Model, row: bytes, function: Any) -> str:

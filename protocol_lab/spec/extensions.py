@@ -16,7 +16,7 @@ as if they had never been declared, and what stands under `if c.retries` is not 
 shared action can contain what the addition does in it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from protocol_lab.spec.constants import limits_of
 
 if TYPE_CHECKING:
     from protocol_lab.spec.spec import Spec
+    from protocol_lab.spec.temporal_formulas import Fairness
 
 KINDS = (
     "actions",
@@ -71,7 +72,7 @@ def with_parts(spec: "Spec", constants: Any) -> "Spec":
     if all(len(kept[kind]) == len(getattr(spec, kind)) for kind in KINDS):
         return spec
     gone = _functions(spec.actions) - _functions(kept["actions"])
-    fairness = [each for each in spec.fairness if each.function not in gone]
+    fairness = [each for assumed in spec.fairness for each in _without(gone, assumed)]
     return replace(spec, fairness=fairness, **kept)
 
 
@@ -83,6 +84,13 @@ def where_else(name: str, declared: Iterable[Any]) -> str:
             value = "false" if constant != each.where else "true"
             return f" (it is there with {constant}={value})"
     return ""
+
+
+def _without(gone: set[Callable], assumed: "Fairness") -> Iterator["Fairness"]:
+    """The assumption about those of its actions that are not gone, if any are left."""
+    left = tuple(each for each in assumed.functions if each not in gone)
+    if left or not assumed.functions:
+        yield replace(assumed, functions=left)
 
 
 def _functions(actions: Iterable[Any]) -> set[Callable]:

@@ -105,10 +105,16 @@ def names_used(function: Callable) -> list[str]:
 
 
 def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
-    """The value of a bound, given `s`, `c` and the earlier parameters."""
+    """The value of a bound, given `s`, `c` and the earlier parameters. Raises LabError."""
     if callable(bound):
         return evaluated(bound, *(scope[name] for name in names_used(bound)))
-    return evaluate_size(bound, scope["c"]._asdict())
+    try:
+        return evaluate_size(bound, scope["c"]._asdict())
+    except LabError as error:
+        raise LabError(
+            f"{error} A bound that depends on the state is a function, as in Range(0, lambda s, c:"
+            " len(s.log) - 1)."
+        ) from None
 
 
 def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:

@@ -40,7 +40,14 @@ from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.spec.parameters import Domain, domains_of
 from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.symmetry_declaration import Symmetry
-from protocol_lab.spec.temporal_formulas import Fairness, Formula, NextStep, TemporalProperty
+from protocol_lab.spec.temporal_formulas import (
+    Either,
+    Fair,
+    Fairness,
+    Formula,
+    NextStep,
+    TemporalProperty,
+)
 
 TAKEN = ""
 """What an action returns when it was taken."""
@@ -224,27 +231,26 @@ class Spec:
         kept = [each for each in self.refinements if each.name != added.name]
         self.refinements[:] = [*kept, added]
 
-    def weakly_fair(self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()) -> None:
-        """Assume weak fairness of these actions: one that stays enabled is eventually taken.
+    def weakly_fair(self, *actions: Fair, each: str | tuple[str, ...] = ()) -> None:
+        """Assume weak fairness of each of these actions: one that stays enabled is eventually
+        taken.
 
-        each: one condition for every combination of these parameters, or fields of a message
-        parameter ("message.dest"); else one for "some step of this action". An action may also be
-        NEXT, or a function that is no action of this spec. Raises LabError.
+        So weakly_fair(a, b) is TLA+'s WF(a) /\\ WF(b); WF(a \\/ b), which is weaker, is
+        weakly_fair(either(a, b)). each: one condition for every combination of these parameters, or
+        fields of a message parameter ("message.dest"); else one for "some step of this action". An
+        action may also be NEXT, or a function that is not an action of this spec: a step of another
+        action counts for it if it leads to the same state. Raises LabError.
         """
         self._assume(actions, each, strong=False)
 
-    def strongly_fair(
-        self, *actions: Callable | NextStep, each: str | tuple[str, ...] = ()
-    ) -> None:
-        """Assume strong fairness: an action enabled again and again is eventually taken. As
-        `weakly_fair`."""
+    def strongly_fair(self, *actions: Fair, each: str | tuple[str, ...] = ()) -> None:
+        """Assume strong fairness of each of these actions: one that is enabled again and again is
+        eventually taken. As `weakly_fair`."""
         self._assume(actions, each, strong=True)
 
-    def _assume(
-        self, actions: tuple[Callable | NextStep, ...], each: str | tuple[str, ...], strong: bool
-    ) -> None:
+    def _assume(self, actions: tuple[Fair, ...], each: str | tuple[str, ...], strong: bool) -> None:
         for action in actions:
-            if not callable(action) and not isinstance(action, NextStep):
+            if not callable(action) and not isinstance(action, NextStep | Either):
                 raise LabError(
                     f"Fairness is assumed of an action's function, not of {quoted(action)}."
                 )

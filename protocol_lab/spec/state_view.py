@@ -41,7 +41,10 @@ _COUNTERS = {"seq": "length", "bag": "size"}
 ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
 """Why no item of a bag can be assigned to; compiled code says the same."""
 
-NO_INDEX = "a bag has no first item: go through all with for, or make it a Seq"
+NO_INDEX = (
+    "a bag has no first item: go through all with for, or by items[k] if you remove some, or make"
+    " it a Seq"
+)
 """Why a bag has no index; compiled code says the same."""
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec.declared import Declared
 from protocol_lab.spec.parameters import Domain, Member, domains_of
 
@@ -38,6 +38,15 @@ class Formula:
 
     operator: str
     predicates: tuple[Predicate, ...]
+
+    def __post_init__(self) -> None:
+        name = self.operator.replace(" ", "_")
+        for each in self.predicates:
+            if not callable(each) and not isinstance(each, str):
+                raise LabError(
+                    f"{name} needs a predicate, a function (s, c), not {quoted(each)}: write"
+                    f" {name}(is_done), without calling is_done."
+                )
 
     def __repr__(self) -> str:
         given = (repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates)
@@ -113,7 +122,15 @@ class TemporalProperty(Declared):
 
     def formula(self, values: dict[str, Any]) -> Formula:
         """The formula for one choice of the parameters. Raises LabError if there is none."""
-        made = self.function(**values)
+        try:
+            made = self.function(**values)
+        except LabError as error:
+            raise LabError(f"{self.name}: {error}") from None
+        except Exception as error:
+            raise LabError(
+                f"{self.name} failed with {type(error).__name__}: {error}. A temporal property only"
+                " combines predicates: write eventually(is_done), without calling is_done."
+            ) from error
         if not isinstance(made, Formula):
             raise LabError(
                 f"{self.name} returned {made!r}; return always(p), eventually(p),"
@@ -135,49 +152,89 @@ is possible."""
 
 
 @dataclass(frozen=True)
-class Fairness:
-    """A fairness assumption about one action, or about all of them together.
+class Either:
+    """Several actions that fairness takes for one: a step of any of them counts (see `either`)."""
 
-    function: the action's, or None for the whole next-state relation. `each` names parameters, or
+    actions: tuple[Callable[..., str], ...]
+
+
+def either(*actions: Callable[..., str]) -> Either:
+    """These actions as one: `spec.weakly_fair(either(a, b))` is TLA+'s WF(A \\/ B).
+
+    It demands a step of a or of b, and is met by one of them alone, while `weakly_fair(a, b)`
+    demands both: WF(A) /\\ WF(B). Raises LabError.
+    """
+    for action in actions:
+        if not callable(action):
+            raise LabError(f"either is made of actions' functions, not of {quoted(action)}.")
+    if not actions:
+        raise LabError("either needs the functions of some actions, as in either(a, b).")
+    return Either(actions)
+
+
+Fair = Callable[..., str] | Either | NextStep
+"""What fairness can be assumed of: an action's function, several actions as one, any step."""
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """A fairness assumption about one action, several taken as one, or all of them together.
+
+    functions: the actions'; none for the whole next-state relation. `each` names parameters, or
     fields of a message parameter ("message.dest"): there is one condition for every combination of
-    their values. Without `each` there is one condition, "some step of this action".
+    their values. Without `each` there is one condition, "some step of these actions".
     """
 
-    function: Callable[..., str] | None
+    functions: tuple[Callable[..., str], ...]
     each: tuple[str, ...] = ()
     strong: bool = False
 
     @classmethod
-    def of(cls, what: Callable | NextStep, each: str | tuple[str, ...], strong: bool) -> "Fairness":
+    def of(cls, what: Fair, each: str | tuple[str, ...], strong: bool) -> "Fairness":
         """The assumption, checked. Raises LabError if `each` names something that can't tell steps
         apart."""
         paths = (each,) if isinstance(each, str) else tuple(each)
         if isinstance(what, NextStep):
             if paths:
                 raise LabError("NEXT is every action together; leave out `each`.")
-            return cls(None, (), strong)
-        domains = domains_of(what, skip=2)
-        for path in paths:
-            name, dot, _ = path.partition(".")
-            if name not in domains:
-                known = ", ".join(domains) or "none"
-                raise LabError(f"{what.__name__} has no parameter {name!r}; it has: {known}.")
-            if isinstance(domains[name], Member) != bool(dot):
-                raise LabError(
-                    f"{what.__name__}: {path!r} is not a number; name a field of a message, as in"
-                    ' "message.dest", and any other parameter by itself.'
-                )
-        return cls(what, paths, strong)
+            return cls((), (), strong)
+        functions = what.actions if isinstance(what, Either) else (what,)
+        for function in functions:
+            _check_paths(function, paths)
+        return cls(functions, paths, strong)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The actions' names; none for the whole next-state relation."""
+        return tuple(function.__name__ for function in self.functions)
 
     @property
     def name(self) -> str:
-        """The action's name; "some step" for the whole next-state relation."""
-        return self.function.__name__ if self.function else "some step"
+        """The actions as text: "a", "a or b"; "some step" for the whole next-state relation."""
+        return " or ".join(self.names) or "some step"
+
+    def counts(self, action: str, own: bool) -> bool:
+        """Do the steps of the action of this name count? own: it is an action of the spec."""
+        return action in self.names if self.functions else own
 
     @property
     def text(self) -> str:
         """The assumption in words: "weak fairness of become_leader for each server"."""
         return fairness_texts([self])[0]
+
+
+def _check_paths(action: Callable[..., str], paths: tuple[str, ...]) -> None:
+    domains = domains_of(action, skip=2)
+    for path in paths:
+        name, dot, _ = path.partition(".")
+        if name not in domains:
+            known = ", ".join(domains) or "none"
+            raise LabError(f"{action.__name__} has no parameter {name!r}; it has: {known}.")
+        if isinstance(domains[name], Member) != bool(dot):
+            raise LabError(
+                f"{action.__name__}: {path!r} is not a number; name a field of a message, as in"
+                ' "message.dest", and any other parameter by itself.'
+            )
 
 
 def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
@@ -194,4 +251,4 @@ def fairness_texts(assumed: Iterable[Fairness]) -> list[str]:
 
 def keys_of(action: str, assumed: Iterable[Fairness]) -> tuple[str, ...]:
     """All parameters and fields by which the assumptions distinguish steps of this action."""
-    return tuple(dict.fromkeys(path for one in assumed if one.name == action for path in one.each))
+    return tuple(dict.fromkeys(path for one in assumed if action in one.names for path in one.each))

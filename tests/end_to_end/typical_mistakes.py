@@ -146,6 +146,10 @@ MISTAKES: list[tuple[str, str, str]] = [
     (MORE, "@spec.action\ndef other(s, c, n):\n    return TAKEN", "say after a colon"),
     (MORE, "@spec.action\ndef other(s, c, n: int):\n    return TAKEN", "say after a colon"),
     (MORE, "@spec.action\ndef other(s, c, m: Member('mgs')):\n    return TAKEN", "no field 'mgs'"),
+    (MORE, "@spec.action\ndef other(s, c, m: Member('mgs')):\n    return TAKEN\n",
+     "other, parameter m: "),
+    (MORE, "@spec.action\ndef other(s, c, k: Range(0, 'len(log) - 1')):\n    return TAKEN",
+     "is a function, as in Range(0, lambda s, c: len(s.log) - 1)"),
     (MORE, "@spec.action\ndef act(s, c):\n    return TAKEN", "two functions named"),
     (MORE, "@spec.invariant\ndef other(s):\n    return HOLDS", "function of (s, c)"),
     (MORE, "class Other(Struct):\n    n: int\n\nclass S2(Struct):\n    o: Other\n\n"
@@ -155,6 +159,11 @@ MISTAKES: list[tuple[str, str, str]] = [
     (MORE, "class S2(Struct):\n    q: Seq(Int8, 'slotss')\n\nspec.state = S2", "slotss"),
     (MORE, "spec.messages('msgs')", "source="),
     (MORE, "spec.weakly_fair('act')", "of an action's function"),
+    (MORE, "@spec.property\ndef ends():\n    return True", "ends returned True; return always(p)"),
+    (MORE, "@spec.property\ndef ends():\n    return eventually(True)", "without calling is_done"),
+    (MORE, "@spec.property\ndef ends():\n    return eventually(start())",
+     "without calling is_done"),
+    (MORE, "spec.weakly_fair(either('start'))", "of actions' functions"),
     (MORE, "spec.symmetric('servers')", "Node"),
 ]  # fmt: skip
 

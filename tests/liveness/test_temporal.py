@@ -17,6 +17,7 @@ from protocol_lab import (
     Spec,
     always,
     always_eventually,
+    either,
     eventually,
     eventually_always,
     leads_to,
@@ -44,7 +45,12 @@ PER_STEP = [
     for each in ((), "to")
     for strong in (False, True)
 ]
-MORE = [Fairness.of(what, (), strong) for what in (f, NEXT) for strong in (False, True)]
+MORE = [
+    Fairness.of(what, (), strong)
+    for what in (f, NEXT, either(a, b), either(b, f))
+    for strong in (False, True)
+]
+MORE += [Fairness.of(either(a, b), "to", strong) for strong in (False, True)]
 
 
 class Oracle:
@@ -68,11 +74,13 @@ class Oracle:
     def conditions(self):
         """(strong, a function that tells whether here -> there counts)."""
         for each in self.fairness:
-            what = each.function or NEXT
+            whats = each.functions or (NEXT,)
             for to in range(STATES) if each.each else [None]:
                 yield (
                     each.strong,
-                    lambda x, y, what=what, to=to: to in (None, y) and self.leads(what, x, y),
+                    lambda x, y, whats=whats, to=to: (
+                        to in (None, y) and any(self.leads(what, x, y) for what in whats)
+                    ),
                 )
 
     def fair(self, states: tuple[int, ...]) -> bool:
@@ -249,6 +257,42 @@ def test_a_loop_that_weak_fairness_allows_and_strong_fairness_forbids():
     assert check_property(spec.bind(**SWITCH), "gets_to_p").verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("assumed", "verdict"),
+    [
+        ((a, b), "holds"),  # WF(a) /\ WF(b): b stays possible, and has to be taken
+        ((either(a, b),), "violated"),  # WF(a \/ b): a, a, a, ... is fair
+        ((either(a, b), b), "holds"),
+    ],
+)
+def test_fairness_of_two_actions_is_more_than_of_one_or_the_other(assumed, verdict):
+    spec = two_in_turn()
+    spec.weakly_fair(*assumed)
+    always_possible = {**SWITCH, "b_steps": 1 << 2 | 1 << 6}  # b leads to 2 from 0 and from 1
+    found = check_property(spec.bind(**always_possible), "gets_to_p")
+    assert found.verdict == verdict
+    if verdict == "violated":
+        assert found.fairness == ["weak fairness of a or b"]
+        assert [each.text for each in found.why_fair] == [
+            "some step of a or b is taken after state 1"
+        ]
+
+
+def test_fairness_of_one_or_the_other_forbids_to_stop_and_may_be_for_each():
+    spec = two_in_turn()
+    spec.weakly_fair(either(b, a), each="to")
+    found = check_property(spec.bind(**SWITCH), "gets_to_p")
+    assert [each.text for each in found.why_fair] == [
+        "(b or a)(to=1) is taken after state 1",
+        "(b or a)(to=0) is taken after state 2",
+        "(b or a)(to=2) is not possible in state 1: no such step of a; or no such step of b",
+    ]
+    spec.fairness.clear()
+    spec.weakly_fair(either(a, b))
+    only_b = check_property(spec.bind(**{**SWITCH, "starts": 2, "a_steps": 0}), "gets_to_p")
+    assert only_b.verdict == "holds"
+
+
 def test_declaring_an_assumption_again_replaces_it():
     spec = two_in_turn()
     spec.weakly_fair(a, b)
@@ -377,8 +421,11 @@ def test_inside_the_constraint():
     ("declare", "told"),
     [
         (lambda spec: spec.weakly_fair(a, each="from"), "a has no parameter 'from'; it has: to."),
-        (lambda spec: spec.weakly_fair(a, each="to.x"), "a: 'to.x' is no number"),
+        (lambda spec: spec.weakly_fair(a, each="to.x"), "a: 'to.x' is not a number"),
         (lambda spec: spec.weakly_fair(NEXT, each="to"), "NEXT is every action together"),
+        (lambda spec: spec.weakly_fair(either()), "needs the functions of some actions"),
+        (lambda spec: spec.weakly_fair(either(a, "b")), "made of actions' functions, not of 'b'"),
+        (lambda spec: spec.weakly_fair(either(a, p), each="to"), "p has no parameter 'to'"),
         (
             lambda spec: check_property(spec.bind(), "gets_to_p", view=True),
             "leave both",

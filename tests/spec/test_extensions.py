@@ -1,5 +1,6 @@
 """Parts of a spec that a constant adds: there with it, and without it as if never declared."""
 
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import pytest
@@ -18,6 +19,7 @@ from protocol_lab import (
     Where,
     add,
     addition,
+    either,
     eventually,
     take,
 )
@@ -153,6 +155,17 @@ def test_with_it_it_is(spec):
         "fairness": ["stamp", "read_note"],
         "channels": ["notes"],
     }
+
+
+def test_fairness_of_one_or_the_other_is_of_the_one_that_is_there(spec):
+    extended = replace(spec, fairness=[])
+    extended.weakly_fair(either(stamp, read_note))
+    extended.weakly_fair(either(strike, read_note))
+    assert names(extended.bind(notes=True, strikes=1))["fairness"] == [
+        "stamp or read_note",
+        "strike or read_note",
+    ]
+    assert names(extended.bind())["fairness"] == ["stamp"]
 
 
 @pytest.mark.parametrize(
