@@ -14,6 +14,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import HIGH, LOW
 from protocol_lab.language.evaluation import NO_ISINSTANCE
+from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import names_read
 from protocol_lab.spec.layout import Struct
 
@@ -76,6 +77,7 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 f"{function.__qualname__} can't be compiled with {name}, which is {value}: use a"
                 " whole number of 64 bits."
             )
+    refuse_ineffective(function, tree)
     _refuse_calls_through_modules(function, tree)
     _refuse_records_of_an_earlier_turn(function, tree)
 

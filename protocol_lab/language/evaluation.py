@@ -21,7 +21,7 @@ from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add
 from protocol_lab.language.loop_bound import checked_range, checked_turn, counting, is_range
 from protocol_lab.language.node_sets import IS_A_NUMBER
-from protocol_lab.language.source_code import parse, without_annotations
+from protocol_lab.language.source_code import parse, place, without_annotations
 
 _KIT = Path(__file__).parent.parent
 
@@ -85,8 +85,8 @@ def _remedy(error: Exception) -> str:
 
 
 def _at(function: Callable, error: Exception) -> str:
-    place = _place(function, error)
-    return place if place == _IN_CONDITION else f"at {function.__name__}, {place}"
+    where = _place(function, error)
+    return where if where == _IN_CONDITION else f"at {function.__name__}, {where}"
 
 
 def _place(function: Callable, error: BaseException) -> str:
@@ -98,9 +98,7 @@ def _place(function: Callable, error: BaseException) -> str:
             name, line = frame.f_code.co_filename, number
     if name == CONDITION:
         return _IN_CONDITION
-    if "ipykernel" in name or name.startswith("<"):
-        return f"line {line} of its cell"
-    return f"{Path(name).name} line {line}"
+    return place(name, line)
 
 
 # --- Checked functions ---------------------------------------------------------------------------

@@ -32,6 +32,13 @@ def source_lines(function: Callable) -> tuple[list[str], int]:
         ) from None
 
 
+def place(file: str, line: int) -> str:
+    """Where a person finds a line: "lock.py line 12", or "line 3 of its cell"."""
+    if "ipykernel" in file or file.startswith("<"):
+        return f"line {line} of its cell"
+    return f"{Path(file).name} line {line}"
+
+
 def parse(function: Callable) -> ast.FunctionDef:
     """The syntax tree of a function as it is loaded. Raises LabError if its file has changed."""
     lines, first_line = source_lines(function)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
+from protocol_lab.language.ineffective import check_effective
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.named_values import (
     check_texts,
@@ -50,6 +51,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     fields, constants = names_of_fields(model.layout), names_of_constants(spec.constants)
     check_texts(reachable(list(functions)), fields, constants)
     check_node_loops(reachable(list(functions)), model.layout, spec.constants)
+    check_effective(reachable(list(functions)))
     try:
         _walk(model, states, steps)
     except EvaluationError:
