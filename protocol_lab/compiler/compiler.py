@@ -15,7 +15,15 @@ import numpy as np
 
 from protocol_lab.compiler import code_generation, effects, inner_functions, loops, rewriting
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.operations import bags, integers, lists, lookups, records, slots
+from protocol_lab.compiler.operations import (
+    bags,
+    integers,
+    lists,
+    lookups,
+    records,
+    slots,
+    unchanged,
+)
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.language import arithmetic, loop_bound, node_sets
@@ -42,6 +50,7 @@ _OWN = {
     },
     **integers.COMPILED_OPERATIONS,
     "_new_list": lists.new_list,
+    "_watched": unchanged.watched,
     "Fault": Fault,
 }
 """The functions that rewritten code calls by their names."""
@@ -49,6 +58,7 @@ _OWN = {
 _COMPILED_WITH = (
     *(arithmetic, bags, effects, inner_functions, integers, lists, lookups, loop_bound, loops),
     *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
+    unchanged,
 )
 
 _VERSIONS = (

@@ -14,7 +14,7 @@ import builtins
 import inspect
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -43,6 +43,17 @@ def check_only_looks(function: Callable) -> None:
             f"{function.__name__} changes the state, or may do so: only actions change it; only"
             " read it here, and return what you find."
         )
+
+
+def calls_what_changes(trees: Iterable[ast.AST], names: dict[str, Any]) -> bool:
+    """May the code call what stores something? names: the values of the names that it reads."""
+    nodes = (each for tree in trees for each in ast.walk(tree))
+    called = {
+        each.func.id if isinstance(each.func, ast.Name) else ""
+        for each in nodes
+        if isinstance(each, ast.Call)
+    }
+    return any(_call_stores(each, names, set()) for each in called)
 
 
 def changes(function: Callable) -> bool:

@@ -12,6 +12,7 @@
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
     node in x.nodes    becomes   contains(x.nodes, node)       see `spec.set_syntax`
+    for m in x: ...    fails if its body changes x             see `operations.unchanged`
 
 Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
 """
@@ -23,15 +24,20 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
+from protocol_lab.compiler.effects import calls_what_changes
 from protocol_lab.errors import LabError
+from protocol_lab.language import node_sets
 from protocol_lab.language.arithmetic import as_call
 from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.loop_bound import counting, is_range
-from protocol_lab.language.source_code import names_read, parse
+from protocol_lab.language.source_code import names_read, parse, place
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.named_values import Texts
 from protocol_lab.spec.set_syntax import SET_OPERATIONS, SetSyntax
+
+_CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
+"""Names that other rewriting puts in, as functions that change nothing."""
 
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
@@ -89,7 +95,7 @@ def rewritten(
     can't be compiled.
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
-    rewriter = _Rewriter(names, _local_names(function, tree), left_out, constructor, before)
+    rewriter = _Rewriter(function, names, tree, left_out, constructor, before)
     tree = rewriter.visit(rewriter.prepared(tree))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 
@@ -99,17 +105,24 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(
         self,
+        function: Callable,
         names: dict[str, Any],
-        local_names: set[str],
+        tree: ast.FunctionDef,
         left_out: frozenset[str],
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
         before: tuple[Texts, SetSyntax],
     ):
-        self.names, self.local_names = names, local_names
+        self.function, self.names = function, names
+        self.local_names = _local_names(function, tree)
         self.left_out, self.constructor, self.before = left_out, constructor, before
         self.texts = before[0]
         self.extra: list[ast.FunctionDef] = []
         self.loops = 0
+
+    def _refusal(self, node: Any, told: str) -> LabError:
+        """The error for code that can't be compiled."""
+        where = place(self.function.__code__.co_filename, node.lineno)
+        return LabError(f"{self.function.__qualname__} can't be compiled ({where}): {told}.")
 
     def prepared(self, tree: Any) -> Any:
         """A tree in which texts and sets of nodes have become numbers."""
@@ -122,7 +135,7 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) == 1:
             return self._store(node, node.targets[0], node.value)
         if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
-            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+            raise self._refusal(node, "assign one field at a time")
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
@@ -137,7 +150,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Tuple) and any(
             isinstance(each, ast.Attribute | ast.Subscript) for each in target.elts
         ):
-            raise LabError(f"Line {node.lineno}: assign one field at a time.")
+            raise self._refusal(node, "assign one field at a time")
         if isinstance(target, ast.Attribute):
             call = _call("set_field", target.value, ast.Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):
@@ -183,9 +196,7 @@ class _Rewriter(ast.NodeTransformer):
             if not any(map(_is_text, items.elts)):
                 return None
             if not _is_simple(value):
-                raise LabError(
-                    f"Line {value.lineno}: give what is compared with several texts a name first."
-                )
+                raise self._refusal(value, "give what is compared with several texts a name first")
             found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
             return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
         return _call("contained", items, value)
@@ -234,8 +245,32 @@ class _Rewriter(ast.NodeTransformer):
         return self._counted(node)
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        self._watch([node], node.body)
         self.generic_visit(node)
         return self._counted(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        self._watch(node.generators, [node.elt, *node.generators])
+        self.generic_visit(node)
+        return node
+
+    def _watch(self, loops: list[Any], body: list[ast.AST]) -> None:
+        """Make loops fail if the body changes the sequence or bag that they go through."""
+        if not calls_what_changes(body, {**self.names, **_CHANGE_NOTHING}):
+            return
+        for loop in loops:
+            items = loop.iter
+            match items:
+                case ast.Call(ast.Name("enumerate" | "zip")):
+                    items.args = [_call("_watched", each) for each in items.args]
+                case ast.Call(ast.Name(name)) if name == "range" or self._gives_nodes(name):
+                    continue
+                case _:
+                    loop.iter = ast.copy_location(_call("_watched", items), items)
+
+    def _gives_nodes(self, name: str) -> bool:
+        """Is it a function of sets of nodes, which are values, so that no loop changes them?"""
+        return getattr(self.names.get(name), "__module__", "") == node_sets.__name__
 
     def _counted(self, loop: ast.While | ast.For) -> list[ast.stmt]:
         """The loop, which now raises Fault after too many turns, and the statement before it."""
@@ -285,9 +320,10 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             made = self.names.get(value.func.id)
             if isinstance(made, type) and issubclass(made, Struct):
-                raise LabError(
-                    f"Line {node.lineno}: a new {made.__name__} can be stored or compared, but not"
-                    " returned; make it where it is used."
+                raise self._refusal(
+                    node,
+                    f"a new {made.__name__} can be stored or compared, but not returned; make it"
+                    " where it is used",
                 )
         self.generic_visit(node)
         return node
@@ -313,9 +349,7 @@ class _Rewriter(ast.NodeTransformer):
             kind = declared.union.kinds.index(declared)
             for each in node.keywords:
                 if each.arg not in declared.field_types:
-                    raise LabError(
-                        f"Line {node.lineno}: {declared.__name__} has no field {each.arg}."
-                    )
+                    raise self._refusal(node, f"{declared.__name__} has no field {each.arg}")
             node.keywords.append(ast.keyword("kind", ast.Constant(kind)))
             declared = declared.union
         fields = tuple(keyword.arg for keyword in node.keywords)
@@ -330,7 +364,7 @@ class _Rewriter(ast.NodeTransformer):
         options = {each.arg: each.value for each in node.keywords}
         default = options.pop("default", None) if reducer in ("min", "max") else None
         if options:
-            raise LabError(f"Line {node.lineno}: {reducer}() has no {next(iter(options))} here.")
+            raise self._refusal(node, f"{reducer}() has no {next(iter(options))} here")
         if isinstance(items, ast.GeneratorExp):
             return self._as_loop(reducer, items, default)
         if reducer in ("all", "any") and isinstance(items, ast.Tuple):

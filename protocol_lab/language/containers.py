@@ -76,7 +76,7 @@ def pop_first(sequence):
 
 def find(bag, item) -> int:
     """The position of the first item that is not smaller: where `item` is, or would be."""
-    position = 0
+    item, position = bag.as_item(item), 0
     while position < bag.size and bag.items[position] < item:
         position += 1
     return position
@@ -106,13 +106,14 @@ def add_once(bag, item) -> None:
 
 
 def take(bag, item) -> None:
-    """Take one such item out of the bag; no effect if there is none."""
+    """Take one such item out of the bag; a fault if there is none."""
     position = find(bag, item)
-    if position < bag.size and bag.items[position] == item:
-        for k in range(position, bag.size - 1):
-            put_item(bag, k, bag.items[k + 1])
-        set_count(bag, bag.size - 1)
-        put_item(bag, bag.size, 0)
+    if position >= bag.size or bag.items[position] != item:
+        bag.has_no(item)
+    for k in range(position, bag.size - 1):
+        put_item(bag, k, bag.items[k + 1])
+    set_count(bag, bag.size - 1)
+    put_item(bag, bag.size, 0)
 
 
 COMPILED_APART = (

@@ -25,7 +25,7 @@ _ONLY_RETURN = (
     *(each for each in containers.ONLY_LOOK if each is not containers.overflow),
     *(abs, all, any, enumerate, len, max, min, range, reversed, sorted, sum, zip),
 )
-"""The functions that change nothing, so that calling them without using the result has no effect."""
+"""The functions that change nothing: a call whose result is not used has no effect."""
 
 _CHANGED = {
     node_sets.with_node: "the set itself stays as it is: write {0} = with_node({0}, ...)",

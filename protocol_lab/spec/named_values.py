@@ -16,6 +16,7 @@ from inspect import signature
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.language import containers
 from protocol_lab.language.source_code import names_read, parse
 from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import (
@@ -28,6 +29,12 @@ from protocol_lab.spec.layout import (
 )
 
 Names = tuple[str, ...]
+
+_OF_ITEMS = (
+    *(containers.append, containers.add, containers.add_once),
+    *(containers.take, containers.is_in, containers.find),
+)
+"""The functions (container, item)."""
 
 NUMBER: Names = ()
 """The names of what is a number without names."""
@@ -114,7 +121,8 @@ class Texts(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Texts given for the fields of a new record, or for parameters declared as Named."""
+        """Texts given for items, for the fields of a new record, or for parameters declared as
+        Named."""
         self.generic_visit(node)
         called = None
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
@@ -124,6 +132,8 @@ class Texts(ast.NodeTransformer):
                 found = called.field_types.get(keyword.arg or "")
                 if isinstance(found, Named):
                     keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
+        elif called in _OF_ITEMS and len(node.args) == 2:
+            node.args[1] = self._as_number(node.args[1], node.args[0], node)
         elif callable(called) and hasattr(called, "__code__"):
             parameters = list(signature(called).parameters.values())
             for k, (parameter, given) in enumerate(zip(parameters, node.args, strict=False)):

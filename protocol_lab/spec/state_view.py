@@ -47,6 +47,12 @@ NO_INDEX = (
 )
 """Why a bag has no index; compiled code says the same."""
 
+CHANGED_IN_LOOP = (
+    "is changed while a for goes through it, which would skip items: leave the loop with break,"
+    " or write a while over its len"
+)
+"""Why a loop over a sequence or bag fails."""
+
 
 class View:
     """Base of all views: a buffer, a position in it, and where in the state that is."""
@@ -94,6 +100,16 @@ class StructView(View):
         constant = self._layout.constant
         remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
         return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
+
+    def as_item(self, item: Any) -> Any:
+        """An item as it is compared with those that are there: a name as its number."""
+        layout = self._layout.fields["items"].item
+        is_name = isinstance(item, str) and getattr(layout, "kind", "") == "named"
+        return number_named(item, layout.names, self._path) if is_name else item
+
+    def has_no(self, item: Any) -> None:
+        """Raise Fault for an item that is to be taken out, and is not there."""
+        raise Fault(f"{self._path} has no {item!r} to take: guard against it with `in`")
 
     def declared_size(self) -> str:
         """How the size of a sequence or bag is declared: a constant, a number, an expression."""
@@ -183,7 +199,7 @@ _INSTEAD = {
     ("bag", "add"): "add({}, item), or add_once for a set",
     ("bag", "append"): "add({}, item)",
     ("bag", "remove"): "take({}, item)",
-    ("bag", "discard"): "take({}, item)",
+    ("bag", "discard"): "take({}, item), if item in {}",
 }
 """What to write instead of the methods of Python's lists and sets."""
 
@@ -244,10 +260,27 @@ class ArrayView(View):
         write(self._layout.item, self._data, at, value, f"{self._path}[{index}]")
 
     def __iter__(self) -> Iterator[Any]:
-        index = 1 if self._layout.per_node else 0
+        """The items; raises Fault once a loop's body has changed a bag, or a sequence's length.
+
+        The compiled version is in `compiler.operations.unchanged`.
+        """
+        index, before = 1 if self._layout.per_node else 0, self._in_use()
         while index < self._end():
             yield self[index]
+            if self._in_use() != before:
+                raise Fault(f"{self._path.removesuffix('.items')} {CHANGED_IN_LOOP}")
             index += 1
+
+    def _in_use(self) -> Any:
+        """What must stay the same while a loop goes through: of a sequence its length."""
+        if not self._layout.items_of or not isinstance(self._data, bytearray):
+            return None
+        end = self._end()
+        return (
+            end
+            if self._is_list()
+            else self._data[self._at : self._at + end * self._layout.item.size]
+        )
 
     def __repr__(self) -> str:
         return repr(plain_value(self._layout, self._data, self._at))

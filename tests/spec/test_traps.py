@@ -54,6 +54,8 @@ class State(Struct):
     notes: Bag(Note, 4)
     numbers: Bag(Int8, 4)
     called: Bag(Server, 4)
+    channel: Per(Server, Seq(Mode, 3))
+    moods: Bag(Mode, 3)
     places: Array(Int8, 3)
 
 spec = Spec("trap", State, Constants)
@@ -275,9 +277,6 @@ VISITED = {
     "s.found = min(each.text for each in s.notes.items)": 4,
     "s.found = 10 * len(s.notes.items) + len(s.log.items)": 22,
     "s.found = capacity(s.notes)": 4,
-    "for each in s.log.items:\n    if each.text < 3:\n"
-    "        append(s.log, Note(text=each.text + 2))\ns.found = s.log.length": 4,
-    "for each in s.numbers.items:\n    take(s.numbers, each)\ns.found = s.numbers.size": 1,
     "for each in s.notes:\n    s.found += 10 + each.text": 29,
     "for each in s.log:\n    s.found += 10 + each.text": 23,
     "numbers = s.numbers\nfor each in numbers:\n    s.found += each": 13,
@@ -290,6 +289,66 @@ VISITED = {
     "log = s.log\ns.found = log[len(log) - 1].text": 2,
     "s.log[1] = s.log[0]\ns.log[0].text = 7\ns.found = s.log[0].text + s.log[1].text": 8,
 }
+
+CHANGED = {
+    "for each in s.log:\n    append(s.log, Note(text=3))": "state.log is changed",
+    "for each in s.log.items:\n    remove_at(s.log, 0)": "state.log is changed",
+    "for k, each in enumerate(s.log):\n    truncate(s.log, k)": "state.log is changed",
+    "for each in s.notes:\n    take(s.notes, each)": "state.notes is changed",
+    "for each in s.numbers.items:\n    take(s.numbers, each)": "state.numbers is changed",
+    "for each in s.notes:\n    raised(s, each)": "state.notes is changed",
+    "numbers = s.numbers\nfor each in numbers:\n    add(s.numbers, 1)": "state.numbers is changed",
+    "s.found = sum(longer(s) for each in s.counts)": "state.counts is changed",
+    "for server in s.called:\n    if server == 2:\n        add(s.called, 1)": "state.called is",
+    "for each in s.notes:\n    for other in s.notes:\n        if each == other:\n"
+    "            take(s.notes, other)\n            break": "state.notes is changed",
+}
+
+CHANGING = """
+def raised(s, note):
+    text = note.text
+    take(s.notes, note)
+    add(s.notes, Note(text=text + 5))
+
+def longer(s):
+    append(s.counts, 1)
+    return 1
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", CHANGED)
+def test_a_loop_over_what_it_changes_is_a_fault(declare, monkeypatch, body, engine):
+    body = f"append(s.counts, 1)\n{body}"
+    said = told(declare(body, before=CHANGING), engine, monkeypatch)
+    assert CHANGED[body.partition("\n")[2]] in said
+    assert "while a for goes through it" in said
+    assert ", at act, line " in said
+
+
+STAYS = {
+    "for each in s.notes:\n    if each.text == 4:\n        take(s.notes, each)\n        break\n"
+    "s.found = len(s.notes)": 1,
+    "for each in s.log:\n    each.text += 1\n    add(s.numbers, each.text)\n"
+    "s.found = sum(s.numbers)": 18,
+    "for k, each in enumerate(s.log):\n    s.log[k] = Note(text=9)\n    add_once(s.numbers, 7)\n"
+    "s.found = last(s.log).text": 9,
+    "for each in s.notes:\n    for number in s.numbers:\n        append(s.counts, 1)\n"
+    "        break\ns.found = len(s.counts)": 2,
+    "for server in members(s.quorum | 6):\n    add(s.numbers, server)\ns.found = len(s.numbers)": 4,
+    "for k in (5, 1):\n    add(s.numbers, k)\ns.found = s.numbers.items[0]": 1,
+    "k = 0\nwhile k < len(s.notes):\n    if s.notes.items[k].text == 4:\n"
+    "        take(s.notes, s.notes.items[k])\n    else:\n        k += 1\ns.found = len(s.notes)": 1,
+    "for some in submasks(2):\n    add_once(s.numbers, some)\ns.found = len(s.numbers)": 4,
+    "for row in s.heard:\n    for each in row:\n        add(s.numbers, 1)\n        break\n"
+    "s.found = len(s.numbers)": 4,
+}
+
+
+@pytest.mark.parametrize("body", STAYS)
+def test_a_loop_may_change_what_it_does_not_go_through(declare, body):
+    assert found(declare(body)) == STAYS[body]
+
 
 HOW_MANY = """
 def how_many(container):
@@ -342,6 +401,8 @@ def test_the_first_item_is_taken_out_and_the_last_is_read(declare, body):
 
 
 NO_ITEM = {
+    "take(s.notes, Note(text=3))": "has no Note(text=3, mode=0) to take: guard against it",
+    "take(s.numbers, 3)": "state.numbers has no 3 to take",
     "pop_first(s.letters)": "letters.items has no item 0; there are 0",
     "s.leader = last(s.letters).to": "letters.items has no item -1; there are 0",
     "s.found = s.log[2].text": "state.log.items has no item 2; there are 2",
@@ -555,6 +616,15 @@ def why(s):
         return "it is idle"
     return ""
 
+def send(s, server, mode: Mode):
+    append(s.channel[server], mode)
+
+def send_undeclared(s, server, mode):
+    append(s.channel[server], mode)
+
+def note_undeclared(s, mode):
+    add(s.notes, Note(mode=mode))
+
 def is_text(s, mode):
     found = s.n
     return found == mode
@@ -582,6 +652,11 @@ SAME = {
     's.log.items[0].mode = "busy"\ns.found = s.log.items[0].mode == "busy"': 1,
     's.found = why(s) == "it is idle"': 1,
     'said = why(s)\ns.found = said in ("it is idle", "")': 1,
+    'append(s.channel[1], "gone")\ns.found = s.channel[1][0]': 2,
+    'queue = s.channel[2]\nappend(queue, GONE if s.n > 0 else "busy")\ns.found = queue[0]': 2,
+    'send(s, 2, "gone")\ns.found = last(s.channel[2])': 2,
+    'add(s.moods, "gone")\nadd(s.moods, "busy")\nadd_once(s.moods, "busy")\n'
+    'take(s.moods, "gone")\ns.found = 10 * len(s.moods) + is_in(s.moods, "busy")': 11,
     "s.found = same_note(s)": 0,
     "s.modes[2] += 1\nfound = s.modes[2]\ns.modes[found] |= 2\ns.found = s.modes[1]": 2,
     "s.found = 7 in s.numbers.items": 1,
@@ -610,6 +685,9 @@ NO_NAME = {
     's.found = c.pace == "quick"': "c.pace is one of slow, fast, never 'quick'",
     's.found = s.n == "one"': "s.n is a number, never 'one'",
     's.found = s.places[1] in ("one", "two")': "s.places[1] is a number, never 'one'",
+    'append(s.channel[1], "away")': "s.channel[1] is one of idle, busy, gone, never 'away'",
+    'add(s.moods, "away")': "s.moods is one of idle, busy, gone, never 'away'",
+    'add(s.numbers, "one")': "s.numbers is a number, never 'one'",
     's.n = "one"': "s.n is a number, never 'one'",
 }
 
@@ -639,6 +717,26 @@ def test_a_number_is_compared_with_no_text_of_unknown_value(declare, monkeypatch
     said = told(model, "native", monkeypatch)
     assert "a number is compared with a text" in said
     assert "declare it: `def is_of(m, kind: Kind)`" in said
+
+
+@pytest.mark.parametrize("call", ['send_undeclared(s, 1, "gone")', 'note_undeclared(s, "gone")'])
+def test_a_name_that_is_stored_by_a_helper_is_declared(declare, monkeypatch, call):
+    said = told(declare(call, before=HELPERS), "native", monkeypatch)
+    assert "filled with a text, which is not known to be one of its names" in said
+    assert "declare it: `def is_of(m, kind: Kind)`" in said
+
+
+ONE_AT_A_TIME = [
+    "s.n, s.found = 1, 2",
+    "s.n = s.found = 2",
+]
+
+
+@pytest.mark.parametrize("body", ONE_AT_A_TIME)
+def test_what_the_compiler_refuses_has_a_place(declare, monkeypatch, body):
+    said = told(declare(body), "native", monkeypatch)
+    assert said.startswith("act can't be compiled (line ")
+    assert said.endswith(" of its cell): assign one field at a time.")
 
 
 def test_a_named_value_is_a_number_else():
@@ -696,7 +794,8 @@ def test_code_that_has_no_effect_is_refused(declare, monkeypatch, body, engine, 
 
 
 EFFECTIVE = [
-    "note = None\nfor each in s.notes:\n    note = each\nif note is not None:\n    s.found = note.text",
+    "note = None\nfor each in s.notes:\n    note = each\nif note is not None:\n"
+    "    s.found = note.text",
     "s.found = given(s)",
     "fives(s)\nlast(s.log).text = 5\ns.found = last(s.log).text",
 ]

@@ -1,9 +1,10 @@
 """Compiled operations, as Numba intrinsics.
 
-records   a row of bytes as a record: reads, checked stores, comparisons
-slots     arrays of the state, and which of their slots are in use
-bags      finding, adding and taking items of a bag
-lookups   len, in and for of what holds items, and of sets of nodes
-lists     the lists of numbers that a function keeps for itself
-integers  checked arithmetic on int64
+records    a row of bytes as a record: reads, checked stores, comparisons
+slots      arrays of the state, and which of their slots are in use
+bags       finding, adding and taking items of a bag
+lookups    len, in and for of what holds items, and of sets of nodes
+unchanged  loops over a sequence or bag that their body may change
+lists      the lists of numbers that a function keeps for itself
+integers   checked arithmetic on int64
 """

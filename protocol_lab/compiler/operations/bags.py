@@ -17,6 +17,7 @@ from protocol_lab.compiler.operations.records import (
     CONTAINER_OPERATIONS,
     Container,
     can_store,
+    expect_no_text,
     numba_type,
     size_of,
     store,
@@ -138,6 +139,7 @@ def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
         if bag.frozen and result == types.void:
             raise TypingError(ITEMS_IN_ORDER)
         kind = bag.typeof("items").dtype
+        expect_no_text(item)
         if not can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
             item, types.Record
         ):
@@ -168,8 +170,8 @@ def _build_add_once(context, bag, item):
 
 def _build_take(context, bag, item):
     position, is_here = bag.find(item)
-    with bag.builder.if_then(is_here):
-        bag.remove(position)
+    fault_if(context, bag.builder, bag.builder.not_(is_here))
+    bag.remove(position)
 
 
 @intrinsic

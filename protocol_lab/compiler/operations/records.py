@@ -227,6 +227,7 @@ def check_can_store(record: types.Record, name: str, source: types.Type) -> None
     if name not in record.fields:
         known = ", ".join(record.fields)
         raise TypingError(f"there is no field {name!r}; there are {known}")
+    expect_no_text(source)
     if not can_store(record.typeof(name), source):
         raise TypingError(f"{source} can't be stored in the field {name!r}")
 
@@ -292,6 +293,7 @@ def set_item(typing_context, items, index, value):
         raise TypingError("only slots of the state's arrays can be assigned by index")
     slots.refuse_store()
     _expect_number(index)
+    expect_no_text(value)
     if not can_store(slots.item, value):
         raise TypingError(f"{value} can't be stored in an array of {slots.item}")
 
@@ -460,6 +462,14 @@ def _comparison(name: str, operation: Any) -> Any:
     return intrinsic(comparison)
 
 
+def expect_no_text(kind: types.Type) -> None:
+    """Raise TypingError for a text, which is stored nowhere: a name has become a number before."""
+    if _is_text(kind):
+        raise TypingError(
+            "a field or item is filled with a text, which is not known to be one of its names"
+        )
+
+
 def _is_text(kind: types.Type) -> bool:
     return isinstance(kind, types.UnicodeType | types.StringLiteral)
 
@@ -518,6 +528,7 @@ def _capacity(typing_context, container):
 @intrinsic
 def _put_item(typing_context, container, position, item):
     offset, slots = _changed(container).offset("items"), container.typeof("items")
+    expect_no_text(item)
     if not can_store(slots.item, item):
         raise TypingError(f"{item} can't be stored in an array of {slots.item}")
 

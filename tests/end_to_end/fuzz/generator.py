@@ -489,10 +489,11 @@ class _Writer:
         room = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
         members = [name for name, each in scope.roots if each == kind.item and name != "here"]
         if members and self.chance.random() < 0.5:
-            return [], [f"take({text}, {self.chance.choice(members)})"]
+            member = self.chance.choice(members)
+            return [], [f"if is_in({text}, {member}):\n    take({text}, {member})"]
         item = self.write.value(scope, kind.item)
         if self.chance.random() < 0.25:
-            return [], [f"take({text}, {item})"]
+            return [], [f"if is_in({text}, {item}):\n    take({text}, {item})"]
         adding = self.chance.choice(["add", "add", "add_once"])
         if nested or self.chance.random() < 0.3:
             return [], [f"if {text}.size < {room}:\n    {adding}({text}, {item})"]

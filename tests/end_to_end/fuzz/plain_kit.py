@@ -488,10 +488,11 @@ def add_once(bag, item) -> None:
 
 
 def take(bag, item) -> None:
-    if is_in(bag, item):
-        items = _items(bag)
-        del items[find(bag, item)]
-        _refill(bag, items)
+    if not is_in(bag, item):
+        raise Undecided("no such item")
+    items = _items(bag)
+    del items[find(bag, item)]
+    _refill(bag, items)
 
 
 def contains(nodes, node) -> bool:
