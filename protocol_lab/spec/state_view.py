@@ -167,6 +167,9 @@ class ContainerView(StructView):
         return iter(self.items)
 
     def __contains__(self, item: Any) -> bool:
+        kept = self._layout.fields["items"].item
+        if isinstance(kept, StructLayout) and not isinstance(item, Struct | StructView):
+            raise TypeError(f"{self._path} {_kind_wanted(kept)}, and {item!r} is not one")
         return any(each == item for each in self)
 
     def __getitem__(self, index: int) -> Any:

@@ -656,7 +656,7 @@ SAME = {
     'queue = s.channel[2]\nappend(queue, GONE if s.n > 0 else "busy")\ns.found = queue[0]': 2,
     'send(s, 2, "gone")\ns.found = last(s.channel[2])': 2,
     'add(s.moods, "gone")\nadd(s.moods, "busy")\nadd_once(s.moods, "busy")\n'
-    'take(s.moods, "gone")\ns.found = 10 * len(s.moods) + is_in(s.moods, "busy")': 11,
+    'take(s.moods, "gone")\ns.found = 10 * len(s.moods) + (1 if "busy" in s.moods else 0)': 11,
     "s.found = same_note(s)": 0,
     "s.modes[2] += 1\nfound = s.modes[2]\ns.modes[found] |= 2\ns.found = s.modes[1]": 2,
     "s.found = 7 in s.numbers.items": 1,
