@@ -24,7 +24,6 @@ _NEEDLESS = {
     typed_passes.DumpParforDiagnostics,
     typed_passes.InlineOverloads,
     typed_passes.NopythonRewrites,
-    untyped_passes.DeadBranchPrune,
     untyped_passes.FindLiterallyCalls,
     untyped_passes.InlineInlinables,
     untyped_passes.LiteralPropagationSubPipelinePass,
@@ -35,7 +34,7 @@ _NEEDLESS = {
 }
 """Numba's passes for `with`, `literally`, expressions of whole arrays, and functions that ask to be
 inlined: generated and rewritten code has none of them. After many passes Numba looks through the
-whole function again."""
+whole function again. DeadBranchPrune stays: it decides `x is None` where x has its default."""
 
 
 class _InnerLibrary(JITCodeLibrary):
