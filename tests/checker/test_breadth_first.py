@@ -79,7 +79,7 @@ def test_several_initial_states_and_the_line_that_chooses_one():
     model = letters.bind(servers=3, starts=2, lossy=0, values=3)
     assert len(list(initial(model))) == 2
     result = agree(model, invariants=["few_letters"])
-    assert result.initial == "start(first=0)"
+    assert result.initial == "init(first=0)"
 
 
 def test_a_sequence_of_numbers_as_a_parameter():

@@ -177,7 +177,7 @@ def test_telling_that_fails_is_one_sentence():
     spec.inits, spec.actions = counter.inits, counter.actions
     spec.events = lambda before, after, c, step: 1 / 0
     walk = along(spec.bind(), "count()")
-    with pytest.raises(LabError, match=r"toy.wrong: telling what count\(\) did failed"):
+    with pytest.raises(LabError, match=r"toy.wrong: its events of count\(\) failed"):
         sequence_diagram(walk)
 
 

@@ -443,8 +443,8 @@ def test_a_cell_may_use_the_walk(walk):
 
 def test_several_initial_states_can_be_chosen_among():
     stepper = step(letters.bind(starts=2))
-    assert stepper.view["starts"] == ["start(first=0)", "start(first=1)"]
-    ask(stepper, "restart", start="start(first=1)")
+    assert stepper.view["starts"] == ["init(first=0)", "init(first=1)"]
+    ask(stepper, "restart", start="init(first=1)")
     assert stepper.walk.state.next_value == 1
     assert step("kafka.kip_320").view["starts"] == []
 
