@@ -14,7 +14,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import names_read, parse, place
+from protocol_lab.language.source_code import names_read, place, readable
 
 _ONLY_RETURN = (
     *(
@@ -36,11 +36,7 @@ _CHANGED = {
 
 def check_effective(functions: Iterable[Callable]) -> None:
     """Raise LabError if one of these functions has such code."""
-    for function in functions:
-        try:
-            tree = parse(function)
-        except LabError:
-            continue  # only the compiler needs the source, and says so
+    for function, tree in readable(functions):
         refuse_ineffective(function, tree)
 
 

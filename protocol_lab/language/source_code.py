@@ -8,7 +8,7 @@ import dis
 import inspect
 import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,19 @@ def parse(function: Callable) -> ast.FunctionDef:
         )
     ast.increment_lineno(tree, first_line - 1)
     return tree
+
+
+def readable(functions: Iterable[Callable]) -> Iterator[tuple[Callable, ast.FunctionDef]]:
+    """Each function with a syntax tree of its own; left out are those whose source can't be read.
+
+    Only the compiler needs the source, and says so.
+    """
+    for function in functions:
+        try:
+            tree = parse(function)
+        except LabError:
+            continue
+        yield function, tree
 
 
 def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
-from protocol_lab.language.source_code import names_read, parse
+from protocol_lab.language.source_code import names_read, readable
 from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import (
     ArrayLayout,
@@ -225,9 +225,5 @@ def check_texts(
     functions: list[Callable], fields: Mapping[str, Names | None], constants: Mapping[str, Names]
 ) -> None:
     """Raise LabError if one of these functions has a text that does not name a value there."""
-    for function in functions:
-        try:
-            tree = parse(function)
-        except LabError:
-            continue  # only the compiler needs the source, and says so
+    for function, tree in readable(functions):
         Texts(function, tree, fields, constants).visit(tree)

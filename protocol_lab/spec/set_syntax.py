@@ -19,7 +19,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
-from protocol_lab.language.source_code import names_read, parse
+from protocol_lab.language.source_code import names_read, readable
 from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import (
     ArrayLayout,
@@ -170,11 +170,7 @@ class SetSyntax(ast.NodeTransformer):
 def check_node_loops(functions: list[Callable], layout: Any, constants: type) -> None:
     """Raise LabError if one of these functions goes through room for nodes that there are not."""
     fields = layouts_of_fields(layout)
-    for function in functions:
-        try:
-            tree = parse(function)
-        except LabError:
-            continue  # only the compiler needs the source, and says so
+    for function, tree in readable(functions):
         SetSyntax(function, tree, fields, constants).visit(tree)
 
 
