@@ -598,13 +598,13 @@ _CHOOSE_MERMAID = """stepper => {
 def test_in_jupyterlabs_dark_theme_drawings_are_dark(talk):
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
     talk.page.evaluate(change, "JupyterLab Dark")
-    talk.page.locator("[data-jp-theme-light='false']").wait_for()
+    talk.page.locator("[data-jp-theme-light='false']").wait_for(state="attached")
     drawing = talk.page.locator(".lab-static").first
     assert "invert" in drawing.evaluate("element => getComputedStyle(element).filter")
     inside = drawing.locator("img").first
     assert inside.evaluate("element => getComputedStyle(element).filter") == "none"
     talk.page.evaluate(change, "JupyterLab Light")
-    talk.page.locator("[data-jp-theme-light='true']").wait_for()
+    talk.page.locator("[data-jp-theme-light='true']").wait_for(state="attached")
 
 
 def test_the_dark_theme_repaints_the_picture_too(talk):

@@ -90,6 +90,7 @@ class Faults:
             lambda: f"v_{self.chance.randint(0, 99)} = {self.number(scope)}",
             lambda: f"assert {self._growing(scope)} < {self.chance.randint(1, 3)}",
             lambda: self._late_refusal(scope),
+            lambda: self._late_refusal(scope),
         )
 
     def _store(self, scope: Scope) -> str:
