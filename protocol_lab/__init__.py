@@ -32,8 +32,15 @@ from protocol_lab.language.node_sets import (
     with_node,
     without_node,
 )
-from protocol_lab.spec.configurations import Configuration
-from protocol_lab.spec.constants import NO_LIMIT, Limits, addition, choice, flag, storage
+from protocol_lab.spec.constants import (
+    NO_LIMIT,
+    Configuration,
+    Limits,
+    addition,
+    choice,
+    flag,
+    storage,
+)
 from protocol_lab.spec.layout import (
     NONE,
     Array,

@@ -36,9 +36,8 @@ from protocol_lab.language.dependencies import (
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.language.source_code import code_of_file, parse, without_annotations
 from protocol_lab.spec import named_values, set_syntax
-from protocol_lab.spec.layout import ArrayLayout, Struct, StructLayout
-from protocol_lab.spec.named_values import Texts, names_of_constants, names_of_fields
-from protocol_lab.spec.set_syntax import SetSyntax, layouts_of_fields
+from protocol_lab.spec.layout import Struct, StructLayout
+from protocol_lab.spec.layouts_in_code import Layouts
 
 _OWN = {
     **{
@@ -86,14 +85,11 @@ class Compiler:
         left_out: frozenset[str] = frozenset(),
     ):
         self.left_out = left_out  # constants that are 0, and what they would add is not compiled
-        self._named = names_of_fields(layout), names_of_constants(constants)
-        self._fields, self._constants = layouts_of_fields(layout), constants
-        self._setting = short_hash(
-            repr(layout), repr(constants._fields), repr(self._named[1]), *_VERSIONS
-        )
+        self._layouts = Layouts(layout, constants)
+        choices = {name: each.choices for name, each in self._layouts.limits.items()}
+        self._setting = short_hash(repr(layout), repr(constants._fields), repr(choices), *_VERSIONS)
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
-        self._structs = _struct_layouts(layout)
         self._done: dict[int, Any] = {}
         self._running: set[int] = set()
 
@@ -112,10 +108,8 @@ class Compiler:
         self._running.add(key)
         tree = without_annotations(parse(function))
         refuse(function, tree)
-        texts = Texts(function, tree, *self._named)
-        sets = SetSyntax(function, tree, self._fields, self._constants)
         tree, extra, names = rewriting.rewritten(
-            function, tree, self.left_out, self.constructor, (texts, sets)
+            function, tree, self.left_out, self.constructor, self._layouts
         )
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
@@ -137,12 +131,12 @@ class Compiler:
 
     def constructor(self, declared: type[Struct], fields: tuple[str, ...]) -> Any:
         """A compiled function that makes a record of a Struct class with these fields set."""
-        if declared not in self._structs:
+        if declared not in self._layouts.structs:
             name = declared.__name__
-            if name in [each.__name__ for each in self._structs]:
+            if name in [each.__name__ for each in self._layouts.structs]:
                 raise LabError(f"{name} was declared again: run the cell of the state again, too.")
             raise LabError(f"{name} is no part of this spec's state.")
-        record = records.numba_type(self._structs[declared])
+        record = records.numba_type(self._layouts.structs[declared])
         return records.make_constructor(record, fields)
 
 
@@ -154,15 +148,3 @@ def _name_apart(function: Callable, place: str, own_hash: str) -> None:
     hash.
     """
     function.__qualname__ = f"{place}.{function.__name__}_{own_hash}"
-
-
-def _struct_layouts(layout: Any) -> dict[type, StructLayout]:
-    found: dict[type, StructLayout] = {}
-    if isinstance(layout, ArrayLayout):
-        return _struct_layouts(layout.item)
-    if isinstance(layout, StructLayout):
-        if layout.kind == "struct":
-            found[layout.declared] = layout
-        for part in layout.fields.values():
-            found.update(_struct_layouts(part))
-    return found

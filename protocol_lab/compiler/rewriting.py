@@ -33,6 +33,7 @@ from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse, place
 from protocol_lab.spec.layout import Struct
+from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import Texts
 from protocol_lab.spec.set_syntax import SET_OPERATIONS, SetSyntax
 
@@ -85,18 +86,18 @@ def rewritten(
     tree: ast.FunctionDef,
     left_out: frozenset[str],
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-    before: tuple[Texts, SetSyntax],
+    layouts: Layouts,
 ) -> Rewritten:
     """A plain function, given with its syntax tree, rewritten for Numba.
 
     left_out: constants that are 0; the code that they would add is left out. constructor: gives a
-    compiled function that makes a record of a Struct class with these fields. before: transformers
-    that replace names of values and operations on sets of nodes. Raises LabError for code that
-    can't be compiled.
+    compiled function that makes a record of a Struct class with these fields. layouts: of the
+    state, by which names of values and sets of nodes are known. Raises LabError for code that can't
+    be compiled.
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
-    rewriter = _Rewriter(function, names, tree, left_out, constructor, before)
-    tree = rewriter.visit(rewriter.prepared(tree))
+    rewriter = _Rewriter(function, names, tree, left_out, constructor, layouts)
+    tree = rewriter.visit(_prepared(function, tree, rewriter.code))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 
 
@@ -110,12 +111,13 @@ class _Rewriter(ast.NodeTransformer):
         tree: ast.FunctionDef,
         left_out: frozenset[str],
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-        before: tuple[Texts, SetSyntax],
+        layouts: Layouts,
     ):
         self.function, self.names = function, names
         self.local_names = _local_names(function, tree)
-        self.left_out, self.constructor, self.before = left_out, constructor, before
-        self.texts = before[0]
+        self.left_out, self.constructor = left_out, constructor
+        self.code = LayoutsInCode(function, tree, layouts)
+        self.texts = Texts(function, tree, self.code)
         self.extra: list[ast.FunctionDef] = []
         self.loops = 0
 
@@ -123,12 +125,6 @@ class _Rewriter(ast.NodeTransformer):
         """The error for code that can't be compiled."""
         where = place(self.function.__code__.co_filename, node.lineno)
         return LabError(f"{self.function.__qualname__} can't be compiled ({where}): {told}.")
-
-    def prepared(self, tree: Any) -> Any:
-        """A tree in which texts and sets of nodes have become numbers."""
-        for each in self.before:
-            tree = each.visit(tree)
-        return tree
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
@@ -335,14 +331,17 @@ class _Rewriter(ast.NodeTransformer):
         fits = len(node.args) == len(parameters) and not node.keywords
         if expression is None or not fits or not all(map(_is_simple, node.args)):
             return node
+        code = LayoutsInCode(called, expression, self.code.known)
+        expression = _prepared(called, copy.deepcopy(expression), code)
         arguments = dict(zip(parameters, node.args, strict=True))
         for name, value in names_read(called).items():
             alias = name
             if name in self.local_names or self.names.get(name, value) is not value:
                 alias = f"{called.__name__}__{name}"
-            self.names[alias] = value
+            self.names[alias] = self.code.values[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
-        return self.visit(self.prepared(_substituted(expression, arguments)))
+        expression = _substituted(expression, arguments)
+        return self.visit(_prepared(self.function, expression, self.code))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         if declared.union is not None:
@@ -396,7 +395,8 @@ class _Rewriter(ast.NodeTransformer):
         for generator in reversed(node.generators):
             for condition in reversed(generator.ifs):
                 body = [ast.If(condition, body, [])]
-            body = self._counted(ast.For(generator.target, generator.iter, body, []))
+            loop = ast.For(generator.target, generator.iter, body, [])
+            body = self._counted(ast.copy_location(loop, node))
         text = textwrap.indent(f"{start}\n{end}", "    ")
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body
@@ -457,7 +457,12 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
+def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
+    """A tree in which texts and sets of nodes have become numbers."""
+    return SetSyntax(function, code).visit(Texts(function, tree, code).visit(tree))
+
+
 def _copied(node: Any, context: ast.expr_context) -> Any:
-    copy = ast.parse(ast.unparse(node), mode="eval").body
-    copy.ctx = context
-    return copy
+    copied = copy.deepcopy(node)
+    copied.ctx = context
+    return copied

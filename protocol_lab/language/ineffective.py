@@ -9,12 +9,12 @@ A guard of the first kind may switch an action off, and then every invariant hol
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import names_read, place, readable
+from protocol_lab.language.source_code import names_read, place
 
 _ONLY_RETURN = (
     *(
@@ -32,12 +32,6 @@ _CHANGED = {
     node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
 }
 """What to write instead, where that is known."""
-
-
-def check_effective(functions: Iterable[Callable]) -> None:
-    """Raise LabError if one of these functions has such code."""
-    for function, tree in readable(functions):
-        refuse_ineffective(function, tree)
 
 
 def refuse_ineffective(function: Callable, tree: ast.FunctionDef) -> None:

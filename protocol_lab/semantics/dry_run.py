@@ -10,14 +10,12 @@ from itertools import islice
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
-from protocol_lab.language.ineffective import check_effective
+from protocol_lab.language.ineffective import refuse_ineffective
+from protocol_lab.language.source_code import readable
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
-from protocol_lab.spec.named_values import (
-    check_texts,
-    names_of_constants,
-    names_of_fields,
-)
-from protocol_lab.spec.set_syntax import check_node_loops
+from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
+from protocol_lab.spec.named_values import Texts
+from protocol_lab.spec.set_syntax import SetSyntax
 from protocol_lab.spec.spec import Model, Property
 
 TRIED, STARTS = 200, 50
@@ -48,10 +46,12 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
     if key in _passed:
         return
-    fields, constants = names_of_fields(model.layout), names_of_constants(spec.constants)
-    check_texts(reachable(list(functions)), fields, constants)
-    check_node_loops(reachable(list(functions)), model.layout, spec.constants)
-    check_effective(reachable(list(functions)))
+    known = Layouts(model.layout, spec.constants)
+    for function, tree in readable(reachable(list(functions))):
+        refuse_ineffective(function, tree)
+        code = LayoutsInCode(function, tree, known)
+        Texts(function, tree, code).visit(tree)
+        SetSyntax(function, code).visit(tree)
     try:
         _walk(model, states, steps)
     except EvaluationError:

@@ -1,11 +1,11 @@
 """What a protocol declares: its state, constants, actions and properties.
 
 layout                the types of a state's fields, and the row of bytes that they give
-constants             a spec's constants: defaults, bounds, validation
-configurations        constants under a name, with the size of their state space
+constants             a spec's constants: defaults, bounds, validation, named configurations
+parameters            the domains of an action's parameters, read from its annotations
+layouts_in_code       what the values of expressions in a function are: names, sets, items
 named_values          names of values, such as "leader", in comparisons and assignments
 set_syntax            sets of nodes asked with in, len and for: functions in their place
-parameters            the domains of an action's parameters, read from its annotations
 spec                  `Spec`, where everything is declared, and `Model`, a spec with constants
 declared              base class of declared actions and properties
 temporal_formulas     temporal properties and fairness assumptions

@@ -11,10 +11,24 @@ a flag.
 
 Actions read a constant as `c.replicas`, always a plain integer. A limit that is switched off is the
 integer `NO_LIMIT`, so that `x < c.max_epoch` stays a plain comparison, compiled or not.
+
+Constants that belong together have a name as a configuration, with the size of its state space.
+A spec declares configurations beside its constants, and hands them to
+`Spec(..., configurations=...)`::
+
+    CONFIGURATIONS = (
+        Configuration("default", "two replicas", "1,234 distinct states"),
+        Configuration("large", "five replicas", "more than 10^8 states", {"replicas": 5}),
+    )
+
+`spec.bind("large", max_epoch=3)` and `check SPEC --config large --set max_epoch=3` start from the
+configuration's constants and change single ones. Constants that a configuration does not name have
+their defaults. The one called "default" names none: it says how large the state space of the
+defaults is.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from protocol_lab.errors import LabError, quoted, shortened
@@ -218,3 +232,36 @@ def _range(limits: Limits, low: int | str | None = None, high: int | str | None 
     """The bounds in words; `low` and `high` in place of the declared ones."""
     none = " or none" if limits.may_be_none else ""
     return f"{limits.low if low is None else low} to {limits.high if high is None else high}{none}"
+
+
+# --- Configurations -------------------------------------------------------------------------------
+
+DEFAULT = "default"
+"""The configuration that a spec has when none is named."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Constants under a name. `meaning` and `size` are phrases for people: what the configuration
+    is for, and what is known about the number of its states."""
+
+    name: str
+    meaning: str
+    size: str
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+
+def constants_of(
+    configurations: Sequence[Configuration], name: str | None, spec_name: str
+) -> Mapping[str, Any]:
+    """The constants of the configuration with this name; none for None.
+
+    Raises LabError, which lists the names that there are.
+    """
+    if name is None or name == DEFAULT:
+        return {}
+    for each in configurations:
+        if each.name == name:
+            return each.constants
+    known = ", ".join(dict.fromkeys([DEFAULT, *(each.name for each in configurations)]))
+    raise LabError(f"{spec_name} has no configuration {quoted(name)}; it has: {known}.")

@@ -302,6 +302,10 @@ class IntegerLayout:
         return self.dtype.itemsize
 
     @property
+    def signed(self) -> bool:
+        return self.dtype.kind == "i"
+
+    @property
     def low(self) -> int:
         return 0 if self.is_narrow else int(np.iinfo(self.code).min)
 

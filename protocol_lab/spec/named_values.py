@@ -10,15 +10,12 @@ of the value is an error, as is a text that is compared with a plain number.
 """
 
 import ast
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
-from protocol_lab.language.source_code import names_read, readable
-from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import (
     ArrayLayout,
     IntegerLayout,
@@ -27,6 +24,7 @@ from protocol_lab.spec.layout import (
     StructLayout,
     number_named,
 )
+from protocol_lab.spec.layouts_in_code import LayoutsInCode
 
 Names = tuple[str, ...]
 
@@ -36,64 +34,23 @@ _OF_ITEMS = (
 )
 """The functions (container, item)."""
 
-NUMBER: Names = ()
-"""The names of what is a number without names."""
-
 
 class Texts(ast.NodeTransformer):
     """Replaces the texts in one function that name values with their numbers.
 
-    fields, constants: the names of the values of every field and constant, from `names_of_fields`
-    and `names_of_constants`. Raises LabError for a text that is not one of the names.
+    Raises LabError for a text that is not one of the names.
     """
 
-    def __init__(
-        self,
-        function: Callable,
-        tree: ast.FunctionDef,
-        fields: Mapping[str, Names | None],
-        constants: Mapping[str, Names],
-    ):
-        self.function, self.fields, self.constants = function, fields, constants
-        self.values = names_read(function)
+    def __init__(self, function: Callable, tree: ast.AST, code: LayoutsInCode):
+        self.function, self.code, self.values = function, code, code.values
         self.own = set(function.__code__.co_varnames)
-        self.locals = {
-            each.name: each.annotation.names
-            for each in signature(function).parameters.values()
-            if isinstance(each.annotation, Named)
-        }
         for node in ast.walk(tree):
-            self._note_local(node)
-
-    def _note_local(self, node: ast.AST) -> None:
-        """Note the names that a variable's values have; unknown if its assignments differ."""
-        match node:
-            case ast.Assign([ast.Name(name)], value):
-                found = self.names_of(value)
-            case ast.For(ast.Name(name), value) | ast.comprehension(ast.Name(name), value):
-                self.own.add(name)
-                found = self.names_of(value)
-            case _:
-                return
-        self.locals[name] = found if self.locals.get(name, found) == found else None
+            if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
+                self.own.add(node.target.id)
 
     def names_of(self, node: ast.expr) -> Names | None:
-        """The names that an expression's value can have; NUMBER if none, None if unknown."""
-        match node:
-            case ast.Attribute(ast.Name("c"), name):
-                return self.constants.get(name)
-            case ast.Attribute(value, "items") if "items" not in self.fields:
-                return self.names_of(value)
-            case ast.Attribute(_, name):
-                return self.fields.get(name)
-            case ast.Subscript(value) | ast.Call(ast.Name("get_item"), [value, _]):
-                return self.names_of(value)
-            case ast.Name(name):
-                return self.locals.get(name)
-            case ast.IfExp(_, body, orelse):
-                found = self.names_of(body)
-                return found if found == self.names_of(orelse) else None
-        return None
+        """The names that an expression's value can have, none for a number; None if unknown."""
+        return _names_inside(self.code.of(node))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Texts on the sides of ==, != and in."""
@@ -184,28 +141,6 @@ class Texts(ast.NodeTransformer):
         return node
 
 
-def names_of_fields(layout: Any) -> dict[str, Names | None]:
-    """Every field of a state and of its parts by name, with the names of the values in it.
-
-    NUMBER for plain numbers, None where parts of the state have different fields of one name.
-    """
-    found: dict[str, Names | None] = {}
-    for name, names in _fields(layout):
-        found[name] = names if found.get(name, names) == names else None
-    return found
-
-
-def _fields(layout: Any) -> list[tuple[str, Names | None]]:
-    if isinstance(layout, ArrayLayout):
-        return _fields(layout.item)
-    if not isinstance(layout, StructLayout):
-        return []
-    if layout.kind != "struct":
-        return _fields(layout.fields["items"])
-    own = [(name, _names_inside(part)) for name, part in layout.fields.items()]
-    return own + [each for part in layout.fields.values() for each in _fields(part)]
-
-
 def _names_inside(layout: Any) -> Names | None:
     """The names of a number, or of the numbers in an array or container."""
     if isinstance(layout, ArrayLayout):
@@ -213,17 +148,3 @@ def _names_inside(layout: Any) -> Names | None:
     if isinstance(layout, StructLayout):
         return None if layout.kind == "struct" else _names_inside(layout.fields["items"])
     return layout.names if isinstance(layout, IntegerLayout) else None
-
-
-@cache
-def names_of_constants(constants: type) -> dict[str, Names]:
-    """Every constant with the names of its values; NUMBER for numbers."""
-    return {name: limits.choices for name, limits in limits_of(constants).items()}
-
-
-def check_texts(
-    functions: list[Callable], fields: Mapping[str, Names | None], constants: Mapping[str, Names]
-) -> None:
-    """Raise LabError if one of these functions has a text that does not name a value there."""
-    for function, tree in readable(functions):
-        Texts(function, tree, fields, constants).visit(tree)

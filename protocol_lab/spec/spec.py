@@ -33,7 +33,7 @@ from typing import Any
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.channels import Channel, End, channel
-from protocol_lab.spec.configurations import Configuration, constants_of
+from protocol_lab.spec.constants import Configuration, constants_of
 from protocol_lab.spec.declared import Declared
 from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve

@@ -111,7 +111,11 @@ class _Text:
                 self.rename(item, here, there)
                 self.end()
                 if getattr(layout, "kind", "") == "bag":
-                    self.line(f"sort_items(source, {begin}, {_length(layout, at)}, {item.size})")
+                    count = f"{begin}, {_length(layout, at)}, {item.size}"
+                    if isinstance(item, IntegerLayout):
+                        self.line(f"sort_numbers(source, {count}, {128 if item.signed else 0})")
+                    else:
+                        self.line(f"sort_items(source, {count})")
             case StructLayout():
                 for name, part in layout.fields.items():
                     offset = layout.offsets[name]

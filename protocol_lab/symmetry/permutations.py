@@ -102,7 +102,9 @@ def _sort(layout: StructLayout, data: bytearray, at: int) -> None:
     size, items = layout.fields["size"], layout.fields["items"]
     count = read(size, data, at + layout.offsets["size"], "")
     first, width = at + layout.offsets["items"], items.item.size
-    ends = [first + k * width for k in range(count)]
-    data[first : first + count * width] = b"".join(
-        sorted(bytes(data[end : end + width]) for end in ends)
-    )
+    found = [bytes(data[k : k + width]) for k in range(first, first + count * width, width)]
+    if isinstance(items.item, IntegerLayout):
+        found.sort(key=lambda each: read(items.item, each, 0, ""))
+    else:
+        found.sort()  # records are kept in the order of their bytes
+    data[first : first + count * width] = b"".join(found)

@@ -11,9 +11,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.semantics.transitions import Attempt, evaluate_step, initial, successors
+from protocol_lab.semantics.transitions import (
+    Attempt,
+    evaluate,
+    evaluate_step,
+    initial,
+    is_true,
+    successors,
+)
 from protocol_lab.spec.spec import Model, Property
-from protocol_lab.spec.state_view import view
 from protocol_lab.symmetry.permutations import Names, erased, exchanges, renamed
 
 WALKS, STEPS = 6, 25
@@ -86,13 +92,13 @@ class _Trial:
 
     def _compare(self, row: bytes, ahead: list[Attempt], names: Names) -> None:
         model, other = self.model, renamed(self.model.layout, row, names)
-        here = view(model.layout, row), model.constants
-        there = view(model.layout, other), model.constants
         for each in self.properties:
-            if bool(each.function(*here)) != bool(each.function(*there)):
+            here, there = (_answer(evaluate, model, of, each.function) for of in (row, other))
+            if here != there:
                 raise self._told_apart(names, f"{each.name} changes its answer")
         for each in self.conditions:
-            if bool(each(*here)) != bool(each(*there)):
+            here, there = (_answer(is_true, model, of, each) for of in (row, other))
+            if here != there:
                 raise self._told_apart(names, f"the condition {each.__name__!r} changes its value")
         if model.spec.erase is not None and erased(model, other) != renamed(
             model.layout, erased(model, row), names
@@ -115,8 +121,9 @@ class _Trial:
         for each in ahead:
             after = renamed(model.layout, each.row, names)
             for step in self.steps:
-                one = evaluate_step(model, row, each.row, step.function)
-                if bool(one) != bool(evaluate_step(model, other, after, step.function)):
+                here = _answer(evaluate_step, model, row, each.row, step.function)
+                there = _answer(evaluate_step, model, other, after, step.function)
+                if here != there:
                     raise self._told_apart(names, f"{step.name} changes its answer")
 
     def _told_apart(self, names: Names, how: str) -> LabError:
@@ -131,3 +138,11 @@ class _Trial:
             f" apart: when they change places in a state, {how}. Search without symmetry, or"
             " correct the spec."
         )
+
+
+def _answer(ask: Callable[..., Any], *about: Any) -> bool | None:
+    """Whether something is true of a state or step; None where it can't be computed."""
+    try:
+        return bool(ask(*about))
+    except EvaluationError:
+        return None

@@ -51,3 +51,18 @@ def test_it_may_not_be_arrays_of_different_sizes():
 
     with pytest.raises(LabError, match="can't be compiled"):
         explore(spec_with(is_small).bind(), progress=False)
+
+
+def test_a_slot_that_a_generator_chooses_is_changed_in_place():
+    spec = spec_with(lambda s, c: "")
+
+    @spec.action
+    def count_there(s: State, c):
+        if s.n >= 3:
+            return "that is all"
+        s.many[sum(k for k in range(1, 2) if s.n > 0)] += 1
+        s.n += 1
+        return TAKEN
+
+    result = agree(spec.bind())
+    assert (result.verdict, result.distinct, result.generated) == ("holds", 13, 15)

@@ -10,7 +10,7 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.cli import main
 from protocol_lab.explore import explore
-from protocol_lab.spec.configurations import DEFAULT
+from protocol_lab.spec.constants import DEFAULT
 
 CHAINING = "bookkeeper.ledger_chaining"
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from kafka_spec.isr_changes.model import Replica
 from protocol_lab import (
@@ -25,12 +26,16 @@ from protocol_lab import (
     Int16,
     LabError,
     Limits,
+    Member,
     Node,
     NodeSet,
     Per,
     Seq,
     Spec,
     Struct,
+    add,
+    only,
+    take,
 )
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
@@ -38,6 +43,7 @@ from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.spec.state_view import encode_plain
+from protocol_lab.symmetry.canonical_form import sort_numbers
 from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import check_alike
@@ -344,6 +350,18 @@ def test_a_property_or_constraint_that_tells_nodes_apart_is_refused():
         )
 
 
+def test_what_can_not_be_computed_is_alike_if_it_can_be_for_neither():
+    spec = replace(load("kafka.kip_320"), invariants=[])
+    explore(spec.bind(), constraint="1 // s.next_record_id >= 0", symmetry=True, progress=False)
+    with pytest.raises(LabError, match=r"the condition .* changes its value"):
+        explore(
+            spec.bind(),
+            constraint="1 // (s.quorum_state.leader - 1) < 9",
+            symmetry=True,
+            progress=False,
+        )
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -450,3 +468,56 @@ def test_code_of_two_layouts_can_be_loaded_into_one_process(tmp_path):
 
     alone = [run("one")[0], run("other")[0]]
     assert run("one", "other")[:3] == [*alone, "0"]
+
+
+# --- Bags of numbers ---------------------------------------------------------------------------
+
+
+class Numbers(Struct):
+    seen: Bag(Int16, 3)
+    groups: Bag(NodeSet(Server), 2)
+
+
+def test_numbers_in_a_bag_keep_their_order_when_nodes_are_renamed():
+    spec = Spec("toy.numbers", Numbers, Constants)
+    spec.symmetric(Server)
+
+    @spec.init
+    def start(s: Numbers, c):
+        for number in (256, -1, 1):
+            add(s.seen, number)
+        return TAKEN
+
+    @spec.action
+    def group(s: Numbers, c, n: Server):
+        if s.groups.size == 2:
+            return "there are two"
+        add(s.groups, only(n))
+        return TAKEN
+
+    @spec.action
+    def forget(s: Numbers, c, number: Member("seen")):
+        take(s.seen, number)
+        return TAKEN
+
+    rows = {row.tobytes() for row in explore(spec.bind(), progress=False).states}
+    assert len(rows) == 8 * (1 + 3 + 6)  # what is left of three numbers, and up to two servers
+    names = {"servers": [0, 3, 1, 2]}
+    assert {renamed(spec.bind().layout, row, names) for row in rows} == rows
+    result = agree(spec.bind(), symmetry=True, progress=False)
+    assert (result.verdict, result.distinct) == ("holds", 8 * 4)
+
+
+@pytest.mark.parametrize("code", ["<i1", "<i2", "<u2", "<i4", "<u4"])
+def test_compiled_code_sorts_numbers_as_numbers(code):
+    low, high = np.iinfo(code).min, np.iinfo(code).max
+    numbers = np.array([0, high, low, 1, high // 2, low + 1, 1, high - 1, 127, 0], code)
+    data = np.frombuffer(b"\0" + numbers.tobytes() + b"\0", np.uint8).copy()
+    width = numbers.itemsize
+    sorted_by(data, 1, len(numbers), width, 128 if code[1] == "i" else 0)
+    assert np.frombuffer(data[1:-1].tobytes(), code).tolist() == sorted(numbers.tolist())
+
+
+@njit
+def sorted_by(data, at, count, width, sign):
+    sort_numbers(data, at, count, width, sign)

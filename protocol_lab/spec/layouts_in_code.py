@@ -1,0 +1,157 @@
+"""Tells from a function's code how the values of its expressions are laid out.
+
+Compiled code has numbers only, and a number does not say whether it is a name or a set of nodes. So
+what it is has to be followed through the code: from the state `s`, the constants `c` and the
+parameters, field by field and variable by variable. Where the way is lost, as behind a parameter
+without annotation, a field is known by its name if all fields of that name are alike.
+"""
+
+import ast
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from protocol_lab.language import containers, node_sets
+from protocol_lab.language.source_code import names_read
+from protocol_lab.spec.constants import limits_of
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Named, NodeSet, StructLayout
+from protocol_lab.spec.parameters import Member, Subset
+
+SET_OF_NODES = IntegerLayout("i8", kind="nodes")
+"""Stands for the layout of a set that is no field."""
+
+_MAKE_SETS = (node_sets.with_node, node_sets.without_node, node_sets.only, node_sets.nodes_up_to)
+
+_GIVE_ITEMS = (containers.last, containers.pop_first)
+
+
+class Layouts:
+    """The layouts of a model's state: of its structs by class, and of all fields by name.
+
+    state: the layout of the whole state. constants: the class of the constants.
+    """
+
+    def __init__(self, state: StructLayout, constants: type):
+        self.state, self.limits = state, limits_of(constants)
+        self.structs: dict[type, StructLayout] = {}
+        self.fields: dict[str, Any] = {}  # None where two fields of one name differ
+        self._note(state)
+
+    def _note(self, layout: Any) -> None:
+        if isinstance(layout, ArrayLayout):
+            self._note(layout.item)
+        elif is_container(layout):
+            self._note(layout.fields["items"])
+        elif isinstance(layout, StructLayout):
+            self.structs[layout.declared] = layout
+            for name, part in layout.fields.items():
+                self.fields[name] = common([self.fields.get(name, part), part])
+                self._note(part)
+
+    def of_constant(self, name: str) -> IntegerLayout | None:
+        """A constant as a number with the names of its values; None if there is none."""
+        limits = self.limits.get(name)
+        return limits and IntegerLayout("i8", names=limits.choices)
+
+    def of_annotation(self, declared: Any) -> Any:
+        """What a parameter or result that is declared so is laid out as; None if unknown."""
+        if isinstance(declared, NodeSet | Subset):
+            return SET_OF_NODES
+        if isinstance(declared, Named):
+            return IntegerLayout("i8", names=declared.names)
+        if isinstance(declared, Member):
+            found: Any = self.state
+            for name in declared.path.split("."):
+                found = found.fields.get(name) if isinstance(found, StructLayout) else None
+            return item_of(found)
+        return self.structs.get(declared) if isinstance(declared, type) else None
+
+
+class LayoutsInCode:
+    """The layouts of the expressions of one function, given with its syntax tree.
+
+    The tree may also be the one expression that the function returns.
+    """
+
+    def __init__(self, function: Callable, tree: ast.AST, known: Layouts):
+        self.known, self.values = known, names_read(function)
+        self.locals: dict[str, Any] = {}
+        for name, each in signature(function).parameters.items():
+            unknown = each.annotation is each.empty
+            by_name = known.state if unknown and name == "s" else None
+            self.locals[name] = by_name or known.of_annotation(each.annotation)
+        given: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign([ast.Name(name)], value):
+                    given.setdefault(name, []).append(value)
+                case ast.AugAssign(ast.Name(name) as read, op, value):
+                    given.setdefault(name, []).append(ast.BinOp(read, op, value))
+                case ast.For(ast.Name(name), value) | ast.comprehension(ast.Name(name), value):
+                    given.setdefault(name, []).append(ast.Subscript(value, ast.Constant(0)))
+        before = None
+        while before != self.locals:  # what a variable is may follow from another one
+            before = dict(self.locals)
+            for name, values in given.items():
+                self.locals[name] = common([self.of(each) for each in values])
+
+    def is_set(self, node: ast.expr) -> bool:
+        """Is the expression known to be a set of nodes?"""
+        found = self.of(node)
+        return isinstance(found, IntegerLayout) and found.kind == "nodes"
+
+    def of(self, node: ast.expr) -> Any:
+        """What an expression's value is laid out as; None where that can't be told."""
+        match node:
+            case ast.Name(name):
+                return self.locals.get(name)
+            case ast.Attribute(ast.Name("c"), name):
+                return self.known.of_constant(name)
+            case ast.Attribute(value, name):
+                found = self.of(value)
+                if isinstance(found, StructLayout) and name in found.fields:
+                    return found.fields[name]
+                return self.known.fields.get(name)
+            case ast.Subscript(ast.Call(ast.Name(name))):  # what a loop over the call gives
+                return SET_OF_NODES if self.values.get(name) is node_sets.submasks else None
+            case ast.Subscript(value) | ast.Call(ast.Name("get_item"), [value, _]):
+                return item_of(self.of(value))
+            case ast.Call(ast.Name(name), given):
+                return self._of_call(self.values.get(name), given)
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() | ast.BitXor(), right):
+                return SET_OF_NODES if self.is_set(left) or self.is_set(right) else None
+            case ast.IfExp(_, body, orelse):
+                return common([self.of(body), self.of(orelse)])
+        return None
+
+    def _of_call(self, called: Any, given: list[ast.expr]) -> Any:
+        if called in _MAKE_SETS:
+            return SET_OF_NODES
+        if called in _GIVE_ITEMS and len(given) == 1:
+            return item_of(self.of(given[0]))
+        if isinstance(called, type):
+            return self.known.structs.get(called)
+        return self.known.of_annotation(getattr(called, "__annotations__", {}).get("return"))
+
+
+def common(layouts: list[Any]) -> Any:
+    """What values of these layouts are in any case; None if they differ. Widths are no matter."""
+    first = layouts[0]
+    if all(each == first for each in layouts):
+        return first
+    numbers = [each for each in layouts if isinstance(each, IntegerLayout)]
+    if len(numbers) < len(layouts):
+        return None
+    return first if len({(each.kind == "nodes", each.names) for each in numbers}) == 1 else None
+
+
+def is_container(layout: Any) -> bool:
+    """Is it the layout of a sequence or bag?"""
+    return isinstance(layout, StructLayout) and layout.kind != "struct"
+
+
+def item_of(layout: Any) -> Any:
+    """The layout of what an array, sequence or bag holds; None for anything else."""
+    if is_container(layout):
+        layout = layout.fields["items"]
+    return layout.item if isinstance(layout, ArrayLayout) else None
