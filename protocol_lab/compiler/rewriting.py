@@ -10,6 +10,7 @@
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
+    a == b in c        becomes   a == b and b in c
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
     node in x.nodes    becomes   contains(x.nodes, node)       see `spec.set_syntax`
     for m in x: ...    fails if its body changes x             see `operations.unchanged`
@@ -459,7 +460,25 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
 
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
     """A tree in which texts and sets of nodes have become numbers."""
+    tree = _Unchained().visit(tree)
     return SetSyntax(function, code).visit(Texts(function, tree, code).visit(tree))
+
+
+class _Unchained(ast.NodeTransformer):
+    """Turns `a == b in c` into `a == b and b in c`; chains such as 0 <= a < b are kept."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1 or not any(
+            isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in node.ops
+        ):
+            return node
+        lefts = [node.left, *map(copy.deepcopy, node.comparators[:-1])]
+        pairs = [
+            ast.copy_location(ast.Compare(left, [op], [right]), node)
+            for left, op, right in zip(lefts, node.ops, node.comparators, strict=True)
+        ]
+        return ast.copy_location(ast.BoolOp(ast.And(), pairs), node)
 
 
 def _copied(node: Any, context: ast.expr_context) -> Any:

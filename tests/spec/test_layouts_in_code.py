@@ -88,6 +88,11 @@ def group() -> Spec:
         return TAKEN
 
     @spec.invariant
+    def not_twice(s: State, c):
+        waiting = s.votes.size > 0 and 1 == s.votes.items[0].of in s.groups[0].of
+        return HOLDS if not waiting else "a member's vote waits"
+
+    @spec.invariant
     def closed_if_full(s: State, c):
         every = all(n in s.groups[0].of for n in range(1, c.servers + 1))
         return HOLDS if every == (last(s.groups).mode == "closed") else "it is full, and open"

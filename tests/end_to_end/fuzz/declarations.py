@@ -51,8 +51,11 @@ class Mask:
 
 @dataclass(frozen=True)
 class Record:
+    """A Struct; with `kinds`, the union of these, whose fields and `kind` it has."""
+
     name: str
     fields: tuple[tuple[str, "Kind"], ...]
+    kinds: tuple["Record", ...] = ()
 
     @property
     def text(self) -> str:
@@ -132,8 +135,11 @@ class Declarations:
             *(f"    {name}: {declared} = {values[name]}" for name, declared in self.constants),
         ]
         for each in (*self.structs, self.state):
-            lines += ["", "", f"class {each.name}(Struct):"]
-            lines += [f"    {name}: {kind.text}" for name, kind in each.fields]
+            for record in each.kinds or (each,):
+                lines += ["", "", f"class {record.name}(Struct):"]
+                lines += [f"    {name}: {kind.text}" for name, kind in record.fields]
+            if each.kinds:
+                lines += ["", "", f"{each.name} = one_of({', '.join(e.name for e in each.kinds)})"]
         return "\n".join(lines)
 
 
@@ -189,7 +195,14 @@ class _Declaring:
         kinds = [self.simple() for _ in range(self.chance.randint(1, 3))]
         if name == "Inner" and self.chance.random() < 0.5:
             kinds.append(self.container(self.simple()))
-        return Record(name, tuple((f"{name[0].lower()}{k}", e) for k, e in enumerate(kinds)))
+        fields = tuple((f"{name[0].lower()}{k}", e) for k, e in enumerate(kinds))
+        return self.union(name, fields) if self.chance.random() < 0.2 else Record(name, fields)
+
+    def union(self, name: str, fields: tuple[tuple[str, Kind], ...]) -> Record:
+        """A union whose kinds have the first field in common, and the others or none of them."""
+        kinds = Record(f"{name}A", fields), Record(f"{name}B", fields[:1])
+        kind = Name(tuple(each.name for each in kinds))
+        return Record(name, (("kind", kind), *fields), kinds)
 
     def simple(self) -> Kind:
         node = self.chance.choice(self.nodes)

@@ -310,14 +310,24 @@ class Expressions:
             lambda: f"{self.mask(scope, node, 0)} {equal} {self.mask(scope, node, 0)}",
             lambda: self._is_in(scope),
             lambda: self._same_record(scope, equal),
+            lambda: self._same_name(scope, equal),
         )
+
+    def _same_name(self, scope: Scope, equal: str) -> str:
+        """A named value compared with one of its names, or with several."""
+        text, kind = self.place(scope, Name)
+        if text.startswith("("):
+            raise NoWay  # a number where a container is empty
+        if self.chance.random() < 0.3:
+            return f"({text} in {self.chance.sample(kind.names, 2)!r})"
+        return f"{text} {equal} {self.chance.choice(kind.names)!r}"
 
     def _is_in(self, scope: Scope) -> str:
         text, kind = self.place(scope, Line, Pile)
         value = self.value(scope, kind.item)
         if isinstance(kind, Pile) and self.chance.random() < 0.5:
             return f"is_in({text}, {value})"
-        return f"({value} in {text})"
+        return f"(({value}) in {text})"
 
     def _same_record(self, scope: Scope, equal: str) -> str:
         text, kind = self.place(scope, *self.declared.structs)
@@ -338,6 +348,8 @@ class Expressions:
                 return self._fitting(scope, text)
             case Flag():
                 return self.truth(scope, 0)
+            case Name(names) if self.chance.random() < 0.3:
+                return repr(self.chance.choice(names))
             case Name(names):
                 return f"({self.number(scope, 0)}) % {len(names)}"
             case OneNode(node):
@@ -364,6 +376,8 @@ class Expressions:
                 return self.chance.choice(known) if known else self.place(scope, kind)[0]
             except NoWay:
                 pass
+        if kind.kinds:
+            kind = self.chance.choice(kind.kinds)
         given = []
         for name, each in kind.fields:
             if not isinstance(each, Line | Pile | Slots | ByNode) and self.chance.random() < 0.8:

@@ -84,6 +84,15 @@ class Struct:
         vars(self).update(dict.fromkeys(type(self).__annotations__, 0) | values)
 
 
+def one_of(*kinds: type[Struct]) -> type[Struct]:
+    """A union: what one of its kinds makes is a record of all fields, which says its kind."""
+    fields: dict[str, Any] = {"kind": Named(tuple(each.__name__ for each in kinds))}
+    for number, each in enumerate(kinds):
+        fields |= each.__annotations__
+        each.kind = number
+    return type("Union", (Struct,), {"__annotations__": fields})
+
+
 class Range(NamedTuple):
     low: Any
     high: Any
@@ -158,6 +167,23 @@ class Mask(Exact):
     __rand__, __ror__ = __and__, __or__
 
 
+class Word(Exact):
+    """A named value, which also equals its name."""
+
+    def __new__(cls, value: int, names: tuple[str, ...]) -> "Word":
+        word = super().__new__(cls, value)
+        word.names = names
+        return word
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == (self.names.index(other) if isinstance(other, str) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = Exact.__hash__
+
+
 class Whole:
     """The kind of a number: what it can hold, and how it is shown."""
 
@@ -178,10 +204,12 @@ class Whole:
         return 0
 
     def read(self, value: int) -> Any:
+        if self.names:
+            return Word(value, self.names)
         return Mask(value) if self.is_set else Exact(value)
 
     def become(self, _: int, value: Any) -> int:
-        number = int(value)
+        number = self.names.index(value) if isinstance(value, str) else int(value)
         if not self.low <= number <= self.high:
             raise Undecided("a number beyond its field")
         return number
@@ -467,15 +495,21 @@ def last(sequence) -> Any:
 
 
 def find(bag, item) -> int:
-    order, kind = bag._kind.item.order, bag._kind.item
-    wanted = item if isinstance(kind, Whole) else order(_as_item(bag, item))
+    order, wanted = bag._kind.item.order, _wanted(bag, item)
     return Exact(sum(order(each) < wanted for each in _items(bag)))
 
 
 def is_in(bag, item) -> bool:
-    order, kind = bag._kind.item.order, bag._kind.item
-    wanted = item if isinstance(kind, Whole) else order(_as_item(bag, item))
+    order, wanted = bag._kind.item.order, _wanted(bag, item)
     return any(order(each) == wanted for each in _items(bag))
+
+
+def _wanted(bag, item) -> Any:
+    """What an item is compared by; a number may be one that no item can be."""
+    kind = bag._kind.item
+    if not isinstance(kind, Whole):
+        return kind.order(_as_item(bag, item))
+    return kind.names.index(item) if isinstance(item, str) else item
 
 
 def add(bag, item) -> None:
