@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.records import Container, start_of
-from protocol_lab.compiler.operations.slots import Slots, end_of, load, slot_at
+from protocol_lab.compiler.operations.slots import Slots, end_of, give_next, load, slot_at
 from protocol_lab.language.hashing import short_hash
 
 _INT64 = ir.IntType(64)
@@ -106,12 +106,7 @@ def _iternext(context, builder, signature, args, result):
     if slots.items_of == "bag":
         changed = builder.or_(changed, _differs(builder, slots, data, iterator.copied, count))
     fault_if(context, builder, changed)
-    index = builder.load(iterator.index)
-    is_there = builder.icmp_signed("<", index, count)
-    result.set_valid(is_there)
-    with builder.if_then(is_there):
-        result.yield_(load(context, builder, slots.item, slot_at(builder, slots, data, index)))
-        builder.store(builder.add(index, _INT64(1)), iterator.index)
+    give_next(context, builder, iterator, slots, count, result)
 
 
 def _differs(builder: ir.IRBuilder, slots: Slots, data: Any, copied: Any, count: Any) -> Any:
