@@ -381,11 +381,12 @@ class _Sequence(Struct):
 
 def resolve(state: type[Struct], sizes: Mapping[str, int]) -> StructLayout:
     """The layout of a state for the given capacities, padded with zeros to whole 8-byte words."""
-    exact = _resolve(state, sizes)
+    exact = _resolve(state, sizes, state.__name__)
     return StructLayout(state, exact.offsets, exact.fields, -(-exact.size // 8) * 8)
 
 
-def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
+def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
+    """place: where it is declared, as State.counter, for what is said of a mistake."""
     match declared:
         case Integer(code, constant):
             return IntegerLayout(code, constant=constant)
@@ -403,38 +404,41 @@ def _resolve(declared: Any, sizes: Mapping[str, int]) -> Any:
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
             return IntegerLayout(code, kind="nodes", nodes=of.count, room=highest_bit)
         case Array(item, size):
-            return ArrayLayout(_resolve(item, sizes), max(1, evaluate_size(size, sizes)))
+            return ArrayLayout(_resolve(item, sizes, place), max(1, evaluate_size(size, sizes)))
         case Per(node, item):
             slots = evaluate_size(node.count, sizes) + 1
-            return ArrayLayout(_resolve(item, sizes), slots, per_node=node.count)
+            return ArrayLayout(_resolve(item, sizes, place), slots, per_node=node.count)
         case Seq(item, size):
-            return _counted("length", item, size, sizes, "seq")
+            return _counted("length", item, size, sizes, "seq", place)
         case Bag(item, capacity):
-            return _counted("size", item, capacity, sizes, "bag")
+            return _counted("size", item, capacity, sizes, "bag", place)
         case type() if issubclass(declared, Struct):
             if declared.union is not None:
                 raise LabError(
-                    f"{declared.__name__} is one kind of {declared.union.__name__}: declare a field"
-                    " as that union, which holds any of its kinds."
+                    f"{place}: {declared.__name__} is one kind of {declared.union.__name__}:"
+                    " declare the field as that union, which holds any of its kinds."
                 )
             parts = {
-                name: _resolve(part, sizes)
+                name: _resolve(part, sizes, f"{declared.__name__}.{name}")
                 for name, part in declared.field_types.items()
                 if name not in declared.added or evaluate_size(declared.added[name], sizes) != 0
             }
             return _packed(declared, parts)
+    name = getattr(declared, "__name__", declared)
     raise LabError(
-        f"{getattr(declared, '__name__', declared)} is not a field type: use Int8, Bool, a Node,"
-        " NodeSet, Per, Array, Seq, Bag, or a class that is a Struct."
+        f"{place}: {name} is not a field type: use Int8, Bool, a Node, NodeSet, Per, Array, Seq,"
+        " Bag, or a class that is a Struct."
     )
 
 
-def _counted(count: str, item: Any, size: str | int, sizes: Mapping[str, int], kind: str) -> Any:
+def _counted(
+    count: str, item: Any, size: str | int, sizes: Mapping[str, int], kind: str, place: str
+) -> Any:
     slots = max(1, evaluate_size(size, sizes))
     counter = "int8" if slots < 128 else "int16"
     parts = {
         count: IntegerLayout(counter),
-        "items": ArrayLayout(_resolve(item, sizes), slots, items_of=kind, counter=counter),
+        "items": ArrayLayout(_resolve(item, sizes, place), slots, items_of=kind, counter=counter),
     }
     return _packed(_Sequence, parts, kind, str(size))
 

@@ -273,7 +273,7 @@ MISTAKES = {
     "no such bag": ((GO, "server: Server", "m: Member('letters')"), "Member('letters'): state has"),
     "no bag": ((GO, "server: Server", "m: Member('n')"), "Member('n'): there is no Seq or Bag"),
     "range": ((GO, "server: Server", "k: Range(0, 'slots')"), "The size or bound 'slots' needs"),
-    "type of a field": ((HEAD, "n: Int8", "n: int"), "int is not a field type: use Int8"),
+    "type of a field": ((HEAD, "n: Int8", "n: int"), "State.n: int is not a field type: use Int8"),
     "value of a field": ((HEAD, "n: Int8", "n: Int8 = 3"), "State.n: a field has a type and no v"),
     "size": ((HEAD, "Seq(Int8, 2)", "Seq(Int8, 'slots')"), "'slots' needs numbers and names of"),
     "node": ((HEAD, 'Node("servers")', 'Node("server")'), "'server' needs numbers and names of"),
