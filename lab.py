@@ -629,8 +629,7 @@ def run_tests(options):
     if selection:
         options += ["-m", " and ".join(selection)]
     os.chdir(str(HERE))
-    # A file's tests share what they compile, so that one process takes the whole file. Their order
-    # is that of tests/conftest.py: those that take longest begin first.
+    # What one process takes as a whole, and the order, are those of tests/work_units.py.
     command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4"]
     command += ["--dist=loadfile", "--no-loadscope-reorder"]
     # pytest's processes exchange names in UTF-8, and can't in an older locale.

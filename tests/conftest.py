@@ -1,5 +1,5 @@
-"""What pytest must know before it collects: where assertions are, which files take longest, and
-the Graphviz programs that draw.
+"""What pytest must know before it collects: where assertions are, how its processes share the
+tests, and the Graphviz programs that draw.
 """
 
 import os
@@ -8,27 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from tests import work_units
 from tests.graphviz_drawing import installed_dots
 
 # They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")
 
-LONGEST = (
-    "test_spark_clusters.py",
-    "test_notebooks.py",
-    "test_golden.py",
-    "test_spark.py",
-    "test_stepper_in_jupyterlab.py",
-    "test_exercises.py",
-    "test_every_spec.py",
-)
-"""The files that take minutes, the longest first (`pytest --durations=0` says how long)."""
-
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes longest: else all processes but one are idle in the end."""
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(place)))
+    """Begin with what takes longest."""
+    items.sort(key=work_units.place)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Let several processes share the files that take longest."""
+    wanted = config.getoption("dist") == "loadfile"
+    return work_units.Scheduler(config, log) if wanted else None
 
 
 @pytest.fixture
