@@ -27,6 +27,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import CodeType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -457,14 +458,20 @@ def names_in(size: str | int) -> list[str]:
     return [each.id for each in ast.walk(tree) if isinstance(each, ast.Name)]
 
 
+@cache
+def _compiled(size: str) -> CodeType:
+    return compile(size, "<size>", "eval")
+
+
 def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
     """The value of a size: a number, a constant's name, or sums and products of both.
 
     Raises LabError for anything else.
     """
+    if isinstance(size, int):
+        return int(size)
     try:
-        tree = ast.parse(str(size), mode="eval")
-        return int(eval(compile(tree, "<size>", "eval"), {}, dict(sizes)))
+        return int(eval(_compiled(str(size)), {}, dict(sizes)))
     except (NameError, SyntaxError, TypeError):
         known = ", ".join(sizes) or "none"
         raise LabError(

@@ -7,7 +7,6 @@ must agree.
 """
 
 from collections.abc import Iterator
-from functools import cache
 from struct import Struct as Codec
 from typing import Any
 
@@ -60,7 +59,9 @@ class View:
     __slots__ = ("_at", "_data", "_path")
 
     def __init__(self, data: bytearray | bytes, at: int, path: str):
-        self._data, self._at, self._path = data, at, path
+        _set_data(self, data)
+        _set_at(self, at)
+        _set_path(self, path)
 
     def copy(self) -> "View":
         """The same values in bytes of its own, which nothing else changes."""
@@ -79,13 +80,18 @@ class View:
         return hash(bytes(self))
 
 
+_set_data, _set_at, _set_path = (getattr(View, name).__set__ for name in ("_data", "_at", "_path"))
+"""Set the slots of a view directly, without a look at the names of its fields: views are made by
+the hundred in every step."""
+
+
 class StructView(View):
     """Fields by name; made for one layout by `struct_view_class`."""
 
     __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in View.__slots__ or name in self._layout.fields:
+        if name in self._layout.fields:
             object.__setattr__(self, name, value)
         else:
             known = ", ".join(self._layout.fields)
@@ -216,8 +222,7 @@ class ArrayView(View):
     __slots__ = ("_layout",)
 
     def __init__(self, data: bytearray | bytes, at: int, path: str, layout: ArrayLayout):
-        super().__init__(data, at, path)
-        self._layout = layout
+        self._data, self._at, self._path, self._layout = data, at, path, layout
 
     def __len__(self) -> int:
         return self._end() if self._layout.items_of else self._layout.count
@@ -232,10 +237,11 @@ class ArrayView(View):
     def _locate(self, index: int) -> int:
         if isinstance(index, slice):
             raise TypeError(f"{self._path} can't be sliced: write a loop over its indices")
-        first = 1 if self._layout.per_node else 0
-        if not first <= index < self._end():
+        layout = self._layout
+        first = 1 if layout.per_node else 0
+        if not first <= index < (self._end() if layout.items_of else layout.count):
             raise IndexError(self._no_slot(index))
-        return self._at + index * self._layout.item.size
+        return self._at + index * layout.item.size
 
     def _no_slot(self, index: int) -> str:
         if self._layout.per_node and index == 0:
@@ -250,11 +256,11 @@ class ArrayView(View):
         return self._layout.items_of == "seq"
 
     def __getitem__(self, index: int) -> Any:
-        at = self._locate(index)
+        at, layout = self._locate(index), self._layout
         data = self._data
-        if self._layout.items_of == "bag" and isinstance(data, bytearray):
+        if layout.items_of == "bag" and isinstance(data, bytearray):
             data = memoryview(data).toreadonly()
-        return read(self._layout.item, data, at, f"{self._path}[{index}]")
+        return read(layout.item, data, at, f"{self._path}[{index}]")
 
     def __setitem__(self, index: int, value: Any) -> None:
         if self._layout.items_of == "bag":
@@ -289,18 +295,16 @@ class ArrayView(View):
         return repr(plain_value(self._layout, self._data, self._at))
 
 
-@cache
-def _view_class(layout_id: int) -> type:
-    return _build_class(_LAYOUTS[layout_id])
-
-
-_LAYOUTS: dict[int, StructLayout] = {}
+_VIEW_CLASSES: dict[int, type] = {}
+"""By the id of the layout, which the class keeps alive: so it is not used again."""
 
 
 def struct_view_class(layout: StructLayout) -> type:
     """The view class of a struct layout: one property a field."""
-    _LAYOUTS[id(layout)] = layout  # keeps the layout alive, so that its id is not used again
-    return _view_class(id(layout))
+    try:
+        return _VIEW_CLASSES[id(layout)]
+    except KeyError:
+        return _VIEW_CLASSES.setdefault(id(layout), _build_class(layout))
 
 
 def _build_class(layout: StructLayout) -> type:
@@ -343,16 +347,17 @@ def view(layout: StructLayout, data: bytearray | bytes, path: str = "state") -> 
 
 def read(layout: Any, data: Any, at: int, path: str) -> Any:
     """The value at a position: a number, or a view that writes through."""
-    if isinstance(layout, IntegerLayout):
-        value = _CODECS[layout.code].unpack_from(data, at)[0]
-        if layout.kind == "named":
-            return named_value(value, layout.names)
-        if layout.kind == "nodes":
-            return Nodes(value)
-        return bool(value) if layout.kind == "bool" else value
+    if isinstance(layout, StructLayout):
+        return struct_view_class(layout)(data, at, path)
     if isinstance(layout, ArrayLayout):
         return ArrayView(data, at, path, layout)
-    return struct_view_class(layout)(data, at, path)
+    value = _CODECS[layout.code].unpack_from(data, at)[0]
+    kind = layout.kind
+    if kind == "named":
+        return named_value(value, layout.names)
+    if kind == "nodes":
+        return Nodes(value)
+    return bool(value) if kind == "bool" else value
 
 
 def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
