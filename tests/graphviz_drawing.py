@@ -5,6 +5,7 @@ does not: the states with their texts, shapes and columns, the steps between the
 """
 
 import re
+import shlex
 import shutil
 import sysconfig
 from collections.abc import Iterator
@@ -31,6 +32,18 @@ def installed_dots() -> dict[str, Path]:
     packaged = shutil.which("graphviz-pure", path=sysconfig.get_path("scripts"))
     found = {"packaged dot": packaged, "machine's dot": shutil.which("dot")}
     return {name: Path(path) for name, path in found.items() if path}
+
+
+def keeping_dot(programs: Path, graphs: Path) -> None:
+    """Put a `dot` into the folder of programs that draws as the machine's does, and keeps every
+    graph that it draws; none where there is no Graphviz."""
+    if installed := shutil.which("dot"):
+        keep, draw = shlex.quote(f"{graphs}/XXXXXX"), shlex.quote(installed)
+        (programs / "dot").write_text(
+            f'#!/bin/sh\ngraph=$(mktemp {keep})\ncat > "$graph"\nexec {draw} "$@" < "$graph"\n',
+            encoding="utf-8",
+        )
+        (programs / "dot").chmod(0o755)
 
 
 def is_graphviz_drawing(text: str) -> bool:

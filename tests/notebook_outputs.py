@@ -50,8 +50,11 @@ def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def execute(path: Path, timeout: float = 600) -> NotebookNode:
-    """The notebook run from top to bottom by a fresh kernel in its folder, whatever it raises."""
+def execute(path: Path, timeout: float = 600, **environment: str) -> NotebookNode:
+    """The notebook run from top to bottom by a fresh kernel in its folder, whatever it raises.
+
+    environment: variables that the kernel has in addition.
+    """
     notebook = read(path)
     client = NotebookClient(
         notebook,
@@ -66,7 +69,7 @@ def execute(path: Path, timeout: float = 600) -> NotebookNode:
     known = os.environ.get("PYTHONPATH", "")
     searched = os.pathsep.join([str(ROOT), *filter(None, known.split(os.pathsep))])
     apart = {"PYTHONPATH": searched, "PROTOCOL_LAB_PROGRESS": os.devnull}
-    return client.execute(env={**os.environ, **apart})
+    return client.execute(env={**os.environ, **apart, **environment})
 
 
 def storable(fresh: NotebookNode) -> NotebookNode:

@@ -1,16 +1,17 @@
 """Every notebook runs from top to bottom, and says what the kept outputs say."""
 
 import ast
+import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from tests.graphviz_drawing import installed_dots
+from tests.graphviz_drawing import contents, installed_dots, keeping_dot
 from tests.notebook_outputs import (
     FOLDER,
     LARGEST,
@@ -47,16 +48,47 @@ every_run = pytest.mark.parametrize(
     [pytest.param(path, id=name_of(path), marks=_marks(path)) for path in notebooks()],
 )
 
-run_once = cache(execute)
+
+class Runs:
+    """The notebooks' runs, each made once, and the graphs that each has had Graphviz draw."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._made: dict[Path, nbformat.NotebookNode] = {}
+
+    def run(self, path: Path) -> nbformat.NotebookNode:
+        if path not in self._made:
+            programs, graphs = self._folders(path)
+            programs.mkdir(parents=True)
+            graphs.mkdir()
+            keeping_dot(programs, graphs)
+            searched = f"{programs}{os.pathsep}{os.environ['PATH']}"
+            self._made[path] = execute(path, PATH=searched)
+        return self._made[path]
+
+    def graphs(self, path: Path) -> list[Path]:
+        self.run(path)
+        return sorted(self._folders(path)[1].iterdir())
+
+    def _folders(self, path: Path) -> tuple[Path, Path]:
+        own = self._folder / name_of(path)
+        return own / "programs", own / "graphs"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Runs:
+    return Runs(tmp_path_factory.mktemp("runs"))
 
 
 @every_run
-def test_it_runs_and_says_what_the_file_says(path):
-    _says_what_the_file_says(path, run_once(path))
+def test_it_runs_and_says_what_the_file_says(path, runs):
+    reports = differences(name_of(path), read(path), storable(runs.run(path)))
+    assert not reports, "\n\n".join(
+        [*reports, f"If this is right: python -m tests.update_notebooks {name_of(path)}"]
+    )
 
 
 @pytest.mark.skipif("machine's dot" not in installed_dots(), reason="the packaged dot drew above")
-@pytest.mark.parametrize("dot", ["packaged dot"], indirect=True)
 @pytest.mark.parametrize(
     "path",
     [
@@ -65,22 +97,22 @@ def test_it_runs_and_says_what_the_file_says(path):
         if shows_state_graph(read(path))
     ],
 )
-def test_with_the_packaged_dot_it_says_the_same(path, dot):
-    _says_what_the_file_says(path, execute(path))
-
-
-def _says_what_the_file_says(path: Path, fresh: nbformat.NotebookNode) -> None:
-    reports = differences(name_of(path), read(path), storable(fresh))
-    assert not reports, "\n\n".join(
-        [*reports, f"If this is right: python -m tests.update_notebooks {name_of(path)}"]
-    )
+def test_the_packaged_dot_draws_the_same(path, runs):
+    graphs = runs.graphs(path)
+    assert graphs
+    for graph in graphs:
+        one, other = (
+            contents(subprocess.check_output([dot, "-Tsvg", graph], encoding="utf-8"))
+            for dot in installed_dots().values()
+        )
+        assert one == other
 
 
 @every_run
-def test_beside_every_widget_there_is_what_needs_no_kernel(path):
+def test_beside_every_widget_there_is_what_needs_no_kernel(path, runs):
     lonely = [
         cell.source
-        for cell in code_cells(run_once(path))
+        for cell in code_cells(runs.run(path))
         if shows_widget(cell) and not (shows_drawing(cell) or asks(cell))
     ]
     assert not lonely, "nothing to see where no kernel runs"
