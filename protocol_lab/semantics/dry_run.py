@@ -5,7 +5,7 @@ mistakes it would not even notice: a guard after an effect leaves the effect in 
 follow.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from protocol_lab.errors import EvaluationError, LabError
@@ -26,6 +26,11 @@ ATTEMPTS = 10_000
 choices."""
 
 _passed: set[tuple] = set()
+"""The functions that were tried, with the constants and the layout of the model."""
+
+_read: set[tuple] = set()
+"""The functions whose code was read, with the layout and the class of the constants: their values
+make no difference to it."""
 
 
 def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
@@ -46,17 +51,26 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
     if key in _passed:
         return
-    known = Layouts(model.layout, spec.constants)
-    for function, tree in readable(reachable(list(functions))):
-        refuse_ineffective(function, tree)
-        code = LayoutsInCode(function, tree, known)
-        Texts(function, tree, code).visit(tree)
-        SetSyntax(function, code).visit(tree)
+    _read_code(model, functions)
     try:
         _walk(model, states, steps)
     except EvaluationError:
         return  # the search meets it as well, and reports it
     _passed.add(key)
+
+
+def _read_code(model: Model, functions: Sequence[Callable]) -> None:
+    """Look for mistakes in the code of these functions and of all that they call."""
+    constants = model.spec.constants
+    setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
+    keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
+    unread = [each for each, key in keys.items() if key not in _read]
+    for function, tree in readable(unread):
+        refuse_ineffective(function, tree)
+        code = LayoutsInCode(function, tree, known)
+        Texts(function, tree, code).visit(tree)
+        SetSyntax(function, code).visit(tree)
+        _read.add(keys[function])
 
 
 def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
