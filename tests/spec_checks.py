@@ -1,6 +1,7 @@
 """What the tests of every protocol ask: a spec by its constants, sampled states, two engines."""
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import initial, successors
+from protocol_lab.semantics.transitions import Attempt, attempts, initial
 from protocol_lab.spec.spec import Model
 from protocol_lab.traces.scenarios import play, read_scenario
 
@@ -46,24 +47,42 @@ def cases_of(name: str) -> list[Case]:
     return list(dict.fromkeys([case(name), *told]))
 
 
-@cache
 def sampled(which: Case, walks: int = 12, steps: int = 40) -> list[bytes]:
     """States on seeded random walks, each once; a walk ends where a step would not fit."""
+    return walked(which, walks, steps)[0]
+
+
+@cache
+def walked(which: Case, walks: int, steps: int = 40) -> tuple[list[bytes], set[str]]:
+    """The sampled states, and the names of the actions that were refused in them."""
     name, constants = which
-    model, chance, found = bind(name, **dict(constants)), random.Random(1), {}
+    model, chance, found, refused = bind(name, **dict(constants)), random.Random(1), {}, set()
     starts = [each.row for each in initial(model)]
     for _ in range(walks):
         row = chance.choice(starts)
         for _ in range(steps):
             found[row] = None
-            try:
-                ahead = [each.row for each in successors(model, row)]
-            except CapacityExceeded:
+            tried = list(attempts(model, row))
+            refused |= refusals(tried)
+            if any(isinstance(each.error, CapacityExceeded) for each in tried):
                 break
+            ahead = [each.row for each in tried if each.taken]
             if not ahead:
                 break
             row = chance.choice(ahead)
-    return list(found)
+    return list(found), refused
+
+
+def refusals(tried: Iterable[Attempt]) -> set[str]:
+    """The names of the actions that were refused; an attempt that fails is no refusal, and ends the
+    test unless it is for want of room."""
+    refused = set()
+    for each in tried:
+        if each.error is None:
+            refused |= {each.action.name} if each.reason else set()
+        elif not isinstance(each.error, CapacityExceeded):
+            raise each.error
+    return refused
 
 
 @cache
