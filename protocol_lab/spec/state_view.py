@@ -6,7 +6,7 @@ wraps around. Compiled functions get records with fields of the same names (`com
 must agree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct as Codec
 from typing import Any
 
@@ -316,8 +316,10 @@ def _build_class(layout: StructLayout) -> type:
 
 
 def _field(name: str, layout: Any, offset: int) -> property:
+    made = _reader(layout)
+
     def fget(view: View) -> Any:
-        return read(layout, view._data, view._at + offset, f"{view._path}.{name}")
+        return made(view._data, view._at + offset, f"{view._path}.{name}")
 
     def fset(view: View, value: Any) -> None:
         if view._layout.kind != "struct":
@@ -331,6 +333,15 @@ def _field(name: str, layout: Any, offset: int) -> property:
             return unpack(view._data, view._at + offset)[0]
 
     return property(fget, fset)
+
+
+def _reader(layout: Any) -> Callable[[Any, int, str], Any]:
+    """`read` for one layout: from a buffer, at a position, with the value's path."""
+    if isinstance(layout, StructLayout):
+        return struct_view_class(layout)
+    if isinstance(layout, ArrayLayout):
+        return lambda data, at, path: ArrayView(data, at, path, layout)
+    return lambda data, at, path: read(layout, data, at, path)
 
 
 def why_not_assigned(kind: str) -> str:
