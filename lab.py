@@ -386,9 +386,7 @@ def command_for_ensurepip():
 
 def install(requirements):
     """Run pip in .venv, showing one tidy line for each stage; its full output goes to a log."""
-    # Python compiles a module when it imports it first; most are never imported.
-    options = ["--no-compile", "--progress-bar", "off"]
-    command = [str(venv_python()), "-m", "pip", "install", *options, *requirements]
+    command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", *requirements]
     # PIP_USER and the like in somebody's settings would install somewhere else.
     settings = dict(os.environ, PIP_USER="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
     if "--find-links" in requirements:  # also for what builds the kit, which pip installs apart

@@ -12,7 +12,6 @@ import sysconfig
 import textwrap
 import tomllib
 import venv
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -324,25 +323,6 @@ def test_of_pips_output_only_the_stages_are_shown(capsys):
         "  getting pyspark-4.3.0 (434 MB)",
         "  installing 3 packages",
     ]
-
-
-def test_pip_installs_into_the_environment_and_leaves_compiling_to_python(kit, monkeypatch):
-    lab.VENV.mkdir()
-    monkeypatch.setenv("PIP_USER", "1")
-    asked = []
-
-    @contextmanager
-    def in_a_session(command, env):
-        asked.append((command, env))
-        yield SimpleNamespace(stdout=[], wait=lambda: 0)
-
-    monkeypatch.setattr(lab, "in_a_session", in_a_session)
-    lab.install(["-r", "requirements.txt"])
-    [(command, settings)] = asked
-    assert command[0] == str(lab.venv_python())
-    assert command[-2:] == ["-r", "requirements.txt"]
-    assert "--no-compile" in command
-    assert settings["PIP_USER"] == "0"
 
 
 # --- Running -------------------------------------------------------------------------------------
