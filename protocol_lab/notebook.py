@@ -1,6 +1,7 @@
 """The functions that notebooks import: step, replay, explore, draw states, and see progress."""
 
 import inspect
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
+from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError, unknown
@@ -33,6 +35,7 @@ __all__ = [
     "Walk",
     "challenge",
     "check_property",
+    "diagram",
     "explore",
     "frames",
     "graph",
@@ -92,7 +95,7 @@ def challenge(name: str) -> Stepper:
 
 def solution(name: str) -> HTML:
     """A shortest path to a challenge's goal, folded: the steps after the given ones, and the
-    states.
+    states, each with the step that led to it.
 
     Raises LabError for an unknown name.
     """
@@ -100,8 +103,10 @@ def solution(name: str) -> HTML:
     walk = shortest(chosen)
     if walk is None:
         return HTML(f"<p>No path to the goal of {escape(chosen.title)} was found.</p>")
-    moments = walk.path[len(chosen.begin().path) - 1 :]
-    steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(moments[1:], 1))
+    first, *others = walk.path[len(chosen.begin().path) - 1 :]
+    told = [replace(each, caption=f"{each.step}: {caption(walk.model, each)}") for each in others]
+    moments = [first, *told]
+    steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(told, 1))
     alternative = "; ".join(caption(walk.model, moment) for moment in moments)
     picture = image_html(picture_strip(walk, 2, moments), alternative)
     return HTML(
@@ -149,6 +154,17 @@ def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
         image_html(picture_strip(walk, columns, chosen), alternative)
         + f"<details><summary>All {len(path)} states</summary>{strip(walk).data}</details>"
     )
+
+
+def diagram(of: Walk | str) -> HTML:
+    """Who sends what to whom, up to the current state of a walk or in a scenario by name; a wide
+    diagram can be scrolled.
+
+    Raises LabError for an unknown scenario.
+    """
+    walk = play(scenario(of)) if isinstance(of, str) else of
+    steps = "; ".join(each.text for each in walk.steps)
+    return HTML(wide_image_html(sequence_diagram(walk), f"Sequence diagram: {steps}"))
 
 
 def graph(model: Model, **options: Any) -> HTML:

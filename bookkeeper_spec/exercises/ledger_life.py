@@ -45,8 +45,8 @@ def is_acknowledged(s: State, c: Constants) -> bool:
         bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=1, lac=0, lost={})
         w1_receives_add_confirmed_response(bookie=2, entry=1)
     """,
-    why="Create, send, and two times store and hear of it. No bookie was told that the ledger"
-    " exists, and none of them knows that the entry is acknowledged: their LAC is 0.",
+    why="Create, send; then two bookies store it, and w1 hears of each. No bookie was told that the"
+    " ledger exists, and none of them knows that the entry is acknowledged: their LAC is 0.",
 )
 def acknowledge_an_entry(answer) -> Feedback:
     """Acknowledge an entry.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import ipywidgets as widgets
+from IPython.display import HTML, display
 
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
 from protocol_lab import contains, only
@@ -15,7 +16,7 @@ TITLE = "Pick bookies, and see whether they cover the cohort"
 class PickSets:
     """Sliders for the cohort's size and the ack quorum, a button a bookie, and the picture of them.
 
-    Where no kernel runs the picture alone is shown.
+    Where no kernel runs the picture alone is there, folded.
     """
 
     def __init__(self, cohort: int = 3, ack_quorum: int = 2, satisfying: int = only(1)):
@@ -54,12 +55,16 @@ class PickSets:
             button.layout.display = None if bookie <= self.cohort.value else "none"
         self.picture.value = self.html
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        page = widgets.VBox(
-            [
-                widgets.HBox([self.cohort, self.ack_quorum]),
-                widgets.HBox([widgets.Label("satisfy it:"), *self.buttons.values()]),
-                self.picture,
-            ]
+    def _ipython_display_(self) -> None:
+        # The picture is an output of its own, folded: a saved notebook keeps nothing of a widget.
+        summary = "The picture, where no kernel runs. Predict first, then open it."
+        display(
+            widgets.VBox(
+                [
+                    widgets.HBox([self.cohort, self.ack_quorum]),
+                    widgets.HBox([widgets.Label("satisfy it:"), *self.buttons.values()]),
+                    self.picture,
+                ]
+            )
         )
-        return {**page._repr_mimebundle_(**options), "text/html": self.html}
+        display(HTML(f"<details><summary>{summary}</summary>{self.html}</details>"))

@@ -10,10 +10,9 @@ from IPython.display import HTML, Markdown
 from kafka_spec.replication.model import Constants, State, presumes_leadership
 from kafka_spec.replication.properties import holds_committed
 from protocol_lab.checker.result import Result
-from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
+from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.errors import LabError
-from protocol_lab.notebook import scenario
+from protocol_lab.notebook import diagram, scenario
 from protocol_lab.traces.scenarios import bound_model, play
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -47,9 +46,8 @@ def told(of: Walk | str, frames: int = 2) -> HTML:
         words = "; ".join(caption(walk.model, moment) for moment in moments)
         return image_html(picture_strip(walk, columns, moments), words)
 
-    steps = "; ".join(step.text for step in walk.steps)
     return HTML(
-        wide_image_html(sequence_diagram(walk), f"Sequence diagram: {steps}")
+        diagram(walk).data
         + pictures(walk.path[-frames:], 1)
         + f"<details><summary>All {len(walk.steps)} steps as pictures</summary>"
         + pictures(walk.path, 2)

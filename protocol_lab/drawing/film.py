@@ -1,5 +1,6 @@
 """A film strip: several pictures with captions as one picture, for readers of a saved notebook."""
 
+import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -49,8 +50,9 @@ def film_strip(
 
 
 def caption_lines(caption: str, width: float) -> list[str]:
-    """The caption in lines that fit beside its badge."""
-    return wrap(caption, width - 34, 13) or [""]
+    """The caption in lines that fit beside its badge; what is refused (✗) begins a line."""
+    parts = re.split(r" (?=✗ )", caption)
+    return [line for part in parts for line in wrap(part, width - 34, 13)] or [""]
 
 
 def put_caption(svg: Svg, x: float, y: float, number: str, lines: list[str]) -> None:

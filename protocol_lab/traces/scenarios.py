@@ -10,7 +10,8 @@ The first line names the spec and its constants; the comment lines after it are 
 Where there are several initial states, a line `init(parameter=value)` before all steps chooses one;
 instead of `init` it may have the name of the function that is registered with `@spec.init`.
 `!violates NAME` says that the state there breaks the invariant and no state before it did,
-`!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there.
+`!holds NAME` that it holds there, `!blocked STEP` that the step can't be taken there; the caption
+of that state then says so, with the reason.
 
 `!loops_to K` says that the state there is state K again (the initial one is 1), and the run repeats
 the loop from K forever; with the state's own number, the run stays there. After it `!violates` also
@@ -287,6 +288,7 @@ def _follow(line: Line, walk: Walk) -> None:
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
             raise LabError(f"{shortened(line.text)} can happen here, but should be blocked.")
+        _tell_refusal(line, each.reason, walk)
     elif line.kind == "loops_to":
         if (depth := whole_number_of(line.text)) is None:
             raise LabError(
@@ -297,6 +299,17 @@ def _follow(line: Line, walk: Walk) -> None:
         _check_property(line.text, walk)
     elif line.kind in ("holds", "violates"):
         _check_claim(line, walk)
+
+
+def _tell_refusal(line: Line, reason: str, walk: Walk) -> None:
+    """Add to the caption of the state here that this step is refused, and why."""
+    moment, spec = walk.moment, walk.model.spec
+    led_here = walk.model.action(moment.step.action) if moment.step else spec.inits[0]
+    words = split_caption(line.caption)[1]
+    moment.caption = (
+        f"{moment.caption or led_here.doc.partition(chr(10))[0]} ✗ {shortened(line.text)} is"
+        f" refused: {reason}{words and f' ({words})'}"
+    ).strip()
 
 
 def _is_temporal(line: Line, model: Model) -> bool:

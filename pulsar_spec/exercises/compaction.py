@@ -153,8 +153,8 @@ HARMFUL = [
 def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
 
-    After which steps may a crash leave a compacted ledger behind for ever? Give the names of the
-    compactor's states in which the broker crashes as a list of texts, such as
+    In which states of the compactor may a crash leave a compacted ledger behind for ever? A state
+    has the name of the step that comes next. Give a list of names, such as
     `["phase_one", "phase_two_write"]`. The check crashes in every reachable state.
     """
     table = crash_points(compaction.spec.bind(**SMALL, retain_null_key=True))

@@ -25,6 +25,7 @@ from protocol_lab.drawing import (
     palette,
 )
 from protocol_lab.drawing.changes import with_changes
+from protocol_lab.drawing.film import caption_lines
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.semantics import transitions as stepping
 from protocol_lab.semantics.step_text import find_initial, find_step
@@ -452,6 +453,15 @@ def test_a_film_strip_holds_every_picture_and_caption():
             x, y, w, h = (float(picture.get(name)) for name in ("x", "y", "width", "height"))
             assert x + w <= width
             assert y + h <= height
+
+
+def test_what_is_refused_begins_a_line_of_a_caption():
+    assert caption_lines("it dies ✗ a() is refused: no ✗ b() is refused: no", 900) == [
+        "it dies",
+        "✗ a() is refused: no",
+        "✗ b() is refused: no",
+    ]
+    assert caption_lines("", 900) == [""]
 
 
 def test_a_film_strip_wants_one_caption_a_picture():

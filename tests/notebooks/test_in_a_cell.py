@@ -3,6 +3,7 @@
 import sys
 import time
 from types import ModuleType, SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
 
@@ -12,7 +13,16 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.notebook import check_property, frames, lasso, scenario, show, source
+from protocol_lab.notebook import (
+    check_property,
+    diagram,
+    frames,
+    lasso,
+    scenario,
+    show,
+    solution,
+    source,
+)
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.traces.walk import Walk
@@ -136,6 +146,20 @@ def test_decisive_frames_are_shown_and_the_rest_is_folded():
     for depth in (0, 16, -16):
         with pytest.raises(LabError, match="depths from 1 to 15"):
             frames("ledger_life", depth)
+
+
+def test_each_picture_of_a_solution_is_told_with_its_step():
+    page = unquote(solution("one_copy_is_enough").data)
+    dies = "unstable_replica_dies_when_leader(): The unstable replica dies while it leads."
+    assert dies in page.partition("</pre>")[2]  # not only in the list of steps
+    assert "<summary>A shortest way: 5 steps</summary>" in page
+
+
+def test_a_sequence_diagram_needs_no_trusted_notebook():
+    page = diagram("ledger_life").data
+    assert page.startswith('<div style="overflow-x: auto"><img src=')
+    assert "Sequence diagram: w1_creates_ledger(" in page
+    assert 'style="max-width: none' in page
 
 
 def test_a_long_run_is_scrolled_and_not_made_small():

@@ -429,3 +429,27 @@ def test_what_is_wrong_is_told_in_one_sentence(text, sentence):
     with pytest.raises(LabError, match=sentence) as raised:
         play(read_pasted(text))
     assert "\n" not in str(raised.value)
+
+
+# --- What a scenario says is refused -------------------------------------------------------------
+
+
+def test_the_caption_of_a_state_tells_what_is_refused_there_and_why():
+    walk = play(
+        parse_scenario(
+            "# spec: kafka.kip_320 replicas=2\n"
+            "!blocked leader_write(replica=1)                # nobody leads\n"
+            "controller_elect_leader(new_leader=1)           # slide 3: elected\n"
+            "!blocked leader_write(replica=1)                # slide 3: it has not heard\n"
+            "!blocked controller_elect_leader(new_leader=1)\n"
+        )
+    )
+    start, elected = (caption(walk.model, each) for each in walk.path)
+    why = "the replica does not believe that it leads"
+    assert start.endswith(f" ✗ leader_write(replica=1) is refused: {why} (nobody leads)")
+    assert start.startswith("All logs are empty")
+    assert elected == (
+        f"slide 3: elected ✗ leader_write(replica=1) is refused: {why} (it has not heard)"
+        " ✗ controller_elect_leader(new_leader=1) is refused:"
+        " the controller has this leader already"
+    )

@@ -84,7 +84,7 @@ function drawNearest(view, near, act) {
     {
       "data-key": "spoilers",
       "aria-pressed": String(view.spoilers),
-      title: `How many steps the nearest ${goal} is away, from here and after each step: tells much`,
+      title: `How many steps the nearest ${goal} is away, from here and after each step: it gives much away`,
       onclick: () => act({ command: "spoilers", shown: !view.spoilers }),
     },
     view.spoilers ? "hide" : "how near am I?",

@@ -237,7 +237,7 @@ function drawComparison(panel, ui, choose) {
       go("compare-on", "on →", panel.at + 1, panel.at >= panel.last),
     ),
     h("div", { class: "ls-two" }, panel.sides.map(drawSide)),
-    panel.differences.length ? h("p", {}, "What differs, the right one against the left:") : null,
+    panel.differences.length ? h("p", {}, "Differences of the right state from the left one:") : null,
     h("table", {}, h("tbody", {}, panel.differences.map((each) => drawVariable({ ...each, differs: true })))),
     fold(
       ui,
