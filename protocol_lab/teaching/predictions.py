@@ -59,12 +59,14 @@ class Prediction:
             self._field.show(self)
         return self._feedback()
 
-    def reveals(self, shown: HTML) -> HTML:
-        """Pictures or tables that answer the question: a page without a prediction folds them."""
+    def reveals(self, answer: Any) -> HTML:
+        """A picture, a table or a result that answers the question: a page without a prediction
+        folds it."""
+        page = answer if isinstance(answer, HTML) else HTML(f"<pre>{escape(str(answer))}</pre>")
         if self.guess is not None:
-            return shown
+            return page
         summary = "What the run shows. Predict first, then open it."
-        return HTML(f"<details><summary>{summary}</summary>{shown.data}</details>")
+        return HTML(f"<details><summary>{summary}</summary>{page.data}</details>")
 
     def _feedback(self) -> Feedback:
         actual, why = self._fact or (None, "")

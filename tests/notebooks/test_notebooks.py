@@ -42,6 +42,8 @@ def _marks(path: Path) -> list[pytest.MarkDecorator]:
     return spark if name == FIRST else [*spark, pytest.mark.slow]
 
 
+VERDICT = re.compile(r"^[✓✗] (holds|violated)", re.MULTILINE)
+
 every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
 every_run = pytest.mark.parametrize(
     "path",
@@ -124,6 +126,16 @@ def test_outputs_are_kept(path):
     counts = [cell.execution_count for cell in code_cells(notebook)]
     assert counts == list(range(1, len(counts) + 1)), "not the run of a fresh kernel"
     assert any(cell.outputs for cell in code_cells(notebook))
+
+
+@every
+def test_no_verdict_stands_open_between_a_question_and_its_answer(path):
+    asked = ""
+    for cell in code_cells(read(path)):
+        asked = cell.id if asks(cell) else asked
+        printed = "".join(each.text for each in cell.outputs if each.output_type == "stream")
+        assert not (asked and VERDICT.search(printed)), f"{asked} is answered by {cell.id}"
+        asked = "" if ".settle(" in cell.source else asked
 
 
 @every

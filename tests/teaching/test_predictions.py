@@ -86,6 +86,8 @@ def test_pictures_that_answer_are_folded_until_there_is_a_prediction():
     assert folded.startswith("<details><summary>What the run shows.")
     assert picture.data in folded
     assert predict("How many?", 49).reveals(picture) is picture
+    assert predict("How many?").reveals("1 < 2").data.endswith("<pre>1 &lt; 2</pre></details>")
+    assert predict("How many?", 49).reveals(49).data == "<pre>49</pre>"
 
 
 def test_without_a_prediction_the_answer_is_folded_away():
