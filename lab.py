@@ -591,7 +591,7 @@ def jupyterlab_defaults(folder):
         "--LabApp.app_settings_dir=" + str(settings),
         "--LabApp.workspaces_dir=" + str(workspaces),
         "--LabApp.custom_css=True",
-        "--ServerApp.static_custom_path=" + str(style.parent),
+        "--ServerApp.tornado_settings=static_custom_path=" + str(style.parent),
     ]
 
 
