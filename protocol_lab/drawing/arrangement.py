@@ -16,14 +16,18 @@ class Arrangement:
     """`live`: close together, with names of its parts for movement, the legend apart.
 
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them. `named`: the parts have names for
-    movement also where the picture is not live, in a film.
+    `aside`: messages are listed beside the lanes, not under them. `stacked`: what a lane says
+    stands above its log, not beside it, as on a phone. `width`: the picture is at least as wide, in
+    pixels. `named`: the parts have names for movement also where the picture is not live, in a
+    film.
     """
 
     live: bool = False
     below: bool = False
     narrow: bool = False
     aside: bool = False
+    stacked: bool = False
+    width: float = 0
     named: bool = False
 
     @property
@@ -58,21 +62,49 @@ def best(
     """The live arrangement in which a picture is largest within a width and height, and its size
     there.
 
-    If none fits at its own size, below which type can't be read, one that fits the width is better
-    than one that has to be scrolled sideways. `measure()` gives the picture's width and height in
-    the current arrangement.
+    If none fits at its own size, below which type can't be read, those as wide as the room are
+    tried as well. One that fits the width is better than one that has to be scrolled sideways.
+    `measure()` gives the picture's width and height in the current arrangement.
     """
-    found = []
-    for below, narrow, aside in product((False, True), repeat=3):
-        arrangement = Arrangement(True, below, narrow, aside)
-        with arranged(arrangement):
-            size = measure()
-        across, down = room[0] / size[0], room[1] / size[1]
-        fits = min(across, down)
-        rank = (1.0, fits) if fits >= 1 else (min(across, 1) - 1, down)
-        found.append((rank, not aside, not below, not narrow, arrangement, size))
-    *_, arrangement, size = max(found, key=lambda each: each[:4])
-    return arrangement, size
+    found = [
+        _measured(Arrangement(True, below, narrow, aside), measure, room)
+        for below, narrow, aside in product((False, True), repeat=3)
+    ]
+    if not any(each.fits for each in found):
+        wide = [Arrangement(True, False, False, aside, width=room[0]) for aside in (False, True)]
+        stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
+        found += [_measured(each, measure, room) for each in [*wide, stacked]]
+    chosen = max(found, key=lambda each: each.rank)
+    return chosen.arrangement, chosen.size
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """An arrangement, the size of the picture in it, and how many times that size fits the room."""
+
+    arrangement: Arrangement
+    size: tuple[float, float]
+    across: float
+    down: float
+
+    @property
+    def fits(self) -> bool:
+        return min(self.across, self.down) >= 1
+
+    @property
+    def rank(self) -> tuple:
+        larger = (1.0, min(self.across, self.down))
+        each = self.arrangement
+        plainer = not each.aside, not each.below, not each.narrow
+        return (larger if self.fits else (min(self.across, 1) - 1, self.down)), plainer
+
+
+def _measured(
+    arrangement: Arrangement, measure: Callable[[], tuple[float, float]], room: tuple[float, float]
+) -> _Measured:
+    with arranged(arrangement):
+        width, height = measure()
+    return _Measured(arrangement, (width, height), room[0] / width, room[1] / height)
 
 
 def sized(in_files: float, on_screen: float) -> float:
@@ -92,7 +124,7 @@ def tag() -> float:
 
 def line_pitch() -> float:
     """The distance of two lines of text in a lane."""
-    return sized(17, 16)
+    return sized(17, 15)
 
 
 def lane_gap() -> float:

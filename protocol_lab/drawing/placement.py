@@ -1,11 +1,12 @@
 """Places everything in a `Cluster`, and draws it as SVG.
 
 From the top: title, information bars, the axis of offsets, one lane for each node (name, log,
-notes) with clients beside them, alarms, messages, legend. Lanes do not move when messages come and
+notes) with clients beside them, alarms, messages, legend. In a narrow picture a lane's name and
+notes stand above its log. Lanes do not move when messages come and
 go, and widths are measured first, so that nothing overlaps, with any number of nodes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, lane_gap, line_pitch, sized, small, tag
@@ -19,6 +20,7 @@ from protocol_lab.drawing.cluster import (
     Message,
     Messages,
     Text,
+    Value,
 )
 from protocol_lab.drawing.describe import describe, entry_text
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
@@ -27,6 +29,7 @@ from protocol_lab.drawing.traffic import Tracks, draw_tracks, tracks_of
 MARGIN = 14
 BADGE = 46  # room for the crown
 BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
+HEAD_GAP = 14
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
@@ -35,10 +38,15 @@ CROPPED = 8  # of the margin on every side, where the page has one
 
 @dataclass(frozen=True)
 class Band:
-    """The vertical place of a lane."""
+    """The vertical place of a lane; its log is below the head, if that is not beside it."""
 
     top: float
     height: float
+    head: float = 0
+
+    @property
+    def log(self) -> float:
+        return self.top + self.head
 
     @property
     def middle(self) -> float:
@@ -60,6 +68,7 @@ class Grid:
     right: float  # where the lanes end
     width: float  # of the whole picture
     lane_heights: list[float]
+    head: float  # of each lane's height, what stands above its log
     tracks: Tracks
     aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
 
@@ -111,10 +120,9 @@ def draw_cluster(cluster: Cluster) -> str:
 
 
 def _grid(cluster: Cluster) -> Grid:
-    offsets = [entry.offset + 1 for lane in cluster.lanes for entry in lane.entries]
-    offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
-    offsets += [cluster.line.offset] if cluster.line else []
-    columns = max([cluster.columns, *offsets])
+    if current().stacked:
+        return _stacked_grid(cluster)
+    columns = _columns(cluster)
     is_narrow = columns > MOST_WIDE_BOXES or current().narrow
     box = NARROW_BOX if is_narrow else WIDE_BOX
     names = max([cluster.lane_width, *map(_lane_text_width, cluster.lanes)])
@@ -127,14 +135,50 @@ def _grid(cluster: Cluster) -> Grid:
     cards = cluster.card_width + 12 if beside else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
     narrowest = _narrowest_live(cluster) if current().live else NARROWEST
+    listed = 0.0
+    if current().aside and cluster.messages:
+        listed = max(map(_narrowest_group, cluster.messages)) + 6
+    narrowest = max(narrowest, current().width + 2 * CROPPED - listed)
     right = max(traffic + arrows, narrowest - cards - MARGIN)
     heights = _lane_heights(cluster)
     width = right + cards + MARGIN
-    if not (current().aside and cluster.messages):
-        return Grid(columns, box, logs, right - arrows, right, width, heights, tracks)
-    listed = max(map(_narrowest_group, cluster.messages))
-    wider = width + listed + 6
-    return Grid(columns, box, logs, right - arrows, right, wider, heights, tracks, width - 2)
+    aside = width - 2 if listed else 0
+    return Grid(
+        columns, box, logs, right - arrows, right, width + listed, heights, 0, tracks, aside
+    )
+
+
+def _stacked_grid(cluster: Cluster) -> Grid:
+    """The columns where what lanes say stands above their logs. Messages have no arrows then."""
+    columns = _columns(cluster)
+    logs = MARGIN + BOX_GAP
+    last = [
+        _flag_width(replace(lane, flags=[each]))
+        for lane in cluster.lanes
+        for each in lane.flags
+        if each.offset == columns
+    ]
+    needed = [
+        current().width + 2 * CROPPED,
+        logs + columns * (NARROW_BOX + BOX_GAP) + max([0.0, *last]) + MARGIN,
+        *(_message_width(item) + 2 * MARGIN for group in cluster.messages for item in group.items),
+        *(_value_width(value) + 2 * MARGIN + 24 for bar in cluster.bars for value in bar.values),
+    ]
+    width = max(needed)
+    right = width - MARGIN
+    rows = [len(each) for each in _heads(cluster, right - MARGIN)]
+    head = line_pitch() * max(rows, default=1) + 6
+    log = BOX_TOP + BOX_HEIGHT + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    heights = [head + log] * len(cluster.lanes)
+    return Grid(columns, NARROW_BOX, logs, right, right, width, heights, head, Tracks([]))
+
+
+def _columns(cluster: Cluster) -> int:
+    """How many offsets have a place."""
+    offsets = [entry.offset + 1 for lane in cluster.lanes for entry in lane.entries]
+    offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
+    offsets += [cluster.line.offset] if cluster.line else []
+    return max([cluster.columns, *offsets])
 
 
 def _lane_heights(cluster: Cluster) -> list[float]:
@@ -180,14 +224,21 @@ def _pieces(text: Text, size: float) -> tuple[float, float]:
 
 
 def _lane_text_width(lane: Lane) -> float:
-    return max(
-        total_width((sum(_pieces(piece, _size(lane, piece))) for piece in line), 8)
-        for line in lane.lines
-    )
+    return max(_line_width(lane, line) for line in lane.lines)
+
+
+def _line_width(lane: Lane, line: list[Text]) -> float:
+    return total_width((sum(_pieces(piece, _size(lane, piece))) for piece in line), 8)
 
 
 def _size(lane: Lane, piece: Text) -> float:
     return 14 if piece is lane.lines[0][0] else 12
+
+
+def _value_width(value: Value) -> float:
+    """The width of a labelled value in a bar, or of what it was, which stands below it."""
+    label = text_width(value.label, 12) + 6 if value.label else 0
+    return label + max(_pieces(replace(value.value, bold=True), 12))
 
 
 def _flag_width(lane: Lane) -> float:
@@ -220,15 +271,14 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
     x = start
     for value in bar.values:
         label = text_width(value.label, 12) + 6 if value.label else 0
-        shown, was = _pieces(Text(value.value.text, bold=True, was=value.value.was), 12)
-        width = label + max(shown, was) + 16
-        if rows[-1] and x + width - 16 > grid.width - MARGIN - 8:
+        width = _value_width(value) + 16
+        if (rows[-1] or current().stacked) and x + width - 16 > grid.width - MARGIN - 8:
+            x = MARGIN + 12 if current().stacked else start
             rows.append([])
-            x = start
         rows[-1].append((x, label, value))
         x += width
-    pitch = sized(36, 34)
-    height = pitch * len(rows)
+    pitch = sized(36, 30)
+    height = pitch * len(rows) + sized(0, 4)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
     )
@@ -263,21 +313,26 @@ def _draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     bands = []
     bottom = top - lane_gap()
     for height in grid.lane_heights:
-        bands.append(Band(bottom + lane_gap(), height))
+        bands.append(Band(bottom + lane_gap(), height, grid.head))
         bottom = bands[-1].bottom
     for lane, band in zip(cluster.lanes if current().has_names else (), bands):
         _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
-    for lane, band in zip(cluster.lanes, bands):
-        _draw_lane(svg, grid, cluster, lane, band)
+    heads = _heads(cluster, grid.right - MARGIN) if grid.head else [[] for _ in bands]
+    for lane, band, head in zip(cluster.lanes, bands, heads):
+        _draw_lane(svg, grid, cluster, lane, band, head)
     middles = [band.middle for band in bands]
     draw_tracks(svg, grid.tracks, grid.traffic, middles)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
         _open_part(svg, "line", kind="mark")
-        svg.line(x, top - 4, x, bottom + 8, stroke=palette.INK, stroke_width=2.2)
+        parts = (
+            [(each.log, each.bottom) for each in bands] if grid.head else [(top - 4, bottom + 8)]
+        )
+        for begin, end in parts:
+            svg.line(x, begin, x, end, stroke=palette.INK, stroke_width=2.2)
         width = sum(_pieces(cluster.line.label, 11.5))
-        fits = x + 5 + width <= grid.right
-        _draw_text(svg, x + 5 if fits else x - 5 - width, bottom + 15, cluster.line.label, 11.5)
+        left = x + 5 if x + 5 + width <= grid.right else max(MARGIN, x - 5 - width)
+        _draw_text(svg, left, bottom + 15, cluster.line.label, 11.5)
         _close_part(svg)
     end = top if current().below else _draw_cards(svg, grid, cluster, top, bottom)
     return max(bottom + (sized(24, 20) if cluster.line else 10), end + 10)
@@ -293,19 +348,21 @@ def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=6, fill=fill, **outline)
 
 
-def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band) -> None:
-    y = band.top
+def _draw_lane(
+    svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band, head: list["_Row"]
+) -> None:
+    y = band.log
     if not current().has_names:
         _draw_lane_paper(svg, grid, lane, band)
     if lane.badge:
+        x, middle = (grid.right - 38, band.top + 14) if grid.head else (MARGIN + 9, band.middle)
         _open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
-        _draw_badge(svg, lane.badge, MARGIN + 9, band.middle)
+        _draw_badge(svg, lane.badge, x, middle)
         _close_part(svg)
-    first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
-    for k, pieces in enumerate(lane.lines):
-        x: float = MARGIN + BADGE
-        for piece in pieces:
-            x = _draw_text(svg, x, first + k * line_pitch(), piece, _size(lane, piece)) + 8
+    if grid.head:
+        _draw_head(svg, lane, head, band.top + 16)
+    else:
+        _draw_lines(svg, lane, band)
     for offset in range(grid.columns + 1):
         x = grid.boundary(offset)
         svg.line(x, y + 1, x, band.bottom - 1, stroke=palette.GRID)
@@ -323,7 +380,74 @@ def _draw_lane(svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band) -
         _open_part(svg, f"{lane.name} flag {k}", kind="mark")
         _draw_flag(svg, grid, flag, band)
         _close_part(svg)
-    _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
+    if not grid.head:
+        _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
+
+
+def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
+    """What a lane says, beside its log."""
+    first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
+    for k, pieces in enumerate(lane.lines):
+        x: float = MARGIN + BADGE
+        for piece in pieces:
+            x = _draw_text(svg, x, first + k * line_pitch(), piece, _size(lane, piece)) + 8
+
+
+# --- What a lane says, above its log -----------------------------------------------------------
+
+_Row = list[list[Text]]
+"""The lines of a lane that stand side by side."""
+
+
+def _heads(cluster: Cluster, width: float) -> list[list[_Row]]:
+    """For each lane the rows of what it says, with its notes, and its links that are down."""
+    heads = []
+    for number, lane in enumerate(cluster.lanes):
+        cut = [
+            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "bad")
+            for link in cluster.cut_links
+            if number in link.lanes
+            for other in [cluster.lanes[sum(link.lanes) - number].name]
+        ]
+        heads.append(_head(lane, [*lane.notes, *cut], width - 2 * BOX_GAP))
+    return heads
+
+
+def _head(lane: Lane, notes: list[Text], width: float) -> list[_Row]:
+    """A lane's lines in rows, as many in each as there is room for. The first two leave room for
+    the badge."""
+    rows: list[_Row] = [[]]
+    end = 0.0
+    for line in [*lane.lines, *([note] for note in notes)]:
+        parts = [[piece for piece in line if piece.text]]
+        if _line_width(lane, parts[0]) > width - BADGE:
+            parts = [part for piece in parts[0] for part in _apart(lane, piece, width - BADGE)]
+        for part in filter(None, parts):
+            own = _line_width(lane, part)
+            room = width - (BADGE if len(rows) < 3 else 0)
+            if rows[-1] and end + own > room:
+                rows.append([])
+                end = 0
+            rows[-1].append(part)
+            end += own + HEAD_GAP
+    return rows
+
+
+def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
+    """A text by itself, and what it was by itself if both are too wide for a row."""
+    if piece.was is None or _line_width(lane, [piece]) <= width:
+        return [[piece]]
+    return [[replace(piece, was=None)], [Text(f"was {piece.was}", "muted")]]
+
+
+def _draw_head(svg: Svg, lane: Lane, rows: list[_Row], y: float) -> None:
+    for row in rows:
+        x: float = MARGIN + BOX_GAP
+        for pieces in row:
+            for piece in pieces:
+                x = _draw_text(svg, x, y, piece, _size(lane, piece)) + 8
+            x += HEAD_GAP - 8
+        y += line_pitch()
 
 
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
@@ -356,7 +480,7 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
 
 def _draw_flag(svg: Svg, grid: Grid, flag: Flag, band: Band) -> None:
     x, foot = grid.boundary(flag.offset), band.bottom - 4
-    svg.line(x, band.top + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
+    svg.line(x, band.log + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
     _draw_text(svg, x + 4, foot - 2, flag.label, small())
 
 

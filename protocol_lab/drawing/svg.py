@@ -139,7 +139,8 @@ class Svg:
         `inset` is cut off at every side; the `legend` is stored as data for a page.
         """
         size = {"width": round(width - 2 * inset), "height": round(height - inset)}
-        paper = {"width": round(width), "height": round(height), "rx": 8, "fill": palette.PAPER}
+        corner = {"x": inset, "y": inset} if inset else {}
+        paper = {**corner, **size, "rx": 8, "fill": palette.PAPER}
         return "".join(
             [
                 '<svg xmlns="http://www.w3.org/2000/svg"',

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.state_table import Columns, Line, MarkedText, state_columns
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.explain.wording import spec_title
@@ -37,7 +38,7 @@ def draw_state_table(model: Model, row: bytes, previous: bytes | None = None) ->
     blocks = [_of_lines(lines)] if lines else []
     blocks += [_of_table(table) for table in tables]
     widths = [_widths(block) for block in blocks]
-    width = max([_WIDTH, *(ceil(sum(each)) + 2 * _MARGIN for each in widths)])
+    width = max([_page(), *(ceil(sum(each)) + 2 * _MARGIN for each in widths)])
     svg, y = Svg(), _MARGIN
     for block, columns in zip(blocks, widths, strict=True):
         for cells in block:
@@ -61,6 +62,11 @@ def _cell(value: list[MarkedText]) -> _Cell:
     return _Cell(text, differs=any(piece.mark for piece in value))
 
 
+def _page() -> float:
+    """The width of the picture, unless a table needs more."""
+    return current().width or _WIDTH
+
+
 def _widths(block: list[_Row]) -> list[float]:
     """The width of each column; a single column beside the names takes all the rest."""
     natural = [
@@ -68,7 +74,7 @@ def _widths(block: list[_Row]) -> list[float]:
         for column in zip(*block, strict=True)
     ]
     if len(natural) == 2:
-        return [natural[0], _WIDTH - 2 * _MARGIN - natural[0]]
+        return [natural[0], _page() - 2 * _MARGIN - natural[0]]
     return [natural[0], *(min(each, _WIDEST) for each in natural[1:])]
 
 

@@ -25,10 +25,8 @@ class Stage:
     def draw(self, walk: Walk) -> dict[str, object]:
         """The picture, and the width and height that fit every picture of the walk."""
         if self._arrangement is None:
-            few = list(dict.fromkeys([walk.moment, walk.path[-1]]))
-            self._arrangement, _ = best(lambda: _largest(walk, few), self._room)
-            with arranged(self._arrangement):
-                self._size = _largest(walk, _sample(walk))
+            few = _sample(walk)
+            self._arrangement, self._size = best(lambda: _largest(walk, few), self._room)
         with arranged(self._arrangement):
             svg = moment_picture(walk.model, walk.moment)
         self._size = _around(self._size, _size(svg))

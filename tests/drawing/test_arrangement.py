@@ -1,0 +1,111 @@
+"""Pictures on screens: as large as the room allows; in a narrow one names are above the logs."""
+
+from itertools import combinations, pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.drawing import Cluster, CutLink, Entry, Lane, Text, draw_cluster
+from protocol_lab.drawing.arrangement import Arrangement, arranged, best, current
+from protocol_lab.drawing.pictures import picture
+from tests.drawing.test_drawing import boxes, texts, walk
+from tests.toy_specs import letters
+
+PHONE = 368
+"""Pixels that a phone which is 390 wide leaves to a picture."""
+
+ON_A_PHONE = Arrangement(live=True, below=True, narrow=True, stacked=True, width=PHONE)
+
+USUAL = [
+    ("kafka.kip_320", {}),
+    ("kafka.async_isr", {}),
+    ("kafka.unclean_leader_election", {}),
+    ("bookkeeper.protocol", {}),
+    ("pulsar.compaction", {}),
+    ("kraft.kip_853", {"init_cluster_size": 3, "max_spawned_servers": 3, "max_restarts": 1}),
+]
+
+
+def places(svg):
+    """The room of a picture, and where its texts are."""
+    left, top, width, height = map(float, ElementTree.fromstring(svg).get("viewBox").split())
+    return (left, top, left + width, top + height), list(boxes(svg))
+
+
+def are_apart(one, other):
+    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+@pytest.mark.parametrize(("name", "constants"), USUAL)
+def test_on_a_phone_a_picture_has_the_width_of_the_screen_and_nothing_overlaps(name, constants):
+    model = load(name).bind(**constants)
+    rows = walk(model, 10)
+    for before, row in pairwise(rows):
+        with arranged(ON_A_PHONE):
+            svg = picture(model, row, before)
+        room, found = places(svg)
+        assert room[2] - room[0] == PHONE
+        assert all(room[0] <= each[0] for each in found)
+        assert all(each[2] <= room[2] for each in found)
+        assert all(each[3] <= room[3] for each in found)
+        assert all(are_apart(*pair) for pair in combinations(found, 2))
+
+
+def test_what_a_lane_says_stands_above_its_log():
+    lane = Lane(
+        [[Text("Replica 1", bold=True)], [Text("follows replica 2")], [Text("its ISR {1, 2}")]],
+        [Entry(0, "p1")],
+        notes=[Text("differs from the leader")],
+    )
+    with arranged(ON_A_PHONE):
+        found = {each[-1]: each for each in boxes(draw_cluster(Cluster("A log", [lane])))}
+    said = [found[each] for each in ("Replica 1", "follows replica 2", "differs from the leader")]
+    assert all(each[3] < found["p1"][1] for each in said)
+    assert found["Replica 1"][2] < found["follows replica 2"][0], "they stand side by side"
+
+
+def test_links_that_are_down_are_told_where_there_is_no_room_for_them():
+    lanes = [Lane([[Text(f"Server {k}")]]) for k in (1, 2, 3)]
+    cluster = Cluster("Links", lanes, cut_links=[CutLink((0, 2), mark="new")])
+    with arranged(ON_A_PHONE):
+        told = texts(draw_cluster(cluster))
+    assert [each for each in told if "link" in each] == [
+        "✗ link to Server 3 down, new",
+        "✗ link to Server 1 down, new",
+    ]
+
+
+def test_a_long_log_is_as_wide_as_it_must_be():
+    lane = Lane([[Text("Replica 1")]], [Entry(9, "p1")])
+    with arranged(ON_A_PHONE):
+        room, found = places(draw_cluster(Cluster("A log", [lane])))
+    assert room[2] > PHONE
+    assert all(each[2] <= room[2] for each in found)
+
+
+def test_the_table_of_a_spec_without_a_drawing_takes_the_width_of_the_screen():
+    model = letters.bind()
+    (row,) = walk(model, 0)
+    with arranged(ON_A_PHONE):
+        assert ElementTree.fromstring(picture(model, row)).get("width") == str(PHONE)
+
+
+def test_the_arrangement_is_the_one_with_the_largest_type():
+    def measure():
+        return (300, 300) if current().below else (600, 150)
+
+    assert not best(measure, (1200, 300))[0].below
+    assert best(measure, (300, 300))[0] == Arrangement(live=True, below=True)
+
+
+def test_a_picture_that_does_not_fit_takes_the_width_that_there_is():
+    def measure():
+        at = current()
+        return max(at.width, 360 if at.stacked else 600), 500 if at.stacked else 300
+
+    assert best(measure, (400, 2000)) == (
+        Arrangement(live=True, below=True, narrow=True, stacked=True, width=400),
+        (400, 500),
+    )
+    assert best(measure, (700, 250))[0].stacked is False
