@@ -228,9 +228,9 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument(
         "--states",
         type=_whole,
-        default=6_000,
+        default=3_000,
         metavar="N",
-        help="at most N states of such models in all, smallest models first; default: 6000",
+        help="at most N states of such models in all, smallest models first; default: 3000",
     )
     site.add_argument(
         "--around",

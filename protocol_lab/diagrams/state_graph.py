@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 from xml.etree import ElementTree
+from zlib import crc32
 
 import graphviz
 
@@ -366,15 +367,22 @@ def _readable(step: str) -> str:
 
 def changes_label(model: Model, row: bytes, base: bytes) -> str:
     """The differences of a state from another, in a few short lines."""
-    before = dict(_leaves("", plain(view(model.layout, base))))
-    lines = [
-        f"{path} {_short(value)}"
-        for path, value in _leaves("", plain(view(model.layout, row)))
-        if before.get(path) != value
-    ]
+    before = set(state_leaves(model, base))
+    lines = [" ".join(each[:2]) for each in state_leaves(model, row) if each not in before]
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"and {len(lines) - MOST_LINES + 1} more"]
     return "\n".join(lines)
+
+
+def state_leaves(model: Model, row: bytes) -> list[tuple[str, ...]]:
+    """The parts of a state: the name and a short text of each; for a list that is only counted also
+    a checksum of its value."""
+    parts = []
+    for path, value in _leaves("", plain(view(model.layout, row))):
+        text = _short(value)
+        is_counted = isinstance(value, list) and text == f"has {len(value)}"
+        parts.append((path, text, *([f"{crc32(repr(value).encode()):x}"] if is_counted else [])))
+    return parts
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

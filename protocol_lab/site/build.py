@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 TITLE = "Replication Protocol Lab"
 
-STATES = 6_000
+STATES = 3_000
 """States of all models that are recorded whole: a thousand take most of a minute on one core."""
 
 _CONFIGURATION = '''\

@@ -17,6 +17,9 @@ from protocol_lab.site.sessions import Recordings
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
+RECORDED = "lab-recorded full-width"
+"""The class of a stepper's holder; where a page has room, the theme lets it reach its margin."""
+
 TO_CHECK = (
     '<p class="lab-python"><b>This needs Python.</b> The kit runs and checks your answer: '
     "<code>python3 lab.py</code> opens it, and this cell is pasted there as it stands.</p>"
@@ -87,7 +90,7 @@ def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
         if STATIC in html:
             data = json.dumps(session).replace("</", "<\\/")
             holder = f'<script type="application/json">{data}</script>{html}'
-            output["data"] = {"text/html": f'<div class="lab-recorded">{holder}</div>'}
+            output["data"] = {"text/html": f'<div class="{RECORDED}">{holder}</div>'}
 
 
 def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:

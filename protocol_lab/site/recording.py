@@ -14,6 +14,7 @@ from typing import Any
 
 from protocol_lab.catalog import known_as
 from protocol_lab.checker.request import is_inside
+from protocol_lab.diagrams.state_graph import state_leaves
 from protocol_lab.distance.backward import ENDLESS, MISSING
 from protocol_lab.distance.nearest_violation import (
     ALL_STATES,
@@ -51,8 +52,8 @@ MOST = 40
 SEARCHED = 300_000
 """The most states that are explored to find distances."""
 
-ROOM = (460, 470)
-"""The space for the picture, in pixels: between a laptop's page and a phone."""
+ROOMS = {"wide": (660, 440), "narrow": (352, 2000)}
+"""The spaces for which pictures are recorded, in pixels: on a laptop's page, and on a phone."""
 
 _STARTS = 20
 """At most this many initial states are offered."""
@@ -87,8 +88,7 @@ class Recorder:
         self._table = Table()
         self._numbers: dict[bytes, int] = {}
         self._states: list[int] = []
-        self._width = self._height = 0.0
-        self._stage = Stage(ROOM)
+        self._stages = {name: Stage(room) for name, room in ROOMS.items()}
 
     def record(self) -> dict[str, Any]:
         """A table whose root has what `js/recording.js` reads; see `packing.Table`."""
@@ -96,9 +96,9 @@ class Recorder:
         self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
         self._distances = [_Distances(each) for each in self.aims]
         walks = list(self._starts())
-        self._stage = Stage(ROOM)
-        self._size = (0.0, 0.0)
-        self._stage.draw(max([*self.paths, *walks], key=lambda each: len(each.path)))
+        longest = max([*self.paths, *walks], key=lambda each: len(each.path))
+        self._stages = {name: Stage(room) for name, room in ROOMS.items()}
+        self._sizes = {name: _size(each.draw(longest)) for name, each in self._stages.items()}
         starts = [
             {"init": each.init, "to": self._number(each.row), "moment": self._moment(each)}
             for each in walks
@@ -136,8 +136,7 @@ class Recorder:
             ],
             "beginning": first_line(model.spec.inits[0].doc) or "The initial state.",
             "lifelines": lifelines(model),
-            "width": self._size[0],
-            "height": self._size[1],
+            "sizes": self._sizes,
             "whole": self.is_whole,
         }
 
@@ -204,22 +203,27 @@ class Recorder:
         }, list(rows.values())
 
     def _plain(self, row: bytes) -> dict[str, Any]:
-        """A state by itself, for a comparison of two."""
+        """A state by itself, for a comparison of two, and for the graph."""
         lines = state_table(self.model, row)
         return {
             "picture": elements(picture(self.model, row)),
             "lines": [[each.name, "".join(piece.text for piece in each.value)] for each in lines],
+            "leaves": [list(leaf) for leaf in state_leaves(self.model, row)],
         }
 
     def _moment(self, walk: Walk) -> dict[str, Any]:
         """What is shown of a walk's current state and of the step that led to it."""
-        options = panels.Options(stage=self._stage)
-        drawn, table = panels.cluster(walk, options), panels.state(walk, options)
+        options = panels.Options()
+        pictures = {}
+        for name, stage in self._stages.items():
+            drawn = panels.cluster(walk, panels.Options(stage=stage))
+            pictures[name] = elements(drawn["svg"])
+            self._sizes[name] = _size(drawn)
+        table = panels.state(walk, options)
         previous = walk.moment.previous
         happened = previous and events(self.model, previous.row, walk.moment.step, walk.row)
-        self._size = drawn.get("width", 0), drawn.get("height", 0)
         return {
-            "picture": elements(drawn["svg"]),
+            "pictures": pictures,
             "invariants": [invariant(walk, each) for each in walk.standings()],
             "lines": table["lines"],
             "tables": table["tables"],
@@ -275,6 +279,11 @@ class _Distances:
         return before is not None and any(
             evaluate_step(model, before, row, each.function) for each in self._step_invariants
         )
+
+
+def _size(drawn: dict[str, Any]) -> dict[str, float]:
+    """The space that every picture so far fits into; zeros where the state was drawn as a table."""
+    return {"width": drawn.get("width", 0), "height": drawn.get("height", 0)}
 
 
 def _event(event: Event) -> dict[str, Any]:

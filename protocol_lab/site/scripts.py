@@ -14,6 +14,7 @@ _PARTS = (
     "links.js",
     "challenge_score.js",
     "diagrams.js",
+    "graph.js",
     "comparison.js",
     "recorded.js",
     "film.js",

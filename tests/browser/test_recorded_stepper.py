@@ -2,23 +2,26 @@
 
 import json
 import random
+import re
+from xml.etree import ElementTree
 
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.diagrams.state_graph import around
 from protocol_lab.notebook import scenario
-from protocol_lab.site.recording import ROOM
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import play, scenario_text
+from protocol_lab.traces.walk import Walk
+from tests.drawing.test_drawing import SVG, described
 from tests.site.pages import write_page
 
 pytestmark = pytest.mark.browser
 
 SOURCE = "document.querySelectorAll('.lab-recorded')[{}].mounted"
 COMPARED = ("title", "meaning", "constants", "invariants", "caption", "can", "cannot", "timeline")
-ROOM_MESSAGE = {"command": "room", "width": ROOM[0], "height": ROOM[1]}
 
 MODELS = {
     "kafka": ("kafka.kip_320", {"replicas": 2}),
@@ -69,9 +72,10 @@ def steps_of(view):
 def test_a_walk_through_recorded_states_shows_what_the_kit_shows(page, tmp_path, name):
     spec, constants = MODELS[name]
     model = load(spec).bind(**constants)
+    page.set_viewport_size({"width": 390 if name == "kafka" else 1280, "height": 720})
     page.goto(write_page(tmp_path, model, whole=60, around=4, most=12))
     stepper = Stepper(model)
-    ask(stepper, **ROOM_MESSAGE)
+    ask(stepper, command="room", width=1000, height=500)
     here = view_of(page)
     chosen = random.Random(name)
     taken = 0
@@ -79,7 +83,7 @@ def test_a_walk_through_recorded_states_shows_what_the_kit_shows(page, tmp_path,
         kit = unfolded(stepper)
         for part in COMPARED:
             assert here[part] == kit[part], part
-        assert here["panel"]["svg"] == kit["panel"]["svg"]
+        assert in_words(here["panel"]["svg"]) == in_words(kit["panel"]["svg"])
         for tab in ("state", "code"):
             ours = ask(stepper, command="open", tab=tab)["panel"]
             theirs = send(page, command="open", tab=tab)["panel"]
@@ -116,6 +120,36 @@ def test_distances_branches_and_the_sequence_are_those_of_the_kit(page, tmp_path
     assert len(beside["timeline"]["lanes"]) == 2
     drawn = send(page, command="open", tab="sequence")["panel"]["svg"]
     assert drawn.count("lab-moment") == beside["timeline"]["depth"] - 1
+
+
+def test_the_graph_shows_the_states_that_the_kit_shows_and_leads_there(page, tmp_path):
+    spec, constants = MODELS["logs"]
+    model = load(spec).bind(**constants)
+    page.goto(write_page(tmp_path, model))
+    walk = Walk.begin(model)
+    first, second, *_ = steps_of(view_of(page))
+    for step in (first, second):
+        walk.take(step)
+        send(page, command="take", step=step)
+    send(page, command="open", tab="graph")
+    send(page, command="choose", depth=2)
+    kit = around(model, walk.row, 2, path=walk.path, at=walk.moment.depth)
+    written = "node => [...node.querySelectorAll('text')].map(each => each.textContent)"
+    ours = page.locator(".lab-node").evaluate_all(f"nodes => nodes.map({written})")
+    assert sorted(ours) == sorted(graph_nodes(kit))
+    reach = page.locator(".lab-reach").last
+    steps = json.loads(reach.get_attribute("data-steps"))
+    reach.dispatch_event("click")
+    here = view_of(page)
+    assert [here["timeline"]["depth"], here["caption"]["step"]] == [3 + len(steps), steps[-1]]
+
+
+def graph_nodes(svg):
+    """The lines of each state in the kit's drawing."""
+    root = ElementTree.fromstring(svg)
+    for group in root.iter(f"{SVG}g"):
+        if (group.get("class") or "").startswith("node"):
+            yield [each.text for each in group.iter(f"{SVG}text")]
 
 
 def test_two_branches_are_compared_as_in_the_kit(page, tmp_path):
@@ -182,6 +216,14 @@ def test_where_the_recording_ends_the_page_says_so(page, tmp_path):
     page.get_by_role("button", name="copy the link").click()
     page.get_by_text("The link is copied").wait_for()
     assert len(read_link(page.evaluate("navigator.clipboard.readText()")).path) == 2
+
+
+def in_words(svg):
+    """What a picture shows, however it is arranged: its description, and the names of its parts.
+
+    Messages between lanes are also listed, and drawn as arrows only where there is room.
+    """
+    return described(svg), sorted(set(re.findall(r'data-part="((?!flight)[^"]+)"', svg)))
 
 
 def unfolded(stepper):

@@ -1,6 +1,8 @@
 // The stepper's source where no kernel runs: it has the interface of the widget's model (get, on,
 // off, send) and answers each command with a new view, put together from recorded states.
 
+const PHONE = 660; // pixels of a window, as in the style sheet
+const LAPTOP = 560; // pixels of a picture's place
 const SLIDE = /^slides? (\d+(?:-\d+)?):?\s*/;
 
 class RecordedSource {
@@ -11,10 +13,12 @@ class RecordedSource {
     this.heard = new Map();
     this.tab = "cluster";
     this.number = this.answers = 0;
-    this.graph = { svg: "" }; // not recorded
+    this.graph = { svg: "" };
+    this.depth = 0; // of the graph
     this.spoilers = false;
     this.compared = { left: "", right: "", at: 0 };
     this.earlier = null;
+    this.shape = innerWidth < PHONE ? "narrow" : "wide";
     this.challenge = session.challenge ? new PlayedChallenge(session.challenge, session.aim) : null;
     this.begin(session.start, session.steps, session.start_caption);
     this.walk.goTo(session.depth);
@@ -36,7 +40,10 @@ class RecordedSource {
   }
 
   send(message) {
-    if (message.command === "room") return; // the pictures are recorded as they are
+    if (message.command === "room") {
+      this.fit(message.width);
+      return;
+    }
     this.notice = "";
     this.export = null;
     try {
@@ -45,6 +52,14 @@ class RecordedSource {
       this.fail(error);
     }
     this.answers++;
+    this.refresh();
+  }
+
+  /** Shows the pictures that were recorded for a phone where most others would be cut off. */
+  fit(width) {
+    const shape = width < LAPTOP ? "narrow" : "wide";
+    if (shape === this.shape) return;
+    this.shape = shape;
     this.refresh();
   }
 
@@ -73,6 +88,7 @@ class RecordedSource {
     const { about } = recording;
     const state = walk.state;
     this.number++;
+    if (this.tab === "graph") this.graph = { number: this.number, ...graphOf(this, this.depth) };
     this.near = { number: this.number, working: false, ...this.distances(state) };
     this.view = {
       title: about.title,
@@ -281,18 +297,21 @@ const COMMANDS = {
   export: (source, { format }) => void source.write(format),
   copy_link: (source) => void source.copyLink(),
   open: (source, { tab }) => (source.tab = tab),
-  choose: (source, { left, right, at }) => Object.assign(source.compared, definedOf({ left, right, at })),
+  go_along: ({ walk }, { steps }) => steps.forEach((step) => walk.take(step)),
+  choose: (source, { left, right, at, depth }) => {
+    Object.assign(source.compared, definedOf({ left, right, at }));
+    source.depth = depth ?? source.depth;
+  },
   spoilers: (source, { shown }) => (source.spoilers = shown),
   hint: ({ challenge, walk }) => challenge.hint(walk),
   shortest: (source) => source.layShortest(),
 };
 
 const PANELS = {
-  cluster: ({ walk, recording: { about } }) => ({
-    svg: walk.moment.shown.picture.join(""),
+  cluster: ({ walk, shape, recording: { about } }) => ({
+    svg: walk.moment.shown.pictures[shape].join(""),
     notice: "",
-    width: about.width,
-    height: about.height,
+    ...about.sizes[shape],
   }),
   sequence: (source) => ({ svg: sequenceSvg(source) }),
   state: ({ walk }) => ({
@@ -301,6 +320,7 @@ const PANELS = {
     lines: walk.moment.shown.lines,
     tables: walk.moment.shown.tables,
   }),
+  graph: ({ depth }) => ({ depth }),
   code: ({ walk }) => walk.moment.shown.code,
   invariants: (source) => ({ svg: invariantsSvg(source) }),
   compare: (source) => comparisonOf(source, source.compared),
