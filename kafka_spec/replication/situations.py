@@ -103,7 +103,7 @@ def the_elected_leader_lacks_a_committed_record(s: State, c: Constants) -> bool:
 
 
 def a_record_is_left_over(s: State, c: Constants) -> bool:
-    """A replica that does not lead is alone with a record: it must be cut off, or it stays."""
+    """A record is on a single replica, which does not lead: it must be cut off, or it stays."""
     return any(
         not presumes_leadership(s, replica)
         and all(
