@@ -339,7 +339,7 @@ def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_pa
         str(tmp_path / "settings"),
         str(tmp_path / "workspaces"),
         "True",
-        str(tmp_path / "custom"),
+        f"static_custom_path={tmp_path / 'custom'}",
     ]
     assert (tmp_path / "custom" / "custom.css").is_file()
     workspace.write_text("arranged", encoding="utf-8")
