@@ -2,8 +2,8 @@
 
 From the top: title, information bars, the axis of offsets, one lane for each node (name, log,
 notes) with clients beside them, alarms, messages, legend. In a narrow picture a lane's name and
-notes stand above its log. Lanes do not move when messages come and
-go, and widths are measured first, so that nothing overlaps, with any number of nodes.
+notes stand above its log. Lanes do not move when messages come and go, and widths are measured
+first, so that nothing overlaps, with any number of nodes.
 """
 
 from dataclasses import dataclass, replace

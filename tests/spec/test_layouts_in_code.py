@@ -1,4 +1,4 @@
-"""What an expression is, is told from where it is read, also where fields share a name."""
+"""Fields that share a name, but not a type, are told apart by where they are read."""
 
 from typing import NamedTuple
 
