@@ -20,6 +20,7 @@ def pytest_collection_modifyitems(items):
     items.sort(key=work_units.place)
 
 
+@pytest.hookimpl(optionalhook=True)  # mutation testing loads these tests without xdist
 def pytest_xdist_make_scheduler(config, log):
     """Let several processes share the files that take longest."""
     wanted = config.getoption("dist") == "loadfile"

@@ -135,18 +135,26 @@ class Killer:
 
     def __init__(self, work: Callable[[list[pytest.Item]], None]):
         self.work = work
+        self.began = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.began = True
         self.work(session.items)
         return True
 
 
 def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
-    """Collect the tests of a package's specs and call the function with them, within pytest."""
+    """Collect the tests of a package's specs and call the function with them, within pytest.
+
+    Raises LabError if the tests can't be collected.
+    """
     words = ["-q", "--no-header", "--no-summary", "-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
     words += ["-p", "no:hypothesispytest", "--rootdir", str(ROOT), *test_files(package)]
-    pytest.main([*words, "-W", "ignore"], plugins=[Killer(work)])
+    killer = Killer(work)
+    pytest.main([*words, "-W", "ignore"], plugins=[killer])
+    if not killer.began:
+        raise LabError(f"pytest could not collect the tests of {package}: see its messages above.")
 
 
 def cost(item: pytest.Item) -> tuple[int, int]:

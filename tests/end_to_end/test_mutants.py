@@ -8,9 +8,11 @@ import sys
 import pytest
 
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.errors import LabError
 from protocol_lab.language import evaluation
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
+from tests.end_to_end import mutant_killing
 from tests.end_to_end.mutant_killing import ROOT, Kept
 from tests.end_to_end.mutants import chosen, equivalent_mutants, main
 from tests.end_to_end.mutations import mutants_of, reached_functions
@@ -107,7 +109,14 @@ def test_a_sample_of_mutants_is_noticed():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 unexplained" in done.stdout
+    assert f" {SAMPLED} tried, " in done.stdout
+    assert " 0 unexplained" in done.stdout
+
+
+def test_tests_that_cannot_be_collected_are_said_so(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(mutant_killing, "test_files", lambda package: [str(tmp_path / "none.py")])
+    with pytest.raises(LabError, match="could not collect the tests of pulsar"):
+        mutant_killing.with_tests("pulsar", lambda items: None)
 
 
 def test_a_wrong_name_is_told_in_one_sentence(capsys):
