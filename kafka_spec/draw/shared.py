@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.drawing import Cluster, Entry, Text, Value, draw_cluster
+from protocol_lab.drawing.changes import broken_invariants
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.language.node_sets import members
-from protocol_lab.semantics.transitions import evaluate
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import view
@@ -75,18 +75,10 @@ class States:
             Cluster(
                 title=title or spec_title(self.model.spec.name),
                 show_title=title is not None,
-                alarms=self._alarms(),
+                alarms=broken_invariants(self.model, self.row),
                 **parts,
             )
         )
-
-    def _alarms(self) -> list[str]:
-        """The default invariants that the state breaks, each with its reason."""
-        return [
-            f"{each.name} is broken: {reason}"
-            for each in self.model.spec.invariants
-            if each.by_default and (reason := evaluate(self.model, self.row, each.function))
-        ]
 
 
 def entries_of(

@@ -17,7 +17,9 @@ from typing import Any
 
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
 from protocol_lab.drawing.placement import draw_cluster
-from protocol_lab.spec.spec import HOLDS, Model
+from protocol_lab.language.kept_results import kept
+from protocol_lab.semantics.transitions import evaluate
+from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import view
 
 
@@ -30,26 +32,33 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
     def draw(
         model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
     ) -> str:
-        s, c = view(model.layout, row), model.constants
-        cluster = describe(s, c)
+        def described(row: bytes) -> Cluster:
+            key = describe, model.constants, row
+            return kept(key, lambda: describe(view(model.layout, row), model.constants))
+
+        cluster = described(row)
         if previous is not None:
-            cluster = with_changes(cluster, describe(view(model.layout, previous), c))
-        alarms = [
-            f"{each.name} is broken: {reason}"
-            for each in model.spec.invariants
-            if each.by_default and (reason := each.function(s, c)) != HOLDS
-        ]
+            cluster = with_changes(cluster, described(previous))
         name = title or cluster.title or model.spec.name.replace("_", " ")
         return draw_cluster(
             replace(
                 cluster,
                 title=name,
                 show_title=title is not None,
-                alarms=[*cluster.alarms, *alarms],
+                alarms=[*cluster.alarms, *broken_invariants(model, row)],
             )
         )
 
     return draw
+
+
+def broken_invariants(model: Model, row: bytes) -> list[str]:
+    """The default invariants that a state breaks, each with its reason, for a picture's alarms."""
+    return [
+        f"{each.name} is broken: {reason}"
+        for each in model.spec.invariants
+        if each.by_default and (reason := evaluate(model, row, each.function))
+    ]
 
 
 def with_changes(now: Cluster, before: Cluster) -> Cluster:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.explain.phrasing import number_text
+from protocol_lab.language.kept_results import kept
 from protocol_lab.semantics.step_text import own_fields, told_fields
 from protocol_lab.spec.channels import lifeline
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
@@ -49,10 +50,9 @@ class Line:
 def state_table(model: Model, row: bytes, previous: bytes | None = None) -> list[Line]:
     """The lines of a state, with its differences to a previous state of the same model."""
     lines = []
+    values, before = (_values(model, each) for each in (row, previous or row))
     for name, layout in model.layout.fields.items():
-        at = model.layout.offsets[name]
-        value = plain_value(layout, row, at)
-        old = value if previous is None else plain_value(layout, previous, at)
+        value, old = values[name], before[name]
         if isinstance(layout, ArrayLayout) and layout.per_node:
             lines += [
                 Line(f"{name}[{node}]", _pieces(layout.item, value[node], old[node]))
@@ -85,11 +85,10 @@ def state_columns(
     """
     tables: dict[Node, list[tuple[str, list[list[MarkedText]]]]] = {}
     lines: list[Line | Columns] = []
-    old = row if base is None else base
+    now, old = (_values(model, each) for each in (row, row if base is None else base))
     for name, layout in model.layout.fields.items():
-        declared, at = model.spec.state.field_types[name], model.layout.offsets[name]
-        values = plain_value(layout, row, at), plain_value(layout, old, at)
-        _split(model, name, declared, layout, *values, tables, lines)
+        declared = model.spec.state.field_types[name]
+        _split(model, name, declared, layout, now[name], old[name], tables, lines)
     columns = [
         Columns(
             [lifeline(kind, node) for node in range(1, getattr(model.constants, kind.count) + 1)],
@@ -99,6 +98,17 @@ def state_columns(
     ]
     columns += [each for each in lines if isinstance(each, Columns)]
     return columns, [each for each in lines if isinstance(each, Line)]
+
+
+def _values(model: Model, row: bytes) -> dict[str, Any]:
+    """Every variable of a state, as plain Python values."""
+    whole = model.layout
+
+    def compute() -> dict[str, Any]:
+        offsets = whole.offsets
+        return {name: plain_value(part, row, offsets[name]) for name, part in whole.fields.items()}
+
+    return kept((_values, model.constants, row), compute)
 
 
 def _split(

@@ -7,8 +7,7 @@ from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.explanation import frame_of
-from protocol_lab.explain.interpreter import CannotFollow, Run, Source
-from protocol_lab.language.source_code import source_lines
+from protocol_lab.explain.interpreter import CannotFollow, Run, Source, source_of
 from protocol_lab.spec.spec import Action, Model
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
@@ -41,27 +40,28 @@ class CodePath:
 
 def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> CodePath:
     """The path through this action's code, with these parameters, from this state (not changed)."""
-    function = action.function
     try:
-        lines, first = source_lines(function)
+        source = source_of(action.function)
     except LabError as error:
         return CodePath(notice=str(error))
-    texts = textwrap.dedent("".join(lines)).splitlines()
-    unmarked = tuple(CodeLine(first + k, text, PLAIN) for k, text in enumerate(texts))
     try:
-        frame = frame_of(function, model, bytearray(row), args)
-        run = Run(frame)
+        run = Run(frame_of(action.function, model, bytearray(row), args))
         reason = _followed(run)
     except LabError as error:
-        return CodePath(unmarked, notice=str(error))
+        return CodePath(_marked(source, {}), notice=str(error))
     except CannotFollow:
-        return CodePath(unmarked, notice=f"The path through {action.name} can't be shown.")
-    states = _states(frame.source, run)
-    marked = tuple(
-        CodeLine(each.number, each.text, states.get(each.number, PLAIN) if each.text else PLAIN)
-        for each in unmarked
+        notice = f"The path through {action.name} can't be shown."
+        return CodePath(_marked(source, {}), notice=notice)
+    return CodePath(_marked(source, _states(source, run)), reason)
+
+
+def _marked(source: Source, states: dict[int, str]) -> tuple[CodeLine, ...]:
+    """The function's lines, those that are not blank with their states."""
+    texts = textwrap.dedent("".join(source.lines)).splitlines()
+    return tuple(
+        CodeLine(number, text, states.get(number, PLAIN) if text else PLAIN)
+        for number, text in enumerate(texts, source.first_line)
     )
-    return CodePath(marked, reason)
 
 
 def _followed(run: Run) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.language.source_code import parse
+from protocol_lab.language.source_code import parse, source_lines
 
 _COMPOUND = (ast.If, ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)
@@ -28,12 +28,14 @@ class Source:
     """A function's syntax tree and what is known of its names. Made once for each function object,
     since parsing takes a millisecond.
 
-    `aliases` are local names that stand for one expression (`mine = s.replica_log[follower]`).
+    `aliases` are local names that stand for one expression (`mine = s.replica_log[follower]`);
+    `lines` are those of the file or cell, decorators included, from number `first_line`.
     """
 
     def __init__(self, function: Callable):
         self.code = function.__code__
         self.tree = parse(function)
+        self.lines, self.first_line = source_lines(function)
         self.parameters = self.code.co_varnames[: self.code.co_argcount]
         self.body = self.tree.body[1:] if ast.get_docstring(self.tree) else self.tree.body
         self.parents: dict[ast.stmt, tuple[ast.stmt | None, list[ast.stmt]]] = {}

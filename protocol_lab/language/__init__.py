@@ -8,5 +8,6 @@ dependencies  the functions that a function reaches, and a hash of their sources
 hashing       a short hash of texts
 arithmetic    checked 64-bit arithmetic, the same in plain Python as in compiled code
 loop_bound    bounds loops, so that none runs forever
+kept_results  keeps what functions of a state return, while the same states are shown many times
 evaluation    calls a plain function with checked arithmetic; errors name their place
 """

@@ -11,6 +11,7 @@ from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError
 from protocol_lab.language.evaluation import evaluated
+from protocol_lab.language.kept_results import kept
 from protocol_lab.spec.parameters import Domain, values
 from protocol_lab.spec.spec import TAKEN, Action, Model
 from protocol_lab.spec.state_view import view
@@ -150,7 +151,11 @@ def evaluate(model: Model, row: bytes, function: Any) -> str:
 
     Raises EvaluationError, and SpecError if the function has a mistake.
     """
-    return _said(function, evaluated(function, view(model.layout, row), model.constants))
+
+    def compute() -> str:
+        return _said(function, evaluated(function, view(model.layout, row), model.constants))
+
+    return kept((function, model.constants, row), compute)
 
 
 def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> str:

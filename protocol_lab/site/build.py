@@ -10,17 +10,18 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from protocol_lab.catalog import package_title, spec_names
+from protocol_lab.distance.backward import DistanceMap
 from protocol_lab.errors import LabError
 from protocol_lab.site import front_page
 from protocol_lab.site.packing import as_script
 from protocol_lab.site.pages import Pages, glossary_terms
-from protocol_lab.site.recording import Recorder
+from protocol_lab.site.recording import Recorder, states_in
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sizes import too_large
 
@@ -104,8 +105,7 @@ def build(
         for recorder in recorders.values():
             for limit, value in limits.items():
                 setattr(recorder, limit, value)
-        _share(recorders.values(), states)
-        with _recorded(recorders, folder / "_static" / "recordings"):
+        with _recorded(recorders, states, folder / "_static" / "recordings"):
             _run_sphinx(sources, folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
     return [f"Only a drawing: {each}" for each in pages.static] + list(too_large(folder))
@@ -114,20 +114,11 @@ def build(
 # --- Recordings, made by other processes ---
 
 
-def _share(recorders: Iterable[Recorder], states: int) -> None:
-    """Have the smallest models recorded whole, as many as have no more states than these in all."""
-    sizes = [(recorder.count(), recorder) for recorder in recorders]
-    for size, recorder in sorted(sizes, key=lambda each: each[0]):
-        states -= size
-        if states < 0:
-            recorder.whole = 0
-
-
 _recorders: dict[str, Recorder] = {}
 
 
 @contextmanager
-def _recorded(recorders: dict[str, Recorder], folder: Path) -> Iterator[None]:
+def _recorded(recorders: dict[str, Recorder], states: int, folder: Path) -> Iterator[None]:
     """A context in which all recordings are made in the background; they are complete at its
     end."""
     _recorders.update(recorders)
@@ -135,17 +126,40 @@ def _recorded(recorders: dict[str, Recorder], folder: Path) -> Iterator[None]:
     # A spec that a cell declares can't be sent to another process, but a forked one has it.
     forked = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(max(1, os.cpu_count() or 1), mp_context=forked) as pool:
-        longest_first = sorted(recorders, key=lambda name: -len(recorders[name].paths))
-        made: list[Future] = [pool.submit(_record, name, folder) for name in longest_first]
+        searches = {name: pool.submit(_explore, name) for name in recorders}
         yield
+        maps = {name: each.result() for name, each in searches.items()}
+        sizes = {name: states_in(each) for name, each in maps.items()}
+        small = {name: size for name, size in sizes.items() if size <= recorders[name].whole}
+        whole = smallest(small, states)
+        longest_first = sorted(recorders, key=lambda name: -sizes[name] * (name in whole))
+        made = [
+            pool.submit(_record, name, name in whole, maps[name], folder) for name in longest_first
+        ]
         for each in made:
             each.result()
     _recorders.clear()
 
 
-def _record(name: str, folder: Path) -> None:
-    recording = _recorders[name].record()
-    _write(folder / f"{name}.js", as_script(name, recording))
+def _explore(name: str) -> list[DistanceMap | None]:
+    return _recorders[name].explore()
+
+
+def _record(name: str, is_whole: bool, maps: list[DistanceMap | None], folder: Path) -> None:
+    recorder = _recorders[name]
+    if not is_whole:
+        recorder.whole = 0
+    _write(folder / f"{name}.js", as_script(name, recorder.record(maps)))
+
+
+def smallest(sizes: dict[str, int], states: int) -> set[str]:
+    """The names of the smallest models, as many as have no more states than these in all."""
+    chosen = set()
+    for name, size in sorted(sizes.items(), key=lambda each: each[1]):
+        states -= size
+        if size and states >= 0:
+            chosen.add(name)
+    return chosen
 
 
 # --- Pages ---

@@ -15,7 +15,7 @@ from typing import Any
 from protocol_lab.catalog import known_as
 from protocol_lab.checker.request import is_inside
 from protocol_lab.diagrams.state_graph import state_leaves
-from protocol_lab.distance.backward import ENDLESS, MISSING
+from protocol_lab.distance.backward import ENDLESS, MISSING, DistanceMap
 from protocol_lab.distance.nearest_violation import (
     ALL_STATES,
     EXACT,
@@ -28,13 +28,14 @@ from protocol_lab.distance.nearest_violation import (
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.explain.wording import constant_texts, first_line, spec_title
+from protocol_lab.language.kept_results import keeping_results
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.semantics.transitions import evaluate, evaluate_step
 from protocol_lab.site.packing import Table, elements
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import panels
-from protocol_lab.stepper.board import board, invariant
+from protocol_lab.stepper.board import actions, invariant
 from protocol_lab.stepper.live import shown
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.events import Arrow, Event, events, lifelines
@@ -90,11 +91,26 @@ class Recorder:
         self._states: list[int] = []
         self._stages = {name: Stage(room) for name, room in ROOMS.items()}
 
-    def record(self) -> dict[str, Any]:
-        """A table whose root has what `js/recording.js` reads; see `packing.Table`."""
+    def explore(self) -> list[DistanceMap | None]:
+        """For each aim the distances of all states; None where there are too many states."""
+        found = []
+        for aim in self.aims:
+            nearness = Nearness(aim.model, aim.invariants, max_states=SEARCHED)
+            found.append(nearness.map if nearness.prepare() else None)
+        return found
+
+    def record(self, maps: list[DistanceMap | None] | None = None) -> dict[str, Any]:
+        """A table whose root has what `js/recording.js` reads; see `packing.Table`.
+
+        maps: what `explore` has returned, perhaps in another process.
+        """
+        with keeping_results():
+            return self._record(self.explore() if maps is None else maps)
+
+    def _record(self, maps: list[DistanceMap | None]) -> dict[str, Any]:
         self._table = Table()
         self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
-        self._distances = [_Distances(each) for each in self.aims]
+        self._distances = [_Distances(*each) for each in zip(self.aims, maps, strict=True)]
         walks = list(self._starts())
         longest = max([*self.paths, *walks], key=lambda each: len(each.path))
         self._stages = {name: Stage(room) for name, room in ROOMS.items()}
@@ -112,12 +128,6 @@ class Recorder:
             "plain": [self._plain(row) for row in self._numbers],
         }
         return self._table.to_json(self._table.add(root))
-
-    def count(self) -> int:
-        """How many states the model has; 0 if they are more than would be recorded."""
-        aim = self.aims[0]
-        nearness = Nearness(aim.model, aim.invariants, max_states=self.whole)
-        return len(nearness.map.steps) if self.whole and nearness.prepare() else 0
 
     @property
     def is_whole(self) -> bool:
@@ -182,13 +192,14 @@ class Recorder:
         """The possible steps and the refusals in a state, and the rows that it leads to."""
         here = Moment(row)
         walk = Walk(self.model, here, {"main": here})
-        shown_here = board(walk)
+        attempts = walk.attempts()
+        can, cannot = actions(walk, attempts)
         after = {}
-        for each in walk.attempts():
+        for each in attempts:
             if each.taken:
                 moment = Moment(each.row, walk.step_of(each), here, depth=2)
                 after[moment.step.text] = moment
-        for choice in (each for action in shown_here["can"] for each in action["choices"]):
+        for choice in (each for action in can for each in action["choices"]):
             moment = after[choice["step"]]
             moved = Walk(self.model, here, {"main": moment})
             moved.moment = moment
@@ -197,8 +208,8 @@ class Recorder:
         rows = {step: moment.row for step, moment in after.items()}
         near = {each.aim.key: each.near(row, rows) for each in self._distances}
         return {
-            "can": shown_here["can"],
-            "cannot": shown_here["cannot"],
+            "can": can,
+            "cannot": cannot,
             "near": near,
         }, list(rows.values())
 
@@ -235,16 +246,10 @@ class Recorder:
 class _Distances:
     """The distances of a model's states to an aim, if the model could be explored."""
 
-    def __init__(self, aim: Aim):
-        self.aim = aim
+    def __init__(self, aim: Aim, found: DistanceMap | None):
+        self.aim, self._map = aim, found
         self._invariants, self._step_invariants = aim.model.choose(aim.invariants)
-        nearness = Nearness(aim.model, aim.invariants, max_states=SEARCHED)
-        self._map = nearness.map if nearness.prepare() else None
-
-    @property
-    def states(self) -> int:
-        """How many states the model has; 0 if they are too many to be explored."""
-        return 0 if self._map is None else len(self._map.steps)
+        self.states = states_in([found])
 
     def near(self, row: bytes, steps: dict[str, bytes]) -> dict[str, Any]:
         """What a page shows for a state: whether the aim is reached, by which steps, and the
@@ -279,6 +284,11 @@ class _Distances:
         return before is not None and any(
             evaluate_step(model, before, row, each.function) for each in self._step_invariants
         )
+
+
+def states_in(maps: list[DistanceMap | None]) -> int:
+    """How many states a model has, whose maps these are; 0 if they are too many to be explored."""
+    return max((len(each.steps) for each in maps if each is not None), default=0)
 
 
 def _size(drawn: dict[str, Any]) -> dict[str, float]:

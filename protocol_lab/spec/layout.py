@@ -279,6 +279,13 @@ def kind_of(declared: type[Struct], value: dict[str, Any]) -> type[Struct]:
     return next((each for each in declared.kinds if each.__name__ == value["kind"]), declared)
 
 
+@cache
+def _limits(code: str) -> tuple[int, int]:
+    """The lowest and the highest number of a numpy type."""
+    info = np.iinfo(code)
+    return int(info.min), int(info.max)
+
+
 @dataclass(frozen=True)
 class IntegerLayout:
     """A number of a numpy type; only values from low to high may be stored.
@@ -308,7 +315,7 @@ class IntegerLayout:
 
     @property
     def low(self) -> int:
-        return 0 if self.is_narrow else int(np.iinfo(self.code).min)
+        return 0 if self.is_narrow else _limits(self.code)[0]
 
     @property
     def high(self) -> int:
@@ -316,7 +323,7 @@ class IntegerLayout:
             return len(self.choices) - 1
         if self.room is not None:
             return self.room if self.kind == "node" else (2 << self.room) - 1
-        return int(np.iinfo(self.code).max)
+        return _limits(self.code)[1]
 
     @property
     def is_narrow(self) -> bool:

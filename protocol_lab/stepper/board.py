@@ -35,6 +35,7 @@ def board(
     choices only those with a key in `unfolded` are explained (None: all). The others have no
     `cases`.
     """
+    can, cannot = actions(walk, walk.attempts(), unfolded)
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -43,7 +44,8 @@ def board(
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
-        **_actions(walk, unfolded),
+        "can": can,
+        "cannot": cannot,
         "timeline": _timeline(walk, watched),
     }
 
@@ -87,11 +89,17 @@ def _caption(walk: Walk) -> dict[str, str]:
 # --- What can happen, and what can't ---------------------------------------------------------
 
 
-def _actions(walk: Walk, unfolded: Collection[str] | None) -> dict[str, Any]:
-    """Every action, under `can` with its choices, under `cannot` with the reasons, or both."""
+def actions(
+    walk: Walk, attempts: list[Attempt], unfolded: Collection[str] | None = None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The actions that can happen, with their choices, and those that can't, with the reasons; an
+    action may be among both.
+
+    attempts: those of the walk's current state; unfolded: as in `board`.
+    """
     ahead = walk.ahead
     tried = {action.name: [] for action in walk.model.spec.actions}
-    for each in walk.attempts():
+    for each in attempts:
         tried[each.action.name].append(each)
     can, cannot = [], []
     for action in walk.model.spec.actions:
@@ -104,7 +112,7 @@ def _actions(walk: Walk, unfolded: Collection[str] | None) -> dict[str, Any]:
             cannot.append({**about, "reasons": _reasons(walk, refused, unfolded)})
         if not tried[action.name]:
             cannot.append({**about, "reasons": [_no_choice(walk, action)]})
-    return {"can": can, "cannot": cannot}
+    return can, cannot
 
 
 def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """How large a page and the site may be, and which models are recorded whole."""
 
 import random
-from dataclasses import dataclass
 
-from protocol_lab.site.build import _share
+from protocol_lab.site.build import smallest
 from protocol_lab.site.sizes import too_large
 
 
@@ -20,18 +19,6 @@ def test_what_takes_too_long_to_load_is_told(tmp_path):
     assert site.startswith("The site takes")
 
 
-@dataclass
-class Counted:
-    """A recorder of which only the size matters; 0: too large in any case."""
-
-    size: int
-    whole: int = 10_000
-
-    def count(self):
-        return self.size
-
-
 def test_the_smallest_models_are_recorded_whole():
-    recorders = [Counted(size) for size in (500, 0, 49, 120)]
-    _share(recorders, 200)
-    assert [each.whole for each in recorders] == [0, 10_000, 10_000, 10_000]
+    sizes = {"large": 500, "too large in any case": 0, "small": 49, "middle": 120}
+    assert smallest(sizes, 200) == {"small", "middle"}
