@@ -10,6 +10,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_initial, find_step, initial_texts
 from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
 from protocol_lab.traces.tlc_traces import read_tlc_trace
 from tests import ROOT
@@ -171,6 +172,48 @@ def test_what_a_consumer_gets_before_and_after_the_horizon(reads):
     assert find_step(model, row, "consumer_receives()").reason
 
 
+ANY = "producer(input_key=1, input_value=1)"
+
+
+def test_a_consumer_that_reads_the_topic_is_not_sent_back_to_a_ledger():
+    """It connected before the first compaction, so it gets what that leaves out."""
+    model = bind(BASE, **READS, message_sent_limit=3, consumer_reads="ledger_then_topic")
+    sent = *[ANY] * 3, "consumer_connects()"
+    row = walk(model, *sent, *COMPACT, *MAKE_KNOWN, *["consumer_receives()"] * 3)
+    assert plain(view(model.layout, row))["consumer"]["received"] == [1, 2, 3]
+
+
+def test_a_consumer_that_has_lost_its_ledger_connects_again():
+    again = (*COMPACT, *MAKE_KNOWN)
+    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="ledger_then_topic")
+    steps = ANY, *again, "consumer_connects()", ANY, *again
+    refused = find_step(model, walk(model, *steps), "consumer_receives()").reason
+    assert refused == "the compacted ledger that the consumer reads was deleted"
+    row = walk(model, *steps, "consumer_connects()", "consumer_receives()")
+    assert plain(view(model.layout, row))["consumer"]["received"] == [2]
+
+
+def test_a_consumer_waits_for_what_will_be_sent():
+    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="by_position")
+    row = walk(model, ANY, "consumer_connects()", "consumer_receives()")
+    assert find_step(model, row, "consumer_finishes()").reason == "not all messages have been sent"
+
+
+def test_without_a_consumer_nobody_connects():
+    model = bind(BASE, **{**READS, "model_consumer": False}, consumer_reads="by_position")
+    refused = find_step(model, walk(model), "consumer_connects()").reason
+    assert refused == "no consumer that reads is modelled"
+
+
+def test_only_while_it_reads_a_ledger_a_consumer_knows_where_the_topic_goes_on():
+    result = explored(BASE, [], **READS, consumer_reads="ledger_then_topic", **SMALL)
+    layout = result.model.layout
+    consumers = [view(layout, row.tobytes()).consumer for row in result.states]
+    in_topic = [each for each in consumers if each.ledger == NONE]
+    assert 0 < len(in_topic) < len(consumers)
+    assert {each.topic_position for each in in_topic} == {0}
+
+
 # --- Compaction in one line ----------------------------------------------------------------------
 
 
@@ -255,6 +298,7 @@ def test_what_a_consumer_is_promised(name, reads, broken, retain):
 @pytest.mark.parametrize("name", SPECS)
 def test_what_must_be_reachable_is_reached(name):
     assert explored(name, [], **SMALL).never_reached == []
+    assert explored(name, [], **SMALL, consume_times_limit=1).never_reached == []
     reading = explored(name, [], **SMALL, **READS, consumer_reads="by_position")
     assert reading.never_reached == []
     idle = explored(name, [], **SMALL, **READS)
