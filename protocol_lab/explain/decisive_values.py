@@ -346,17 +346,16 @@ def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
 
 def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
     """Does it contain a return whose value is of this truth, or is not known beforehand?"""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.Return):
-            match each.value:
-                case ast.Constant(value=value):
-                    pass
-                case ast.Name(id=name) if names_constant(name, frame):
-                    value = frame.look_up(name)
-                case _:
-                    return True
-            if bool(value) == truth:
+    for each in frame.source.returned(statement):
+        match each:
+            case ast.Constant(value=value):
+                pass
+            case ast.Name(id=name) if names_constant(name, frame):
+                value = frame.look_up(name)
+            case _:
                 return True
+        if bool(value) == truth:
+            return True
     return False
 
 

@@ -44,6 +44,7 @@ class Source:
         self.aliases = dict(self._find_aliases())
         self._compiled: dict[ast.AST, tuple[types.CodeType, bool]] = {}
         self._pairs: dict[ast.Compare, list[ast.Compare]] = {}
+        self._returned: dict[ast.stmt, list[ast.expr | None]] = {}
 
     @property
     def expression(self) -> ast.expr | None:
@@ -75,6 +76,13 @@ class Source:
                 for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
             ]
         return self._pairs[node]
+
+    def returned(self, node: ast.stmt) -> list[ast.expr | None]:
+        """What the returns in a statement return."""
+        if node not in self._returned:
+            returns = (each for each in ast.walk(node) if isinstance(each, ast.Return))
+            self._returned[node] = [each.value for each in returns]
+        return self._returned[node]
 
     def enclosing(self, node: ast.stmt) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
         """Every statement around a node, from the inside out, with the block of it that contains
