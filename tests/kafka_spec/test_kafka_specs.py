@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_spec.leader_election.properties import elects_where_latest_offset_would
+from kafka_spec.replication.model import NO_EPOCH
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
@@ -193,6 +194,34 @@ def test_what_must_be_reachable_is_reached(name):
     result = explore(bind(name), invariants=[], progress=False)
     assert result.exhaustive
     assert result.never_reached == []
+
+
+def test_before_the_first_election_nobody_has_an_epoch():
+    model = bind("kafka.kip_320", **TWO)
+    start = view(model.layout, walk(model))
+    epochs = [each.leader_epoch for each in (start.quorum_state, *start.replica_state)]
+    assert epochs == [NO_EPOCH] * 3
+
+
+@pytest.mark.parametrize("name", compiled(*((name,) for name in VARIANTS)))
+@pytest.mark.parametrize(
+    "presumed",
+    [
+        "not current(r) or s.replica_state[r].leader != r or s.quorum_state.leader == r",
+        "not current(r) or s.quorum_state.leader != r or s.replica_state[r].leader == r",
+        "s.replica_state[r].leader != r or s.replica_state[r].hw <= s.replica_log[r].end_offset",
+    ],
+    ids=["only the leader presumes it", "the leader presumes it", "no hw beyond the log's end"],
+)
+def test_what_is_true_of_leaders_in_every_state(name, presumed):
+    """Mutants of `is_true_leader` and its kin are equivalent only as long as this is true."""
+    current = "s.replica_state[r].leader_epoch == s.quorum_state.leader_epoch"
+    model = bind(name, **TWO)
+    every = explore(model, invariants=[], progress=False)
+    claim = presumed.replace("current(r)", f"({current})")
+    condition = f"all({claim} for r in range(1, c.replicas + 1))"
+    inside = explore(model, invariants=[], constraint=condition, progress=False)
+    assert inside.distinct == every.distinct > 1000
 
 
 @pytest.mark.slow
