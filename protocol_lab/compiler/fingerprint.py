@@ -23,7 +23,7 @@ _MASK = 2**64 - 1
 
 @njit
 def _mixed(mixed, word):
-    """A fingerprint in the making, and one word more."""
+    """An unfinished fingerprint, with one more word mixed in."""
     mixed = mixed ^ (word * np.uint64(_WORD))
     return ((mixed << np.uint64(29)) | (mixed >> np.uint64(35))) * np.uint64(_STEP)
 
