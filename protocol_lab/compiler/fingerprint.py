@@ -111,7 +111,9 @@ def collision_probability(distinct: int, generated: int, bits: int = 64) -> floa
 
 @kernel()
 def slot_of(table: np.ndarray, wanted: int) -> int:
-    """The slot of a fingerprint in a hash table, or the free one where it would go.
+    """The slot of a fingerprint in a simple hash table, or the free one where it would go.
+
+    The graphs and the coverage estimate have such tables; `checker.visited_set` has its own.
 
     table: uint64, a power of two of slots, 0 = empty.
     """
