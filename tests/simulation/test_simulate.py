@@ -1,4 +1,4 @@
-"""Simulation: seeded walks that are walks of the protocol, short ways, honest estimates."""
+"""Simulation: seeded walks that the protocol allows, shrunk counterexamples, honest estimates."""
 
 import json
 import tempfile
