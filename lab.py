@@ -1,7 +1,7 @@
-"""Sets the kit up in a folder of its own, .venv beside this file, and runs it.
+"""Installs the kit into .venv, a folder beside this file, and runs it.
 
-It needs nothing but Python, and starts on an old one too, if only to say so: hence the plain
-syntax, without type hints, that Python 3.6 can still read.
+This file needs only Python's standard library. It also starts on an old Python, to say that it is
+too old: hence the plain syntax, without type hints, that Python 3.6 can still read.
 """
 
 import contextlib
@@ -30,26 +30,26 @@ usage: python3 lab.py [WORDS]
   python3 lab.py                  open the notebooks in JupyterLab (sets everything up first)
   python3 lab.py --no-browser     the same, printing the address only; JupyterLab's other
                                   options work too, such as --port 8890
-  python3 lab.py prepare          set up and compile now, so that all works offline afterwards
-  python3 lab.py reset NOTEBOOK   bring a notebook back as it came, and keep your copy of it;
-                                  `reset progress` begins the record of what you did anew
+  python3 lab.py prepare          set up and compile everything now; then the kit works offline
+  python3 lab.py reset NOTEBOOK   restore the original of a notebook, and keep your copy;
+                                  `reset progress` starts a new record of what you have done
   python3 lab.py test             run the tests: [--quick] [--require-browser] [pytest's options]
   python3 lab.py fuzz             compare the engines on random specs: [--specs N] [--seed S]
-  python3 lab.py mutants SPEC     change a spec in every place: which change does no test notice?
-  python3 lab.py bench            how fast the kit is here: [--quick] [--tlc JAR --originals FOLDER]
-  python3 lab.py site [FOLDER]    the notebooks as pages that need no installation
-  python3 lab.py bundle FOLDER    the pages and the kit, for a room without a network
-  python3 lab.py --from FOLDER    set up from there; --without-spark leaves Spark and Java out,
+  python3 lab.py mutants SPEC     change a spec, one place at a time, and list what no test notices
+  python3 lab.py bench            measure the kit's speed: [--quick] [--tlc JAR --originals FOLDER]
+  python3 lab.py site [FOLDER]    write the notebooks as web pages that need no installation
+  python3 lab.py bundle FOLDER    write those pages and the kit, for a room without a network
+  python3 lab.py --from FOLDER    set up from a bundle; --without-spark leaves Spark and Java out,
                                   --with-spark adds them later
-  python3 lab.py new NAME [FOLDER]  begin a protocol of your own, with a notebook and tests
-  python3 lab.py docs [FOLDER]    write the API reference, from the docstrings
-  python3 lab.py WORDS            the kit's own commands, as in `check kafka.kip_320`
+  python3 lab.py new NAME [FOLDER]  start a protocol of your own, with a notebook and a test
+  python3 lab.py docs [FOLDER]    write the API reference, made from the docstrings
+  python3 lab.py WORDS            run a command of the kit, such as `check kafka.kip_320`
 """
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 START = "notebooks/00_start_here.ipynb"
-EXTRAS = {  # what a command needs more
+EXTRAS = {  # what a command needs besides the kit, as pyproject.toml names it
     "site": ["site"],
     "bundle": ["site"],
     "bench": ["bench"],
@@ -58,14 +58,14 @@ EXTRAS = {  # what a command needs more
 PROGRESS = "notebooks/progress.jsonl"  # as protocol_lab/teaching/record.py writes it
 
 DISK_NEEDED = 3 * 1000**3  # the environment takes 1.9 GB, unpacking it a little more
-LARGE_DOWNLOAD = 15  # MB, from where on it is worth saying what one waits for
-PATIENCE = 20  # seconds that a child may take to end what it has started
+LARGE_DOWNLOAD = 15  # MB; larger downloads are announced, since people wait for them
+PATIENCE = 20  # seconds that a child has for ending the processes it started
 AGAIN = "then run `python3 lab.py` again"
 NETWORK_TROUBLE = (
     r"NewConnectionError|Connect(ion)?Timeout|Connection(Error|Refused|Reset| refused| reset)"
     r"|ReadTimeout|timed out|name resolution|ProxyError|SSLError|IncompleteRead"
     r"|Network is unreachable|Failed to fetch"
-    r"|No matching distribution found for setuptools"  # it is on every index that answers
+    r"|No matching distribution found for setuptools"  # every index has it: this one did not answer
 )
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 NO_BROWSER_TESTS = (
@@ -75,7 +75,7 @@ NO_BROWSER_TESTS = (
 
 
 class Stop(Exception):
-    """One sentence for the person at the terminal, with the command that helps."""
+    """Ends the run with one sentence, which tells the person at the terminal what to do."""
 
     def __init__(self, sentence, exit_code=1):
         super().__init__(sentence)
@@ -83,7 +83,7 @@ class Stop(Exception):
 
 
 class Terminated(BaseException):
-    """Somebody sent this process a SIGTERM."""
+    """Raised when this process receives SIGTERM."""
 
 
 def main(words):
@@ -125,7 +125,7 @@ def run_command(words):
 
 
 def say(sentence):
-    """On stderr, so that the output of `python3 lab.py WORDS` stays clean."""
+    """Print on stderr, so that stdout has only the output of `python3 lab.py WORDS`."""
     print(sentence, file=sys.stderr, flush=True)
 
 
@@ -157,7 +157,7 @@ def check_python(version):
 
 
 def command_for_a_good_python(oldest, newest):
-    """How to start this file with a Python in the range: one that is here, or how to get one."""
+    """A command that starts this file with a supported Python, installed first if there is none."""
     for minor in range(newest, oldest - 1, -1):
         if runs(f"python3.{minor}", "--version"):
             return f"python3.{minor} lab.py"
@@ -174,7 +174,7 @@ def command_for_a_good_python(oldest, newest):
 
 
 def runs(*command):
-    """Whether this command is here and exits well."""
+    """Whether this command exists and succeeds."""
     try:
         code = subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except OSError:
@@ -186,12 +186,12 @@ def runs(*command):
 
 
 def set_up(*extras, options=None):
-    """Make .venv hold what the kit and these extras need; says nothing when it does already.
+    """Install the kit and these extras into .venv; do nothing, silently, if they are there.
 
     `options` are those of `set_up_options`.
 
-    The stamp is written last, so an environment without one was interrupted halfway and is made
-    anew; one whose stamp is out of date is brought up to date in place.
+    The stamp is written last. So an environment without a stamp is incomplete, and is replaced; one
+    with an outdated stamp is updated in place.
     """
     options = options or {}
     if is_set_up(extras, options):
@@ -215,7 +215,7 @@ def is_set_up(extras, options):
 
 @contextlib.contextmanager
 def one_at_a_time():
-    """Wait for another lab.py that sets up this folder, as while a Codespace is being made."""
+    """Wait for another lab.py that sets up this folder, as at the start of a Codespace."""
     if fcntl is None:
         yield
         return
@@ -233,10 +233,10 @@ def one_at_a_time():
 def bring_up_to_date(extras, options):
     stamp, version = read_stamp(), environment_version()
     extras = sorted({*extras, *stamp.get("extras", [])})
-    # An older kit's environment may have a Python that this one's packages are not built for.
+    # The environment of an older kit may have a Python that is no longer supported.
     usable = version and is_supported([int(part) for part in version.split(".")])
     if usable and stamp and runs(str(venv_python()), "-m", "pip", "--version"):
-        say(f"Bringing {VENV} up to date:")
+        say(f"Updating {VENV}:")
         stamp_file().unlink()
     else:
         say(f"Setting up in {VENV} (once, about a minute):")
@@ -254,9 +254,9 @@ def bring_up_to_date(extras, options):
 
 
 def set_up_options(words):
-    """What is said of setting up before the command, and the words after it.
+    """Split a command line: the options about setting up, which come first, and the other words.
 
-    `--from FOLDER`: where the wheels of a bundle are; `--without-spark` leaves Spark and Java out,
+    `--from FOLDER`: a bundle to install from; `--without-spark` leaves Spark and Java out,
     `--with-spark` adds them later.
     """
     options, words = {}, list(words)
@@ -267,7 +267,7 @@ def set_up_options(words):
             if not folder.is_dir():
                 raise Stop(
                     f"There are no wheels in {folder}: give the folder that"
-                    " `python3 lab.py bundle FOLDER` has written.",
+                    " `python3 lab.py bundle FOLDER` wrote.",
                     2,
                 )
             options["source"] = folder
@@ -277,7 +277,7 @@ def set_up_options(words):
 
 
 def requirements_file(with_spark):
-    """The requirements, or a copy of them without what only Spark needs."""
+    """The path of the requirements, or of a copy without what only Spark needs."""
     if with_spark:
         return "requirements.txt"
     lines = (HERE / "requirements.txt").read_text(encoding="utf-8").split("\n")
@@ -292,7 +292,7 @@ def stamp_file():
 
 
 def read_stamp():
-    """What the last complete installation left; empty where there was none."""
+    """The stamp of the last complete installation; empty if there is none."""
     try:
         stamp = json.loads(stamp_file().read_text(encoding="utf-8"))
         extras = stamp["extras"] if "extras" in stamp else ["test"] * stamp["tests"]
@@ -307,7 +307,7 @@ def write_stamp(stamp):
 
 
 def stamp_key(version):
-    """Changes with what is installed, the Python it is for, and the folder it is in."""
+    """A hash of all that an environment depends on: requirements, Python, and its folder."""
     parts = [version, str(HERE)]  # an environment that was moved no longer finds the kit
     parts += [
         (HERE / name).read_text(encoding="utf-8") for name in ("requirements.txt", "pyproject.toml")
@@ -335,11 +335,11 @@ def environment_version():
 
 
 def make_environment():
-    """Make .venv anew, with whichever of the usual tools there is."""
+    """Create a new .venv, with the first of the usual tools that works."""
     empty_environment()
     if shutil.disk_usage(str(HERE)).free < DISK_NEEDED:
         raise Stop(sentence_for("No space left on device"))
-    say(f"  making the environment with Python {platform.python_version()}")
+    say(f"  creating the environment with Python {platform.python_version()}")
     failures = []
     for command in environment_makers():
         with in_a_session(command) as maker:
@@ -351,7 +351,7 @@ def make_environment():
 
 
 def empty_environment():
-    """Remove what is in .venv, all but the original notebooks, which are nowhere else."""
+    """Empty .venv, but keep the original notebooks: there may be no other copy."""
     if VENV.is_symlink() or VENV.is_file():
         VENV.unlink()
     for path in VENV.iterdir() if VENV.is_dir() else ():
@@ -362,7 +362,7 @@ def empty_environment():
 
 
 def environment_makers():
-    """Commands that make .venv, the best first; the first needs nothing from the network."""
+    """Commands that create .venv, the best first; the first needs no network."""
     python = sys.executable
     if has_module("ensurepip") and has_module("venv"):
         yield [python, "-m", "venv", str(VENV)]
@@ -385,11 +385,11 @@ def command_for_ensurepip():
 
 
 def install(requirements):
-    """Run pip in .venv, showing one tidy line for each stage; its full output goes to a log."""
+    """Run pip in .venv; show a line for each stage, and write its full output to a log."""
     command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", *requirements]
-    # PIP_USER and the like in somebody's settings would install somewhere else.
+    # A user's PIP_USER, PIP_TARGET and the like would install somewhere else.
     settings = dict(os.environ, PIP_USER="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
-    if "--find-links" in requirements:  # also for what builds the kit, which pip installs apart
+    if "--find-links" in requirements:  # pip installs the kit's build requirements separately
         settings["PIP_FIND_LINKS"] = requirements[requirements.index("--find-links") + 1]
         settings["PIP_NO_INDEX"] = "1"
     for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
@@ -405,8 +405,11 @@ def install(requirements):
 
 @contextlib.contextmanager
 def in_a_session(command, **settings):
-    """A program whose output is read here. If that ends early, by Ctrl-C or SIGTERM, so do all that
-    the program has started: venv and pip have others write into .venv."""
+    """Run a program, whose output the caller reads, in a session of its own.
+
+    If the caller is interrupted (Ctrl-C, SIGTERM), the program is killed with all that it has
+    started: venv and pip have child processes that write into .venv.
+    """
     program = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -432,11 +435,11 @@ def install_log():
 
 
 def show_stage(line):
-    """Out of pip's hundreds of lines, the large downloads and the last stage."""
+    """Show a line of pip's output if it is about a large download or the last stage."""
     download = re.match(r"\s+(?:Downloading|Using cached) (?:\S*/)?(\S+) \((\d+)\S* MB\)", line)
     if download and int(download.group(2)) >= LARGE_DOWNLOAD:
         name = "-".join(download.group(1).split("-")[:2]).replace(".tar.gz", "")
-        say(f"  getting {name} ({download.group(2)} MB)")
+        say(f"  downloading {name} ({download.group(2)} MB)")
     packages = re.match(r"Installing collected packages: (.+)", line)
     if packages:
         names = packages.group(1).split(", ")
@@ -464,7 +467,7 @@ def sentence_for(output):
     unavailable = re.search(r"No matching distribution found for (\S+)", output)
     if unavailable:
         return (
-            f"{unavailable.group(1)} is not to be had for this machine ({platform.system()} "
+            f"{unavailable.group(1)} is not available for this machine ({platform.system()} "
             f"{platform.machine()}): run `python3 lab.py` on Linux, on Windows, on a Mac with "
             "Apple silicon, or in GitHub Codespaces."
         )
@@ -482,8 +485,8 @@ def run(arguments, **settings):
     environment.pop("PYTHONHOME", None)
     environment["PATH"] = str(venv_python().parent) + os.pathsep + os.environ.get("PATH", "")
     is_kit = arguments[:2] == ["-m", "protocol_lab"]
-    # A signal that comes while Python itself starts would end in a traceback. Held back, it reaches
-    # the kit when it listens.
+    # A signal during Python's own start would end in a traceback. So signals are blocked until the
+    # kit has its handlers.
     held_back = hold_back_signals() if is_kit else None
     try:
         child = subprocess.Popen([str(venv_python()), *arguments], env=environment)
@@ -501,7 +504,7 @@ def run(arguments, **settings):
 
 
 def wait_for(child, held_back):
-    """The child's exit code. Ctrl-C reaches the child as well, and the child decides how to end."""
+    """Return the child's exit code. Ctrl-C also reaches the child, which decides how to end."""
     while True:
         try:
             release_signals(held_back)
@@ -511,17 +514,17 @@ def wait_for(child, held_back):
 
 
 def end(child):
-    """End the child, which then ends its own: a search, JupyterLab and its kernels, Spark."""
+    """Terminate the child, which first ends its own children: JupyterLab's kernels, Spark."""
     child.terminate()
     try:
         child.wait(timeout=PATIENCE)
-    except BaseException:  # it takes too long, or somebody is impatient
+    except BaseException:  # it took too long, or a second interrupt came
         child.kill()
         child.wait()
 
 
 def hold_back_signals():
-    """Block SIGINT and SIGTERM, for the child that is started now, too; what was blocked before."""
+    """Block SIGINT and SIGTERM, also in the next child; return what was blocked before."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return None
     return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -533,7 +536,7 @@ def release_signals(before):
 
 
 def tell_crash(number, arguments):
-    """Say that the system ended the kit's process; returns the exit code for what is no verdict."""
+    """Say that a signal ended the kit's process; return the exit code for "no verdict"."""
     sentence = f"The kit's process was ended by signal {number}"
     if number in (getattr(signal, "SIGKILL", None), signal.SIGABRT):
         sentence += ", perhaps because the memory ran out: lower the constants, or give --memory"
@@ -545,7 +548,7 @@ def tell_crash(number, arguments):
 
 
 def open_notebooks(options):
-    """JupyterLab on the start notebook; without a display it prints the address only."""
+    """Run JupyterLab on the start notebook; without a display it only prints the address."""
     command = [
         "-m",
         "jupyterlab",
@@ -558,17 +561,17 @@ def open_notebooks(options):
     if not has_display() and "--no-browser" not in options:
         command.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")  # as in a container, where there is no other user
-    say("Starting JupyterLab; Ctrl-C ends it.")
+        command.append("--allow-root")  # in a container there may be no other user
+    say("Starting JupyterLab; press Ctrl-C to end it.")
     return run(command + options)
 
 
 def jupyterlab_defaults(folder):
-    """Options for a JupyterLab that asks nothing about news, and begins with its side bars closed.
+    """Options that start JupyterLab with the kit's settings, written into this folder.
 
-    It keeps a widget's state with the notebook: without a kernel a stepper then shows where it was
-    left. In its dark theme pictures are dark. What the reader changes has precedence over these
-    settings.
+    JupyterLab does not ask about news, and opens with its side bars closed. It saves a widget's
+    state in the notebook, so that a stepper shows its last position even without a kernel. The dark
+    theme has dark pictures. The user's own settings have precedence.
     """
     settings, workspaces = folder / "settings", folder / "workspaces"
     overrides = {
@@ -596,13 +599,13 @@ def jupyterlab_defaults(folder):
 
 
 def write_json(path, content):
-    """Write a file, and the folders on the way to it."""
+    """Write a file, and create its parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 def has_display():
-    """Whether a browser started here would be seen by the person who typed the command."""
+    """Whether the person at the terminal would see a browser that is started here."""
     remote = ("CI", "CODESPACES", "BINDER_SERVICE_HOST", "REMOTE_CONTAINERS", "SSH_CONNECTION")
     if any(os.environ.get(name) for name in remote):
         return False
@@ -612,7 +615,7 @@ def has_display():
 
 
 def run_tests(options):
-    """pytest on what can run here; says last, and loudly, what could not."""
+    """Run the tests with pytest; if there is no browser, the last line says what was not run."""
     quick = "--quick" in options
     browser_required = "--require-browser" in options or os.environ.get("CI") == "true"
     options = [word for word in options if word not in ("--quick", "--require-browser")]
@@ -629,10 +632,10 @@ def run_tests(options):
     if selection:
         options += ["-m", " and ".join(selection)]
     os.chdir(str(HERE))
-    # What one process takes as a whole, and the order, are those of tests/work_units.py.
+    # tests/work_units.py says what each process takes as a whole, and in which order.
     command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4"]
     command += ["--dist=loadfile", "--no-loadscope-reorder"]
-    # pytest's processes exchange names in UTF-8, and can't in an older locale.
+    # pytest's processes exchange names in UTF-8, which an ASCII locale would break.
     settings = {"PYTHONUTF8": "1", **({"CHROMIUM": browser} if browser else {})}
     code = run([*command, *options], **settings)
     if not browser:
@@ -641,14 +644,14 @@ def run_tests(options):
 
 
 def run_tool(words):
-    """A developer's tool that stands with the tests, named by the first word."""
+    """Run a developer's tool in tests/end_to_end, named by the first word."""
     set_up("test")
     os.chdir(str(HERE))
     return run(["-m", "tests.end_to_end." + words[0], *words[1:]])
 
 
 def split_markers(options):
-    """Take the `-m EXPRESSION`s out of pytest's options, since only the last one would count."""
+    """Separate pytest's `-m EXPRESSION`s, of which only the last would count, from the rest."""
     expressions, others = [], []
     words = iter(options)
     for word in words:
@@ -668,18 +671,18 @@ def find_chromium():
     return None
 
 
-# --- Bringing a notebook back --------------------------------------------------------------------
+# --- Restoring a notebook ------------------------------------------------------------------------
 
 
 def reset(words):
-    """Bring a notebook back as it came and keep the learner's copy beside it."""
+    """Restore the original of a notebook, and keep the learner's copy beside it."""
     if words == ["progress"]:
         return reset_progress()
     names = original_notebooks()
     wanted = words[0].replace("\\", "/") if len(words) == 1 else ""
     matches = [name for name in names if is_meant(wanted, name)]
     if len(matches) != 1:
-        there = "are " + ", ".join(names) if names else "is no original of any here"
+        there = "are " + ", ".join(names) if names else "are no originals here"
         raise Stop(f"Name one notebook, as in `python3 lab.py reset {START}`; there {there}.", 2)
     name = matches[0]
     original = original_notebook(name)
@@ -688,37 +691,37 @@ def reset(words):
         if not notebook.exists():
             notebook.parent.mkdir(parents=True, exist_ok=True)
             notebook.write_bytes(original)
-            print(f"{name} is back.")
+            print(f"{name} is restored.")
         elif notebook.read_bytes() == original:
-            print(f"{name} is as it came already.")
+            print(f"{name} is the original already.")
         else:
             copy = unused_copy_name(notebook)
             notebook.rename(copy)
             notebook.write_bytes(original)
-            print(f"{name} is as it came; your copy is {copy.relative_to(HERE).as_posix()}.")
+            print(f"{name} is restored; your copy is {copy.relative_to(HERE).as_posix()}.")
     except OSError as error:
         raise Stop(sentence_for(str(error))) from None
     return 0
 
 
 def reset_progress():
-    """Begin the record of what was done anew, and keep the old one beside it."""
+    """Start a new record of what was done, and keep the old one beside it."""
     record = HERE / PROGRESS
     try:
         if not record.exists():
-            print("Nothing was recorded yet.")
+            print("There is no record of your progress yet.")
         else:
             copy = unused_copy_name(record)
             record.rename(copy)
             kept = copy.relative_to(HERE).as_posix()
-            print(f"Your progress begins anew; the old record is {kept}.")
+            print(f"Your progress starts from zero; the old record is {kept}.")
     except OSError as error:
         raise Stop(sentence_for(str(error))) from None
     return 0
 
 
 def is_meant(wanted, name):
-    """Whether a person who types `wanted` means this notebook: the path may be shortened."""
+    """Whether `wanted`, which may be a shortened path, names this notebook."""
     if not wanted.endswith(".ipynb"):
         wanted += ".ipynb"
     return ("/" + name).endswith("/" + wanted) or Path(wanted).resolve() == HERE / name
@@ -742,13 +745,13 @@ def original_notebooks():
 
 
 def original_notebook(name):
-    """What the notebook held when it came: from git, else from the copy kept at set-up."""
+    """The notebook's original content: from git, else from the copy made at set-up."""
     committed = git("show", "HEAD:./" + name)
     return committed if committed is not None else (pristine() / name).read_bytes()
 
 
 def git(*words):
-    """What git prints, or None where this folder is not in git or there is no git."""
+    """What git prints; None if this folder is not in git, or there is no git."""
     try:
         return subprocess.check_output(("git", *words), cwd=str(HERE), stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):
@@ -760,7 +763,7 @@ def pristine():
 
 
 def keep_pristine_notebooks():
-    """Where git does not keep the originals, copy them once, before anybody has changed them."""
+    """Unless git has the original notebooks, copy them once, before anybody changes them."""
     if git("ls-tree", "HEAD", "notebooks"):
         return
     for notebook in sorted((HERE / "notebooks").rglob("*.ipynb")):

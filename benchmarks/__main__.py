@@ -1,13 +1,13 @@
-"""All benchmarks in one go: a table in Markdown, and a plot of how the protocols grow.
+"""Runs the main benchmarks; writes a report in Markdown, and a plot of how the protocols grow.
 
     python3 lab.py bench [--runs 5] [--output FOLDER] [--without-spark] [--quick]
     python3 lab.py bench --tlc tla2tools.jar --originals FOLDER
 
-Every search has a process of its own, compiles first, and is then timed; a figure is the median of
-the runs, with the fastest and the slowest. --quick takes the smallest configurations, once. With
+Each search runs in a process of its own, compiles first, and is then timed; a figure is the median
+of the runs, with the fastest and the slowest. --quick runs the smallest configurations once. Given
 TLC's jar (or a class path), and a folder with checkouts of the originals, TLC explores the same
-configurations with as many workers as there are cores; counts that differ end the benchmark.
-Machines are noisy: run it on an idle one, and quote ratios rather than seconds.
+configurations with one worker per core; if its counts differ, the benchmark fails.
+Timings vary: use an idle machine, and quote ratios rather than seconds.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def _options() -> argparse.Namespace:
 
 
 def _report(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
-    """The lines of the report, as they are measured."""
+    """Yield the lines of the report, each as soon as it is measured."""
     yield "# Benchmarks\n"
     yield f"{machine()}.\n"
     yield f"Medians of {options.runs} runs (fastest to slowest), without compiling.\n"
@@ -84,7 +84,7 @@ def _report(options: argparse.Namespace, grown: dict[str, list[Measurement]]) ->
 
 
 def _engines(options: argparse.Namespace) -> Iterator[str]:
-    """All engines on one configuration; the native one also from an empty cache."""
+    """The table of all engines on one configuration; the native one also with an empty cache."""
     largest = ENGINES_OF.configurations[0 if options.quick else 2]
     spec, runs = ENGINES_OF.spec, options.runs
     yield f"`{spec}` with {_constants(spec, largest, ENGINES_OF.changing)}.\n"
@@ -106,7 +106,7 @@ def _engines(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _with_cache(folder: str, spec: str, constants: dict) -> Measurement:
-    """One short search with another kernel cache."""
+    """Measure one short search with another kernel cache."""
     kept = os.environ.get("PROTOCOL_LAB_CACHE")
     os.environ["PROTOCOL_LAB_CACHE"] = folder
     try:
@@ -123,7 +123,7 @@ def _engine_row(title: str, found: Measurement) -> str:
 
 
 def _growth(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
-    """Each protocol, larger and larger, natively and by TLC."""
+    """The table of each protocol's growing configurations: the native engine, and TLC."""
     beside = " TLC, seconds | times |" if options.tlc else ""
     yield (
         "| spec | | constants | distinct states | seconds | states a second | bytes of a row |"
@@ -146,7 +146,7 @@ def _growth(options: argparse.Namespace, grown: dict[str, list[Measurement]]) ->
 
 
 def _beside(options: argparse.Namespace, growth: Growth, found: Measurement) -> str:
-    """TLC's two cells. Raises LabError if it counts something else."""
+    """TLC's two cells of a row. Raises LabError if its counts differ."""
     every = show(load(growth.spec).bind(**found.constants).constants)
     theirs = tlc.run(growth.spec, every, options.tlc, options.originals, os.cpu_count() or 1)
     ours = (found.distinct, found.generated)
@@ -164,7 +164,7 @@ def _constants(spec: str, constants: dict, changing: tuple[str, ...]) -> str:
 
 
 def _other_checker(options: argparse.Namespace) -> Iterator[str]:
-    """minicheck and the native engine on the same small protocol."""
+    """The table of minicheck and the native engine on the same small protocol."""
     constants = other_checker.QUICK if options.quick else other_checker.CONSTANTS
     ours = measure(other_checker.SPEC, constants, options.runs)
     try:

@@ -1,15 +1,16 @@
-"""How fast BookKeeper's protocols are explored, on one core and on all; best and worst of the runs.
+"""Measures how fast BookKeeper's protocols are explored, on one core and on all.
 
     .venv/bin/python -m benchmarks.bookkeeper [--runs 3] [--states 4000000]
     .venv/bin/python -m benchmarks.bookkeeper --to-the-end [--memory GIB]
 
-First the loss that the release 4.13 is known for: TLC found it on this kind of machine after 112 s
-and 1.9 million distinct states. Then today's protocol as its specification is configured (4
-bookies, 2 clients, write quorum 3, ack quorum 2), up to the given number of states.
+First the loss in release 4.13, which TLC found on a similar machine after 112 s and 1.9 million
+distinct states. Then today's protocol in the configuration of its specification (4 bookies, 2
+clients, write quorum 3, ack quorum 2), up to the given number of states. The fastest and the
+slowest of the runs are printed.
 
-With --to-the-end only the latter, as far as the memory goes: on one core, on all, and on all with
-symmetry. It shows its progress; Ctrl-C ends a search, whose result so far is printed. Compiling is
-not measured. On a machine that is busy with other things all figures are lower bounds.
+--to-the-end explores only the latter, until all states are seen or the memory is full: on one
+core, on all, and on all with symmetry. It shows its progress; Ctrl-C ends a search, whose result so
+far is printed. Compiling is not measured. On a busy machine all rates are lower bounds.
 """
 
 import os
@@ -28,7 +29,7 @@ SHIPPED = ("bookkeeper.protocol", "shipped")
 
 
 def main() -> None:
-    """Print one line a measurement."""
+    """Print one line per measurement."""
     options = options_of(__doc__, "--to-the-end")
     print(machine())
     if options.to_the_end:
@@ -62,7 +63,7 @@ def to_the_end(memory_gib: float | None) -> None:
 
 
 def cores() -> Iterator[int]:
-    """Run on one core, then on all; gives their numbers."""
+    """Limit the searches to one core, then use all; yields the number of cores."""
     all_cores = sorted(os.sched_getaffinity(0))
     for used in (all_cores[:1], all_cores) if len(all_cores) > 1 else (all_cores,):
         os.sched_setaffinity(0, used)
@@ -76,7 +77,7 @@ def run(name: str, configuration: str, progress: bool = False, **bounds: Any) ->
 
 
 def report(what: str, results: list[Result]) -> None:
-    """One line: what came of it, and the rates of the fastest and the slowest run."""
+    """Print one line: the outcome, and the rates of the fastest and the slowest run."""
     rates = sorted(each.distinct / each.seconds for each in results)
     found = results[0]
     outcome = found.violated or found.undecided_reason or "holds"

@@ -1,4 +1,4 @@
-"""What is measured: for each protocol one spec, with constants that make it larger and larger."""
+"""The configurations that are measured: one spec of each protocol, with growing constants."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,8 @@ Constants = dict[str, Any]
 class Growth:
     """A protocol's spec and its configurations, the smallest first.
 
-    changing: the constants that the table shows, since the others stay. invariants: as `explore`
-    takes them; where the defaults would be violated, those that hold.
+    changing: the constants that differ between them, which the table shows. invariants: as for
+    `explore`; where a default one would be violated, those that hold.
     """
 
     protocol: str

@@ -1,12 +1,11 @@
-"""What a state of KRaft is made of, how long compiling takes, and how fast it is explored.
+"""Measures KRaft: the bytes of a state, the time to compile, and the speed of a search.
 
     .venv/bin/python -m benchmarks.kraft [--runs 3] [--states 1000000]
 
-Three servers, two epochs, no values, stopped at a million states, on one core and on all; without
-invariants, as states are counted, and with the default ones. Compiling is timed in an empty cache
-and not part of the rates; so is compiling after an edit of each action, one at a time. On a machine
-that is busy with other things the rates are lower bounds: the one by processor time is nearer to
-the truth.
+The search has three servers, two epochs and no values, and stops at a million states; it runs on
+one core and on all, without invariants and with the default ones. Compiling is timed with an empty
+cache, and after an edit of each action, one at a time; the rates do not include it. On a busy
+machine the rates are lower bounds; the rate per second of processor time is the more reliable one.
 """
 
 import argparse
@@ -38,7 +37,7 @@ CONSTANTS = {
 
 
 def main() -> None:
-    """Print the table of a state's fields, then one line a measurement."""
+    """Print the table of a state's fields, then one line per measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--states", type=int, default=1_000_000)
@@ -61,7 +60,7 @@ def main() -> None:
 
 
 def after_edits(model: Model) -> list[float]:
-    """For each action, how long it takes to compile what an edit of it touches."""
+    """For each action, the seconds to compile again after an edit of it."""
     seconds = []
     for k, action in enumerate(model.spec.actions):
         number = f"EDITED_{k}"  # read by the edited version: so it has another hash
@@ -84,7 +83,7 @@ def after_edits(model: Model) -> list[float]:
 def measure(
     model: Model, name: str, invariants: list[str] | None, options: argparse.Namespace
 ) -> None:
-    """Some runs, and the best rate by processor time."""
+    """Search several times, and print the best rate per second of processor time."""
     results: list[Result] = []
     rates = []
     for _ in range(options.runs):

@@ -1,8 +1,8 @@
-"""One benchmark: searches of one model in a process of their own, and what they took.
+"""Measures searches of one model in a new process: seconds, memory and counts.
 
     python -m benchmarks.measurement '{"spec": "kafka.kip_320", "constants": {}, "runs": 3}'
 
-prints one JSON object. A process of its own starts without the memory, and the kernels, of others.
+prints one JSON object. A new process starts without the memory and the kernels of earlier searches.
 """
 
 import argparse
@@ -20,15 +20,15 @@ from typing import Any
 import psutil
 
 TELLING = 100_000
-"""With fewer states than this the memory of a search says nothing about one state."""
+"""Below this many states the memory of a search says nothing about the memory per state."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of some searches of one model, and what they took.
+    """The outcome of some searches of one model, with their time and memory.
 
     seconds: of each run, without compiling (Spark: without its start). compile_seconds: of the
-    first one. row_bytes: the size of a state. bytes_a_state: what the search took for each state,
+    first one. row_bytes: the size of a state. bytes_a_state: the memory of the search per state,
     with all that it keeps; None for few states.
     """
 
@@ -46,19 +46,19 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """Seconds of the run in the middle."""
+        """The median of the runs' seconds."""
         return statistics.median(self.seconds)
 
     @property
     def rate(self) -> float:
-        """Distinct states a second, in the run in the middle."""
+        """Distinct states a second, in the median run."""
         return self.distinct / max(self.median, 1e-6)
 
 
 def options_of(doc: str, switch: str) -> argparse.Namespace:
-    """The options of a benchmark of long searches: runs, states, memory, and a switch of its own.
+    """Parse the options of a benchmark of long searches: runs, states, memory, and its own switch.
 
-    doc: the benchmark's docstring. switch: the word for a search without a bound of states.
+    doc: the benchmark's docstring. switch: its option for a search without a bound on states.
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3)
@@ -105,7 +105,7 @@ def searched(
     invariants: Sequence[str] | None,
     max_states: int | None,
 ) -> Measurement:
-    """The same as `measure`, in this process."""
+    """Search a model `runs` times in this process; see `measure`."""
     from protocol_lab.catalog import load
     from protocol_lab.explore import explore
 
@@ -143,7 +143,7 @@ def searched(
 
 
 def machine() -> str:
-    """Processor, cores, memory and versions."""
+    """A line that describes the machine: processor, cores, memory and versions."""
     import numba
     import numpy
 
@@ -163,7 +163,7 @@ def _processor() -> str:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Median with the extremes."""
+    """The median, with the fastest and the slowest, as text."""
     return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 

@@ -1,10 +1,10 @@
-"""How long it takes to find the distance to the nearest violation.
+"""Measures how long it takes to find the distance to the nearest violation.
 
     .venv/bin/python -m benchmarks.nearness [--runs 5]
 
-All states of a configuration are explored and searched backwards, and then looked up; a
+All states of a configuration are explored and searched backwards; then distances are looked up. A
 configuration without bounds is searched forward from every step of the talk's loss, for 2 s each.
-Every figure is the median of the runs, with the fastest and the slowest; compiling is left out.
+Every figure is the median of the runs, with the fastest and the slowest, without compiling.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def the_talks_loss() -> Walk:
 
 
 def all_states(model: Model, runs: int) -> None:
-    """Explore to the end and search backwards; beside it, the exploration alone."""
+    """Time an exploration followed by the backward search, and an exploration alone."""
     exploring, preparing = [], []
     Nearness(model).prepare()  # compiled, or loaded
     for _ in range(runs):
@@ -62,7 +62,7 @@ def all_states(model: Model, runs: int) -> None:
 
 
 def look_ups(walk: Walk, runs: int) -> None:
-    """Ask about every step of the talk's loss, all states being known."""
+    """Time the look-ups for every step of the talk's loss, once all states are known."""
     seconds = []
     Nearness(walk.model).ask(walk.start.row)  # compiled, or loaded
     for _ in range(runs):
@@ -87,7 +87,7 @@ def look_ups(walk: Walk, runs: int) -> None:
 
 
 def find(walk: Walk, runs: int) -> None:
-    """The shortest path to a state that a learner describes, from the first state."""
+    """Time the search for a shortest path to a state that a learner describes."""
     condition = "size(s.zk_state.isrs) == 1 and s.zk_state.leader == 2"
     find_state(walk.model, None, condition)
     found = [find_state(walk.model, None, condition) for _ in range(runs)]
@@ -96,7 +96,7 @@ def find(walk: Walk, runs: int) -> None:
 
 
 def from_here(walk: Walk, runs: int) -> None:
-    """Search forward from every step of the talk's loss without a constraint."""
+    """Time the forward search from every step of the talk's loss, without a constraint."""
     model = load(TALK).bind(max_leader_epoch=None, max_log_length=None)
     first = next(initial(model)).row
     states = []

@@ -1,8 +1,8 @@
-"""Another model checker in Python, minicheck, on a model that was written for it.
+"""Runs minicheck, another model checker in Python, on a model written for it.
 
-The model is `kafka.finite_replicated_log`: logs to which records are appended, which copy from each
-other, and which are cut off anywhere. It has a field for each replica: its log, as a tuple.
-`minicheck` is in the kit's `bench` extra.
+The model is `kafka.finite_replicated_log`: records are appended to logs, copied from one log to
+another, and truncated anywhere. It has one field for each replica: its log, as a tuple.
+The `bench` extra of pyproject.toml installs minicheck.
 """
 
 import time

@@ -1,12 +1,12 @@
-"""What symmetry saves, how fast random walks are, and what they find that a search does not reach.
+"""Measures what symmetry reduction saves, and how fast and how useful random walks are.
 
     .venv/bin/python -m benchmarks.reduction [--runs 5] [--minute] [--seeds 5]
 
-Symmetry: the five truncation variants of Kafka with three replicas, with and without. Simulation:
-steps a second of every protocol, as configured by default and (`LOSSES`) large. Both on one core
-and on all. With --minute the large configurations are searched breadth first for a minute, and then
-walked at random, for a minute at most, with several seeds. On a machine that is busy with other
-things all rates are lower bounds.
+Symmetry: the five truncation variants of Kafka with three replicas, with and without reduction.
+Simulation: steps a second of every protocol, in its default and a large configuration (`LOSSES`).
+Both on one core and on all. With --minute the large configurations are searched breadth first for a
+minute, and then by random walks with several seeds, for a minute at most: what do walks find that a
+search does not reach? On a busy machine all rates are lower bounds.
 """
 
 import argparse
@@ -29,7 +29,7 @@ MINUTE = 60
 
 @dataclass(frozen=True)
 class Loss:
-    """A violation in a configuration that is too large to be searched, and how to look for it."""
+    """A violation in a configuration too large to exhaust, and the walks that look for it."""
 
     spec: str
     constants: dict[str, Any]
@@ -69,7 +69,7 @@ LOSSES = [
         200_000,
     ),
 ]
-"""One for each protocol: KRaft and Pulsar as specified, the other two before they were mended."""
+"""One for each protocol: KRaft and Pulsar as specified, the other two before their fixes."""
 
 
 def main() -> None:
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def symmetry(model: Model, runs: int) -> None:
-    """States and seconds, with and without."""
+    """Print states and seconds, with and without symmetry reduction."""
     plain, reduced = (
         [explore(model, invariants=[], symmetry=symmetric, progress=False) for _ in range(runs)]
         for symmetric in (False, True)
@@ -110,7 +110,7 @@ def symmetry(model: Model, runs: int) -> None:
 
 
 def walks(model: Model, size: str, runs: int) -> None:
-    """Steps a second; size: "default", or "large" as in LOSSES."""
+    """Print steps a second; size: "default", or "large" as in LOSSES."""
     rates = []
     for run in range(runs):
         result = simulate(model, invariants=[], walks=20_000, seed=run, progress=False)
@@ -122,7 +122,7 @@ def walks(model: Model, size: str, runs: int) -> None:
 
 
 def minute(loss: Loss, seeds: int) -> None:
-    """A minute of search, and what random walks find in as much time."""
+    """Search for a minute, and print what random walks find in the same time."""
     model = load(loss.spec).bind(**loss.constants)
     explore(model, max_states=1000, progress=False)  # compiles
     until = time.perf_counter() + MINUTE

@@ -1,16 +1,16 @@
-"""How large a search can be: bytes a state, states a second, and what more cores give.
+"""Measures how far a search scales: bytes per state, states a second, speed-up on more cores.
 
     .venv/bin/python -m benchmarks.scale [--states 4000000] [--runs 3] [--whole] [--memory GIB]
 
 Memory: a large configuration of each protocol is searched up to the given number of states, and the
-bytes for each state are measured. Cores: KIP-320 and KRaft on 1, 2, 4, ... of the machine's cores;
-then the parts of the search are timed on one core, and a model says what they would take on 2, 8
+bytes per state are measured. Cores: KIP-320 and KRaft run on 1, 2, 4, ... of the machine's cores;
+then the phases of the search are timed on one core, from which a model estimates the time on 2, 8
 and 32. --whole explores KIP-320 with three replicas, three records and four leader epochs to its
-end, within --memory. On a machine that is busy with other things all rates are lower bounds.
+end, within --memory. On a busy machine all rates are lower bounds.
 
 The model: expanding, entering and checking are divided by the number of cores; the scan in which
-each core finds the fingerprints of its partitions, and what Python does between the parts, are not;
-counting goes on while the next chunks are expanded.
+each core finds the fingerprints of its partitions, and the Python code between the phases, are not;
+counting overlaps with the expansion of the next chunks.
 """
 
 import argparse
@@ -39,13 +39,13 @@ LARGE = [
     ("pulsar.compaction", None, {"message_sent_limit": 6, "compaction_times_limit": 6}),
     ("kraft.kip_853", "shipped", {}),
 ]
-"""A large configuration of each protocol: the spec, the configuration, what differs from it."""
+"""A large configuration of each protocol: the spec, the configuration, constants that differ."""
 
 PARTS = ("_expand", "_enter_own", "_check_and_keep", "_count")
 
 
 class Timed(NativeSearch):
-    """A search on one core that times its parts."""
+    """A search on one core that times its phases."""
 
     def __init__(self, model: Model, request: SearchRequest):
         super().__init__(model, request)
@@ -74,7 +74,7 @@ class Timed(NativeSearch):
 
 
 def main() -> None:
-    """Print one line a measurement."""
+    """Print one line per measurement."""
     options = options_of(__doc__, "--whole")
     print(machine())
     if options.whole:
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def curve(model: Model, options: argparse.Namespace) -> None:
-    """The rates on some of the cores and on all, and the model of the parts."""
+    """Print the rates on some of the cores and on all, and the model's estimates."""
     cores, count = sorted(os.sched_getaffinity(0)), 1
     medians = {}
     while count <= len(cores):
@@ -115,7 +115,7 @@ def curve(model: Model, options: argparse.Namespace) -> None:
 
 
 def parts(model: Model, options: argparse.Namespace) -> None:
-    """The parts of the search on one core, and what more cores would make of them."""
+    """Print the phases of the search on one core, and the model's estimates for more cores."""
     chosen, chosen_steps = model.choose(None)
     search = Timed(model, SearchRequest(chosen, chosen_steps, max_states=options.states))
     seconds = search.run().seconds

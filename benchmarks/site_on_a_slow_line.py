@@ -1,11 +1,11 @@
-"""How soon a page of the site shows its first picture over a slow mobile line.
+"""Measures how soon a page of the site shows its first picture over a slow mobile connection.
 
     python3 lab.py site
     .venv/bin/python -m benchmarks.site_on_a_slow_line [SITE] [--page PAGE]
 
 Serves the built site with compression, as static hosts do, and opens the page in a headless
-Chromium whose line is throttled to "fast 3G": 1.6 Mbit/s and 562 ms latency. The times are seconds
-since the page was asked for; the target is a picture within one second after the HTML has come.
+Chromium whose network is throttled to "fast 3G": 1.6 Mbit/s and 562 ms latency. The times are
+seconds since the request; the target is a picture within one second after the HTML has arrived.
 """
 
 import argparse
@@ -31,7 +31,7 @@ COMPRESSED = (".html", ".css", ".js", ".svg", ".json")
 
 
 def main() -> None:
-    """Print when the HTML had come, when something was seen, and when a picture and a stepper."""
+    """Print when the HTML, the first content, a picture and a stepper were there."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("site", nargs="?", default="site", type=Path)
     parser.add_argument("--page", default="notebooks/kafka/03_the_talk.html")
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measure(chromium: str, address: str) -> dict[str, float]:
-    """Seconds from asking for the page to each of its marks."""
+    """Seconds from the request to each of the page's marks."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
         page = browser.new_page(viewport={"width": 390, "height": 844})
@@ -71,10 +71,10 @@ def measure(chromium: str, address: str) -> dict[str, float]:
 
 
 class Compressing(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and compresses those of text."""
+    """Serves files, text files compressed."""
 
     def do_GET(self) -> None:
-        """Answer with the file, compressed if it is text."""
+        """Send the file, compressed if it is text."""
         path = Path(self.translate_path(self.path))
         if path.suffix not in COMPRESSED or not path.is_file():
             super().do_GET()
@@ -88,10 +88,10 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
-# No frame is drawn before what a page needs for its looks is there: what a frame finds is seen.
+# A browser draws no frame before the style sheets are loaded: what a frame finds is visible.
 _WATCH = """
   window.seen = {};
   const marks = {

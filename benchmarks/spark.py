@@ -1,18 +1,17 @@
-"""How the search on Spark scales on one machine, beside the native engine and TLC, and a model of
-what more states would need.
+"""Measures how the search on Spark scales, compares it with TLC, and estimates larger searches.
 
     .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000] [--without-tlc]
 
-Three tables. First growing configurations of KIP-320, with every level made by Spark, so that each
-can be looked at: the whole time, the fixed cost of a level, the rate in the largest level, and what
-a state costs in bytes through the shuffle and on disk; then what the time went into. Second, the
-configurations above 500,000 states that TLC was run on, as a learner would explore them (small
-levels by the driver), beside TLC's time. Third, from the largest configuration, what 10^10 states
-would need on a cluster, with every assumption.
+Three tables. The first has growing configurations of KIP-320, with every level made by Spark: the
+total time, the fixed cost of a level, the rate in the largest level, the bytes per state through
+the shuffle and on disk, and how the time was spent. The second has the configurations above 500,000
+states for which TLC's time is known, as a learner would explore them (small levels by the driver).
+The third estimates, from the largest configuration, what 10^10 states would need on a cluster, and
+states every assumption.
 
-The session has started, and kernels are compiled or loaded, before a search is timed; both times
-are printed. TLC's times are with two workers, from start to end of the program, on a machine of
-this kind on another day: the shortest that was seen. Machines are noisy: run it on an idle one.
+A search is timed once the session has started and the kernels are compiled or loaded; both times
+are printed. TLC's times are with two workers, from start to end of the program, on a similar
+machine on another day, the shortest of its runs. Timings vary: use an idle machine.
 """
 
 import argparse
@@ -55,7 +54,7 @@ GROWING = {
     9_985_570: _three_replicas(2, 3),
     100_000_000: _three_replicas(3, 3),
 }
-"""By their size, which the run itself counts; of the last only the order of magnitude is meant."""
+"""Constants by the number of states, which the run counts; the last is an order of magnitude."""
 
 _UNCLEAN = "kafka.unclean_leader_election"
 
@@ -68,23 +67,24 @@ BESIDE_TLC = [
     ("kafka.kip_101", _three_replicas(2, 2), False, 109),
     ("bookkeeper.v4_13", {}, True, 112),
 ]
-"""The configurations with more than 500,000 distinct states for which TLC's time is known, asked
-what TLC was asked: where no invariant is checked all states are explored although some are bad."""
+"""The configurations with more than 500,000 distinct states for which TLC's time is known.
+
+They check what TLC checked: without invariants all states are explored, although some are bad."""
 
 SMALL_LEVEL = 1_000
-"""A level of fewer states shows the fixed cost."""
+"""The fixed cost of a level is measured in levels with fewer states."""
 
 TELLING = 500_000
-"""States below which the cost of a level hides the cost of a state."""
+"""In levels with fewer states the fixed cost of a level hides the cost of a state."""
 
 TARGET = 10**10
 EXECUTORS, CORES = 20, 8
-"""The cluster that the model is computed for."""
+"""The cluster of the estimate."""
 
 
 @dataclass
 class Measured:
-    """One search on Spark and what it took."""
+    """One search on Spark, with its time and bytes."""
 
     result: Result
     seconds: float
@@ -93,18 +93,18 @@ class Measured:
 
     @property
     def levels(self) -> list[dict[str, Any]]:
-        """Those that Spark made."""
+        """The levels that Spark made."""
         return [level for level in self.result.levels if level["where"] == "spark"]
 
     @property
     def fixed(self) -> float:
-        """Seconds that a level takes whatever is in it: the median of the small ones."""
+        """The fixed seconds of a level: the median of the small ones."""
         small = [level["seconds"] for level in self.levels if level["new"] < SMALL_LEVEL]
         return sorted(small)[len(small) // 2]
 
     @property
     def spent(self) -> Counter:
-        """What the time went into, in seconds over all tasks: see `SparkSearch`."""
+        """How the time was spent, in seconds over all tasks: see `SparkSearch`."""
         found = Counter()
         for level in self.levels:
             found.update(level["spent"])
@@ -112,7 +112,7 @@ class Measured:
 
 
 def main() -> None:
-    """Measure, print, and compute the model."""
+    """Measure, and print the three tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--smallest", type=int, default=0, help="states to begin with")
     parser.add_argument("--largest", type=int, default=1_000_000, help="states to go up to")
@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measured:
-    """One search with every level by Spark, and the same natively; prints a paragraph."""
+    """Search once with every level on Spark, and once natively; print a paragraph."""
     model = load(SPEC).bind(**constants)
     warm_up(session, model)
     place = Path(tempfile.mkdtemp(prefix="protocol-lab-benchmark-", dir=folder))
@@ -195,7 +195,7 @@ def describe(measured: Measured, native: float, compared: str) -> None:
 
 
 def telling() -> Any:
-    """A progress callback that says every ten seconds how far a long search is."""
+    """A progress callback that prints every ten seconds how far a search is."""
     told = [time.perf_counter()]
 
     def progress(result: Result, frontier: int, seconds: float) -> None:
@@ -211,7 +211,7 @@ def telling() -> Any:
 
 
 def warm_up(session: Any, model: Any) -> None:
-    """Two levels by Spark, so that all workers have the kernels; says how long compiling took."""
+    """Make two levels on Spark, so that all workers have the kernels; print the time to compile."""
     began = time.perf_counter()
     explore(model, engine="spark", session=session, driver_below=0, max_states=2, progress=False)
     print(
@@ -222,7 +222,7 @@ def warm_up(session: Any, model: Any) -> None:
 
 
 def shuffled(session: Any) -> int:
-    """Bytes written to the shuffle by all finished stages, as Spark's web page tells."""
+    """Bytes that all finished stages wrote to the shuffle, from Spark's web page."""
     context = session.sparkContext
     url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
     with urllib.request.urlopen(url) as answer:
@@ -233,7 +233,7 @@ def shuffled(session: Any) -> int:
 
 
 def beside_tlc(session: Any) -> None:
-    """One line for each configuration; the first search of a spec, compiling not included."""
+    """Print one line for each configuration: the first search of a spec, without compiling."""
     print("\nAs a learner would run it (small levels by the driver), beside TLC with two workers")
     print(f"{'spec':31} {'states':>11}  {'depth':>5}  {'verdict':9} {'Spark':>7} {'TLC':>6}")
     for name, constants, checked, tlc in BESIDE_TLC:
@@ -255,10 +255,11 @@ def beside_tlc(session: Any) -> None:
 
 
 def extrapolate(measured: Measured) -> None:
-    """What TARGET states would need, if everything but the fixed cost of a level is proportional
-    to the states, and the depth grows with the logarithm of their number.
+    """Estimate what TARGET states would need on a cluster.
 
-    A state costs what it does in the levels that are half as large as the largest, or larger.
+    Everything but the fixed cost of a level is taken to be proportional to the number of states,
+    and the depth to grow with its logarithm. The cost of a state is measured in the levels that are
+    at least half as large as the largest.
     """
     result = measured.result
     fixed, cores = measured.fixed, EXECUTORS * CORES

@@ -1,4 +1,4 @@
-"""How long the stepper takes from a click to the redrawn picture, measured in the browser.
+"""Measures in a browser how long the stepper takes from a click to the redrawn picture.
 
     .venv/bin/python -m benchmarks.stepper_in_browser [--clicks 40] [--only kafka]
 

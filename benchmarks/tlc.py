@@ -1,8 +1,8 @@
 """Runs TLC on the original of a spec, with the constants of one of our searches.
 
-TLC's jar, and checkouts of the originals, come from whoever runs the benchmarks. Where the original
-has a configuration file, ours is that one with other values; symmetry and view are left out, since
-our searches have none.
+Whoever runs the benchmarks supplies TLC's jar and checkouts of the originals. If an original has a
+configuration file, it is used with other values, and without its symmetry and view, since our
+searches use none.
 """
 
 import re
@@ -35,10 +35,10 @@ FOUND = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, 
 
 @dataclass(frozen=True)
 class Original:
-    """A module of TLA+: what its constants are called here, and its configuration.
+    """A TLA+ module: the names of its constants in our spec, and its configuration.
 
-    sets: constants that are sets there and sizes here. repaired: what its own configuration file
-    has wrong, and what it should be. text: the configuration, for a module that has no file.
+    sets: constants that are sets in the original and sizes here. repaired: a mistake in its own
+    configuration file, and the correction. text: the configuration, for a module without a file.
     """
 
     module: str
@@ -112,7 +112,7 @@ ORIGINALS = {
 
 @dataclass(frozen=True)
 class Run:
-    """What TLC counted, and its seconds from start to end of the program."""
+    """TLC's counts, and its seconds from start to end of the program."""
 
     distinct: int
     generated: int
@@ -120,7 +120,7 @@ class Run:
 
 
 def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, workers: int) -> Run:
-    """Let TLC explore the original of a spec. constants: all of ours, as `show` gives them.
+    """Run TLC on the original of a spec. constants: all of our spec's, as `show` gives them.
 
     jar: TLC's, or a class path. Raises LabError if the module is not there, or TLC fails.
     """
@@ -150,7 +150,7 @@ def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, work
 
 
 def configured(original: Original, text: str, constants: Mapping[str, Any]) -> str:
-    """A configuration with our values, without symmetry and view."""
+    """The text of a configuration with our values, without symmetry and view."""
     text = re.sub(r"\\\*.*", "", text)
     text = re.sub(r"^\s*(SYMMETRY|VIEW)\b.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r",[ \t]*$", "", text, flags=re.MULTILINE).replace(*original.repaired)

@@ -13,8 +13,8 @@ The parts of `protocol`, which the others use as well: `model` has the constants
 `actions` the actions in the order of an entry's life, `properties` and `liveness` what is claimed,
 `situations` what is worth finding, `declarations` what all variants declare. A variant that is a
 folder has its own parts under the same names. `quorum_coverage` defines quorum coverage in four
-ways. `tlc` says how TLC prints and counts; `in_real_bookkeeper.md` maps each name to BookKeeper's
-code.
+ways. `tlc` translates for comparisons with TLC; `in_real_bookkeeper.md` maps each name to
+BookKeeper's code.
 
 Throughout, `s` is the state, `c` the constants, and `mine` the record of the client that acts.
 """

@@ -1,4 +1,4 @@
-"""One replica's log of bounded size: what the specs ask of it, and what they do to it.
+"""One replica's log of bounded size: how it is read, appended to and truncated.
 
 A log has `end_offset` records, at the offsets 0, 1, ..., end_offset - 1; its slots from end_offset
 on are zero. What a record is, each spec declares itself.

@@ -1,4 +1,4 @@
-"""Declare, step, explore and draw protocols: what every spec in this kit is made with."""
+"""Declares, steps, explores and draws protocols. A spec imports all that it needs from here."""
 
 from protocol_lab.system import process
 

@@ -9,11 +9,11 @@
     check SPEC --junit FILE --graph FILE    write the outcome, and the state graph, for other tools
     replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
-    new NAME [FOLDER]                       begin a protocol of your own, with a notebook and tests
-    docs [FOLDER]                           write the API reference, from the docstrings
-    prepare                                 compile and verify everything in advance
-    site [FOLDER]                           the notebooks as pages that need no installation
-    bundle FOLDER [--platform NAME] ...     the pages and the kit, for a room without a network
+    new NAME [FOLDER]                       start a protocol of your own, with a notebook and a test
+    docs [FOLDER]                           write the API reference, made from the docstrings
+    prepare                                 compile and check everything in advance
+    site [FOLDER]                           write the notebooks as pages without an installation
+    bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
@@ -161,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     specs = commands.add_parser("specs", help="list every spec")
-    specs.add_argument("spec", nargs="*", help="only these")
+    specs.add_argument("spec", nargs="*", help="only these specs")
     specs.add_argument("--json", action="store_true")
     specs.set_defaults(command=_specs)
 
@@ -204,7 +204,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_states_option(replay)
     replay.set_defaults(command=_replay)
 
-    new = commands.add_parser("new", help="begin a protocol of your own")
+    new = commands.add_parser("new", help="start a protocol of your own")
     new.add_argument("name", help="of the module, such as two_phase_commit")
     new.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
     new.set_defaults(command=_new)
@@ -213,10 +213,10 @@ def _parser() -> argparse.ArgumentParser:
     docs.add_argument("folder", nargs="?", default="api", help="where to write it; default: api")
     docs.set_defaults(command=_docs)
 
-    prepare = commands.add_parser("prepare", help="compile and verify everything beforehand")
+    prepare = commands.add_parser("prepare", help="compile and check everything in advance")
     prepare.set_defaults(command=_prepare)
 
-    site = commands.add_parser("site", help="build the notebooks as pages")
+    site = commands.add_parser("site", help="write the notebooks as web pages")
     site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
     site.add_argument(
         "--whole",

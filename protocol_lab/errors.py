@@ -86,7 +86,7 @@ class Fault(EvaluationError):
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> LabError:
-    """The error for an unknown name: it lists the names that there are, or those most alike."""
+    """The error for an unknown name: it lists the known names, or the closest ones."""
     known = list(known)
     name_text = shortened(name)
     alike = [each for each in known if name_text in each]

@@ -1,4 +1,4 @@
-"""`new NAME [FOLDER]`: begins a protocol of one's own, as a copy of the example to start from.
+"""`new NAME [FOLDER]`: starts a protocol of one's own, as a copy of an example.
 
 The example is an ordinary folder, `examples/my_protocol`: a module, its drawing, a notebook, a test
 and a README. The copy has the new name wherever the example says `my_protocol`.

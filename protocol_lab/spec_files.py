@@ -66,7 +66,7 @@ def load_module(name: str) -> Spec | None:
 @contextmanager
 def read_again(root: Path, name: str) -> Iterator[None]:
     """A context for importing a module, from a folder under a dotted name. If a file that belongs
-    to it was edited since it was loaded, or is gone, all of them are imported anew."""
+    to it was edited since it was loaded, or is gone, all of them are imported again."""
     which = root, name.partition(".")[0] if "." in name else ""
     known = _read.get(which, {})
     if any(not file.is_file() or file.stat().st_mtime != time for file, time in known.items()):

@@ -320,7 +320,7 @@ def test_of_pips_output_only_the_stages_are_shown(capsys):
     ]:
         lab.show_stage(line)
     assert capsys.readouterr().err.splitlines() == [
-        "  getting pyspark-4.3.0 (434 MB)",
+        "  downloading pyspark-4.3.0 (434 MB)",
         "  installing 3 packages",
     ]
 
@@ -429,7 +429,7 @@ def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
     assert run_lab(tests_of_each_kind, "test").returncode == 1
 
 
-# --- Bringing a notebook back --------------------------------------------------------------------
+# --- Restoring a notebook ------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["git", "a zip file"])
@@ -473,14 +473,14 @@ def test_reset_brings_a_deleted_notebook_back(delivered):
 
 def test_reset_keeps_no_copy_of_a_notebook_that_did_not_change(delivered, capsys):
     assert lab.main(["reset", "01_loss"]) == 0
-    assert "as it came already" in capsys.readouterr().out
+    assert "is the original already" in capsys.readouterr().out
     assert not list(delivered.rglob("*my-copy*"))
 
 
 def test_reset_leaves_the_record_alone_unless_it_is_named(delivered, capsys):
     record = delivered / lab.PROGRESS
     assert lab.main(["reset", "progress"]) == 0
-    assert "Nothing was recorded" in capsys.readouterr().out
+    assert "There is no record" in capsys.readouterr().out
     record.write_text("what was done", encoding="utf-8")
     assert lab.main(["reset", "00_start_here"]) == 0
     assert record.read_text(encoding="utf-8") == "what was done"

@@ -1,5 +1,5 @@
-"""How TLC prints and counts what has another shape here.
+"""Translation for comparisons with TLC: the printed form of variables, and the count of steps.
 
-variables     the originals' variables as TLC prints them
-multiplicity  how often TLC generates the same step
+variables     converts our state to the variables of the originals, as TLC prints them
+multiplicity  how often TLC counts one step as generated
 """

@@ -1,4 +1,8 @@
-"""How often TLC generates the same step: an action of the original may yield it in several ways."""
+"""Multiplicities of BookKeeper's actions: how often TLC counts one step as generated.
+
+TLC counts a step once for each disjunct of the original's action, and each value of an "exists",
+that yields it. A function `of_ACTION` takes the action's arguments.
+"""
 
 from bookkeeper_spec.actions.replacing import failed_bookies
 from bookkeeper_spec.model.clients import position_of_op, recovers
@@ -8,24 +12,24 @@ from protocol_lab import contains, nodes_up_to, size, submasks
 
 
 def of_add(s, c, bookie, client, entry, lac, lost) -> int:
-    """Twice where both hold of the original's "not fenced, or of a recovery"."""
+    """2 if both parts of the original's "not fenced, or a recovery's request" are true."""
     return 2 if recovers(s, client) and not contains(s.b_fenced, bookie) else 1
 
 
 def resend_count(writer, entry) -> int:
-    """Twice where both hold of the original's "another fragment, or another ensemble"."""
+    """2 if both parts of the original's "another fragment, or another ensemble" are true."""
     op = writer.pending_add_ops.items[position_of_op(writer, entry)]
     same_ensemble = op.ensemble == writer.curr_fragment.ensemble
     return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
 
 
 def of_resend(s, c, client, entry, lost) -> int:
-    """Twice if both the fragment and the ensemble are other ones."""
+    """As `resend_count`, for the entry that a client sends again."""
     return resend_count(s.clients[client], entry)
 
 
 def count_lost_adds(c, messages, bookie) -> int:
-    """How many add messages between the client and this bookie are lost now."""
+    """The number of lost add messages between the client and this bookie."""
     return sum(
         contains(messages.of[k].confirmed.lost, bookie)
         + contains(messages.of[k].refused.lost, bookie)
@@ -38,7 +42,7 @@ def count_lost_adds(c, messages, bookie) -> int:
 
 
 def count_ensembles(s, c, include, exclude) -> int:
-    """How many valid ensembles there are."""
+    """The number of valid ensembles that contain `include` and nothing of `exclude`."""
     return sum(
         1
         for others in submasks(nodes_up_to(c.bookies) & ~include & ~exclude)
@@ -47,9 +51,9 @@ def count_ensembles(s, c, include, exclude) -> int:
 
 
 def change_count(s, c, writer, messages, failed) -> int:
-    """Lost messages to or from each failed bookie, times possible ensembles.
+    """The product of each failed bookie's lost messages, times the number of possible ensembles.
 
-    The original says that there is some such message for each bookie, and some ensemble.
+    The original has an "exists" for a lost message of each bookie, and one for the ensemble.
     """
     count = 1
     for bookie in range(1, c.bookies + 1):
@@ -62,6 +66,6 @@ def change_count(s, c, writer, messages, failed) -> int:
 
 
 def of_ensemble_change(s, c, client, ensemble) -> int:
-    """Time-outs of each failed bookie, times possible ensembles."""
+    """As `change_count`, for the bookies that have failed this client."""
     mine, adds = s.clients[client], s.messages[client].adds
     return change_count(s, c, mine, adds, failed_bookies(s, c, client))

@@ -1,7 +1,8 @@
-"""The variables of the originals that have another shape here, as TLC prints them.
+"""Converts our state to those variables of the originals that have another shape there.
 
-There, messages are one function from a message to how often it can still be delivered: 1 is under
-way, 0 is done with, and -1 is lost. See `protocol_lab.traces.tlc_values` for the values.
+In the originals all messages are one function, from a message to the number of times that it can
+still be delivered: 1 if it is in flight, 0 if it was handled, -1 if it was lost. The values are
+plain lists, dicts and texts, as `protocol_lab.traces.tlc_values` describes them.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ INVALID_TERM = "InvalidTerm"
 
 
 def status_name(status: int) -> str:
-    """The model value: STATUS_OPEN, and Nil, CLIENT_WITHDRAWN or RECOVERY_ABORTED as they are."""
+    """The original's model value; those for the states of a ledger begin with STATUS_."""
     name = Status.names[status]
     return f"STATUS_{name}" if name in ("open", "in_recovery", "closed", "invalid") else name
 
@@ -30,7 +31,7 @@ def meta_status(s: Any, c: Any) -> str:
 
 
 def b_entries(s: Any, c: Any) -> list:
-    """For every bookie the set of entries that it stores."""
+    """For each bookie the set of entries that it stores."""
     return [
         (
             bookie,
@@ -45,12 +46,12 @@ def b_entries(s: Any, c: Any) -> list:
 
 
 def b_fenced(s: Any, c: Any) -> list:
-    """For every bookie whether the ledger is fenced on it."""
+    """For each bookie whether the ledger is fenced on it."""
     return _per_bookie(s.b_fenced, c)
 
 
 def b_limbo(s: Any, c: Any) -> list:
-    """For every bookie whether it is in limbo."""
+    """For each bookie whether it is in limbo."""
     return _per_bookie(s.b_limbo, c)
 
 
@@ -100,7 +101,7 @@ def _reads(c: Any, messages: Any, fence: bool, code: dict[str, str], **client: i
 
 
 def messages_of_v4_13(s: Any, c: Any) -> list:
-    """There are two clients: adds tell them apart by whether they are a recovery's."""
+    """All messages of 4.13; only the `recovery` flag of an add tells its two clients apart."""
     messages, fence = s.messages, bool(c.recovery_reads_fence)
     found = [*_adds(c, messages.adds[0], False), *_adds(c, messages.adds[1], True)]
     found += [*_fences(c, messages), *_reads(c, messages, fence, {})]
@@ -114,7 +115,7 @@ def _adds_and_fences(s: Any, c: Any, client: int) -> Messages:
 
 
 def messages_of_protocol(s: Any, c: Any) -> list:
-    """Every message names its client, and every answer to a read the entry that was meant."""
+    """All messages of today's protocol: each names its client, a read's answer also the entry."""
     fence, found = bool(c.recovery_reads_fence), []
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
@@ -128,7 +129,7 @@ def messages_of_protocol(s: Any, c: Any) -> list:
 
 
 def messages_of_with_limbo(s: Any, c: Any) -> list:
-    """Every message names its client; an answer without an entry does not tell which was meant."""
+    """All messages with limbo: each names its client; an answer without an entry has entry 0."""
     found = []
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
@@ -183,7 +184,7 @@ def _writer(c: Any, writer: Any) -> dict[str, Any]:
 
 
 def _reader(c: Any, writer: Any) -> dict[str, Any]:
-    """A client that asks all bookies before it decides about an entry."""
+    """The record of a client that asks all bookies before it decides about an entry."""
     read = writer.curr_read_entry
     return _writer(c, writer) | {
         "curr_read_entry": _entry(read) if read.id else 0,
@@ -245,7 +246,7 @@ def clients_of_with_limbo(s: Any, c: Any) -> list:
 
 # --- Unbounded ledgers -------------------------------------------------------------------------
 
-# Their data are model values: v1, v2, ... and NoOp, by which names they are compared.
+# Here the data of entries are model values: v1, v2, ... and NoOp. They are compared by name.
 
 
 def _value_name(c: Any, data: int) -> str:
@@ -281,7 +282,7 @@ def acked_values(s: Any, c: Any) -> list[str]:
 
 
 def messages_of_terms(s: Any, c: Any) -> list:
-    """Every message names its client and term, and every answer whether the term is old."""
+    """All messages: each names its client and term, and an answer whether the term was valid."""
     found = []
     for client in range(1, c.clients + 1):
         mine = {"cid": client, "term": s.clients[client].term}

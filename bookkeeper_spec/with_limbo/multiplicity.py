@@ -1,4 +1,4 @@
-"""How often TLC generates the same step of `bookkeeper.with_limbo`."""
+"""The multiplicity of an ensemble change: how often TLC counts one step as generated."""
 
 from bookkeeper_spec.model.constants import SMALLEST
 from bookkeeper_spec.tlc.multiplicity import count_ensembles, count_lost_adds
@@ -7,7 +7,7 @@ from protocol_lab import only
 
 
 def of_ensemble_change(s, c, client, bookie, ensemble) -> int:
-    """Time-outs of the bookie, times possible ensembles."""
+    """The lost messages to or from the bookie, times the number of possible ensembles."""
     good = s.clients[client].curr_fragment.ensemble & ~only(bookie)
     time_outs = sum(
         count_lost_adds(c, s.messages[other].adds, bookie)

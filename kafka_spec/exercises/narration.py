@@ -1,7 +1,4 @@
-"""What the Kafka notebooks show of walks, searches and pages: who lacks what, and what refuses.
-
-No exercises stand here.
-"""
+"""Helpers of the Kafka notebooks, no exercises: who lacks a record, what refuses, frames."""
 
 from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""The bounds of the search, what is claimed, and what must be reachable.
+"""The constraint, invariants and sometimes properties of `kafka.async_isr`.
 
 valid_high_watermark and type_ok are the original's.
 """

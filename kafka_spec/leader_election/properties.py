@@ -1,4 +1,4 @@
-"""The bounds of the search, what is claimed, and what must be reachable.
+"""The constraint, invariants and sometimes properties of `kafka.unclean_leader_election`.
 
 committed_messages_never_lost is the original's.
 """

@@ -1,4 +1,4 @@
-"""The actions, and the rules that they share. In reading order:
+"""The actions of KRaft, and the rules that they share. In reading order:
 
 - network: messages that are sent, delivered and lost; links that go down
 - server_states: what a server becomes when it learns something

@@ -1,4 +1,4 @@
-"""What the published protocol does not have. Each part has a constant of its own, off by default.
+"""Extensions of the published protocol: each has a constant of its own, off by default.
 
 With a constant off, the states, the actions and the counts are those of the original. Where the
 protocol's own actions ask for one, they read `c.NAME` in one line; read it as 0.

@@ -1,4 +1,4 @@
-"""What the protocol is about: its constants and its state. In reading order:
+"""The constants and the state of KRaft. In reading order:
 
 - constants: the sizes of a model, and how far to look
 - names: roles, server states, commands, results and errors; kinds of nodes

@@ -1,5 +1,5 @@
-"""What only a comparison with TLC needs. In reading order:
+"""Translation for comparisons with TLC: the printed form of variables, and the count of steps.
 
-- multiplicity: how often TLC takes a step
-- variables: how TLC prints the variables that have another shape here
+variables     converts our state to the variables of the original, as TLC prints them
+multiplicity  how often TLC counts one step as generated
 """

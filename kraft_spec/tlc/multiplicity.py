@@ -1,6 +1,8 @@
-"""How often TLC takes a step: once for each disjunct, or each choice, that satisfies its guard.
+"""Multiplicities of KRaft's actions: how often TLC counts one step as generated.
 
-Not part of the protocol: with these the numbers of generated states agree with TLC's.
+TLC counts a step once for each disjunct of the original's guard that is true, and each value that
+satisfies an "exists". This is not part of the protocol: it makes the number of generated states
+equal to TLC's. A function `of_ACTION` takes the action's arguments.
 """
 
 from kraft_spec.actions.failures import has_failed_fetch, has_lost_fetch
@@ -11,10 +13,10 @@ from protocol_lab import size
 
 
 def of_connectivity(s, c, down) -> int:
-    """Changes of the links: once for each pair that satisfies an "exists" of the guard.
+    """Of a change of the links: the number of pairs that satisfy the guard's "exists".
 
-    There is one for every link that goes down while their number stays the same, and for every dead
-    server one for each of its links.
+    If the number of links that are down stays the same, each link that goes down satisfies it; for
+    a dead server, each of its links that is down does.
     """
     present, count = down_pairs(s, c), 1
     if size(present) == size(down):
@@ -26,18 +28,18 @@ def of_connectivity(s, c, down) -> int:
 
 
 def of_fetch_timeout(s, c, server) -> int:
-    """Fetch timeouts: the guard is "a failed fetch, or a lost one", and both may be true."""
+    """Of a fetch timeout: both parts of the guard "a failed fetch, or a lost one" may be true."""
     if not c.test_liveness:
         return 1
     return has_failed_fetch(s, c, server) + has_lost_fetch(s, server)
 
 
 def of_election(s, c, server) -> int:
-    """Elections: a follower stands on a fetch timeout, which may have two causes."""
+    """Of an election: a follower begins one after a fetch timeout, which may have two causes."""
     return of_fetch_timeout(s, c, server) if s.state[server] == FOLLOWER else 1
 
 
 def of_position(s, c, message) -> int:
-    """Fetches: the guard is "at the start, or where the logs agree", and both may be true."""
+    """Of a fetch: both parts of the guard "at the start, or where the logs agree" may be true."""
     log = s.log[message.dest]
     return 1 + (message.fetch_offset == 1 and is_where_logs_agree(log, message))

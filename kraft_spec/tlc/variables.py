@@ -1,7 +1,8 @@
-"""How TLC prints the variables that have another shape here.
+"""Converts our state to those variables of the original that have another shape there.
 
 In the original all messages are one set of records, a link is a set of two servers, and the value
-of a log's entry is a client's value, a configuration or Nil.
+of a log's entry is a client's value, a configuration or Nil. The values here are plain lists, dicts
+and texts, as `protocol_lab.traces.tlc_values` describes them.
 """
 
 from typing import Any
@@ -36,7 +37,7 @@ def _error(error: int) -> Any:
 
 
 def _value(entry: Any) -> Any:
-    """A client's value, nothing, or the configuration that the command brings."""
+    """An entry's value: a client's value, 0 for nothing, or the configuration of its command."""
     if entry.command == APPEND_COMMAND:
         return entry.value
     if entry.command == LEADER_CHANGE_RECORD:
@@ -55,7 +56,7 @@ def _entry(entry: Any) -> Record:
 
 
 def log(s: Any, c: Any) -> list:
-    """For every server the sequence of its entries."""
+    """For each server the sequence of its entries."""
     return [
         (server, [_entry(s.log[server].items[k]) for k in range(s.log[server].length)])
         for server in _started(s, c)
@@ -63,7 +64,7 @@ def log(s: Any, c: Any) -> list:
 
 
 def flwr_end_offset(s: Any, c: Any) -> list:
-    """For every server the end offsets that it keeps, by member."""
+    """For each server the end offsets that it has noted, by member."""
     return [
         (server, [(each, s.flwr_end_offset[server][each]) for each in members(s.tracked[server])])
         for server in _started(s, c)
@@ -162,7 +163,7 @@ def net_messages_processed(s: Any, c: Any) -> list[Record]:
 
 
 def net_connectivity(s: Any, c: Any) -> list:
-    """For every two servers whether the link works."""
+    """For each pair of servers whether their link works."""
     return [
         ([low, high], contains(s.net_connectivity, pair(low, high)))
         for high in range(2, c.max_spawned_servers + 1)
@@ -171,7 +172,7 @@ def net_connectivity(s: Any, c: Any) -> list:
 
 
 def fetch_state(s: Any, c: Any) -> list:
-    """For every server the pending fetch request, and the last response."""
+    """For each server the pending fetch request, and the last response."""
     return [(server, _fetch_state(s.fetch_state[server])) for server in _started(s, c)]
 
 

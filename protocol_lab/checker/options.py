@@ -124,7 +124,7 @@ def values_of(
 def takes_options(request_class: type, *askable: str) -> Callable[[Callable], Callable]:
     """Give a function with `**options` the signature and the help of the options that it takes.
 
-    askable: options are those that one of these, engines or TEMPORAL, supports.
+    askable: engines, or TEMPORAL; the options are those that at least one of them supports.
     """
     options = [
         each for each in options_of(request_class).values() if {*askable} & {*each.supported_by}

@@ -1,4 +1,4 @@
-"""The request that every engine gets, and what engines share when they answer it."""
+"""The request for a search: what to check and where to stop; and helpers that engines share."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -300,10 +300,10 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -
 
 
 def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError:
-    """The error, with its message, of a state whose steps or properties, or theirs, can't be
-    computed.
+    """The error in a state, or one of its successors, where compiled code failed without a message.
 
-    Raises SpecError for a function that fails, and KitDefect if uncompiled all can be computed.
+    It is found by evaluating everything again in plain Python. Raises SpecError for a function that
+    fails, and KitDefect if plain Python can compute everything.
     """
     try:
         _judge(model, row, request)

@@ -3,7 +3,7 @@
 A row is needed until its state was expanded. All rows are kept as long as they take no more than
 `KEPT_BYTES`, so that a learner can look at every state; a larger search keeps only those of the
 frontier, unless `keep_states` is given. For every state a link of four bytes is kept: which
-successor of which state of a chunk it is. Links lead back along a path, whose rows are made again
+successor of which state of a chunk it is. Links lead back along a path, whose rows are recomputed
 by taking its steps in plain Python.
 
 Rows and links are stored in segments, so that nothing is copied when the log grows.
@@ -170,7 +170,7 @@ class StateLog:
         return self._origin(position)[0]
 
     def path(self, position: int) -> list[bytes]:
-        """The rows from an initial state to this one; those that were not kept are made again."""
+        """The rows from an initial state to this one; those that were not kept are recomputed."""
         chain = []
         while position >= 0:
             parent, place = self._origin(position)

@@ -145,7 +145,7 @@ class Builder:
         called: dict[str, Any] | None = None,
         acts: bool = False,
     ) -> Any:
-        """The compiled version of a generated function of a kind of `_ENTRANCES`.
+        """The compiled version of a generated function; kind: one of `_ENTRANCES`.
 
         functions: the plain functions that it calls, by name; they may not change states, except
         "function" if it `acts`. called: other objects that it uses. Raises LabError if it can't be

@@ -99,7 +99,7 @@ def check_some(count: int, run: Callable[[int], None]) -> int:
 
 
 def check_all(count: int, wanted: np.ndarray, run: Callable[[int], None]) -> list[int]:
-    """Check the first `count` rows but for those that can't be, which are returned.
+    """Check those of the first `count` rows that can be checked; returns the others.
 
     As `check_some`; run(n) leaves out what is not wanted, and these are not wanted from now on.
     """

@@ -23,7 +23,7 @@ _MASK = 2**64 - 1
 
 @njit
 def _mixed(mixed, word):
-    """A fingerprint in the making, and one word more."""
+    """An unfinished fingerprint, with one more word mixed in."""
     mixed = mixed ^ (word * np.uint64(_WORD))
     return ((mixed << np.uint64(29)) | (mixed >> np.uint64(35))) * np.uint64(_STEP)
 
@@ -111,7 +111,9 @@ def collision_probability(distinct: int, generated: int, bits: int = 64) -> floa
 
 @kernel()
 def slot_of(table: np.ndarray, wanted: int) -> int:
-    """The slot of a fingerprint in a hash table, or the free one where it would go.
+    """The slot of a fingerprint in a simple hash table, or the free one where it would go.
+
+    The graphs and the coverage estimate have such tables; `checker.visited_set` has its own.
 
     table: uint64, a power of two of slots, 0 = empty.
     """

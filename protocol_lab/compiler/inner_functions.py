@@ -1,4 +1,4 @@
-"""Compiles functions that only compiled code calls to LLVM code, but not to machine code.
+"""Compiles functions that only compiled code calls: to LLVM code, without machine code.
 
 By default Numba optimises every function and makes machine code of it, and does both again in each
 function that calls it. A kernel contains all that it calls, so only the kernel's machine code is
@@ -118,10 +118,10 @@ def link_environments(kernel: CompileResult) -> None:
 
 @contextmanager
 def refreshed_when_needed() -> Iterator[None]:
-    """Meanwhile Numba looks for new declarations only where there are some.
+    """A context in which Numba looks for new declarations only after one was made.
 
-    It does so for each call of an intrinsic that it compiles, in lists that are hardly ever longer
-    than before.
+    By default it looks for them at each call of an intrinsic that it compiles, nearly always in
+    vain.
     """
     contexts = cpu_target.target_context, cpu_target.typing_context
     for each in contexts:

@@ -2,8 +2,8 @@
 
 It replaces Numba's own disk cache, which loads machine code without checking that it is intact. A
 file is only unpickled after its checksum was verified; one that is damaged, or was written under
-another name, is deleted and made again. The file's name contains a hash of everything that the code
-depends on: so a stale file is never found, and it is removed when it was not used for long.
+another name, is deleted and compiled again. The file's name contains a hash of everything that the
+code depends on: so a stale file is never found, and it is removed when it was not used for long.
 
 If the cache can't be used, code is compiled at every start and kept in memory only.
 """

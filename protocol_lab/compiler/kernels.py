@@ -58,7 +58,7 @@ class Kernels:
         )
 
     def _keys(self) -> list[tuple[str, ...]]:
-        """By what the spec's fairness tells the steps of each action apart."""
+        """For each action, the parameters by which the spec's fairness distinguishes its steps."""
         spec = self.model.spec
         return [keys_of(each.name, spec.fairness) for each in spec.actions]
 

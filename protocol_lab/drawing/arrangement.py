@@ -1,4 +1,4 @@
-"""Arrangements of a picture: the one of files, or one that fits a screen of a given shape.
+"""Arrangements of a picture: one for files, and several to fit a screen of any shape.
 
 Specs' drawings need not know of it. A picture for a screen is drawn inside `arranged(...)`; `best`
 tries the arrangements and finds the one with the largest type.
@@ -13,13 +13,13 @@ from itertools import product
 
 @dataclass(frozen=True)
 class Arrangement:
-    """`live`: close together, with names of its parts for movement, the legend apart.
+    """How a picture is arranged; the defaults are those for a file.
 
+    `live`: for a screen: close together, its parts named for movement, the legend separate.
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them. `stacked`: what a lane says
-    stands above its log, not beside it, as on a phone. `width`: the picture is at least as wide, in
-    pixels. `named`: the parts have names for movement also where the picture is not live, in a
-    film.
+    `aside`: messages are listed beside the lanes, not under them. `stacked`: a lane's lines stand
+    above its log, not beside it, as on a phone. `width`: the least width of the picture, in pixels.
+    `named`: the parts are named for movement although the picture is not live, as in a film.
     """
 
     live: bool = False

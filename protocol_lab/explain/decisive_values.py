@@ -3,11 +3,12 @@
 `Deciding` starts at the return that was reached, goes back to what led there, and stops at
 comparisons:
 
-- in an `a and b` that is false, and an `a or b` that is true, the first operand that decides it;
-else both; `not`, and calls of the spec's predicates, are followed into - in `all(...)` and
-`any(...)` the first element that decides it, with its loop variables; if none does, all elements
-together - the tests around the return; then earlier tests that would have led to the opposite
-result; then what the loops around it ran over
+- In an `a and b` that is false, and an `a or b` that is true, it is the first operand that decides;
+  else both do. `not`, and calls of the spec's predicates, are followed.
+- In `all(...)` and `any(...)` it is the first element that decides, with its loop variables; if
+  none does, all elements together.
+- For the return itself: the tests around it; then earlier tests that would have led to the opposite
+  result; then what the loops around it ran over.
 
 Of a comparison those operands are shown that are read from the state, the constants and the
 parameters. A guard has no effects, so its parts can safely be evaluated again.

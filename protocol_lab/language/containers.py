@@ -1,6 +1,6 @@
 """Sequences and bags inside a state: plain functions, compiled with the actions that call them.
 
-Both are asked as a list is: `len(s.log)`, `item in s.log`, `for item in s.log`; a sequence also has
+Both are read like a list: `len(s.log)`, `item in s.log`, `for item in s.log`; a sequence also has
 indices, `s.log[0]`. They are stored as `length` and `items`, a bag as `size` and `items` in sorted
 order, which makes equal bags equal bytes; slots beyond the end are zero. What is in a container is
 changed by these functions; an item of a sequence may also be assigned to. A full container raises
@@ -24,12 +24,12 @@ def capacity(container) -> int:
 
 
 def put_item(container, position, item) -> None:
-    """Store an item, or 0, in any slot of a container: only what keeps it whole may do so."""
+    """Store an item, or 0, in any slot of a container. The caller keeps its items in order."""
     container.put_item(position, item)
 
 
 def set_count(container, count) -> None:
-    """Store how many items a container has: only what keeps it whole may do so."""
+    """Store the number of items of a container. The caller keeps the other slots zero."""
     container.set_count(count)
 
 

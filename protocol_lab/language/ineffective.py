@@ -1,4 +1,4 @@
-"""Refuses code that Python accepts in silence, and that never does what it seems to do.
+"""Rejects code without effect that Python accepts: comparisons with None, unused results.
 
     s.holder is not None       is always true: nobody is NONE, which is a number
     with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
@@ -76,7 +76,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str]) -> bool:
-    """Is it no local variable, and no result of the author's own function, that may be None?"""
+    """Is it an expression that can't be None? Some local variables and results can."""
     match node:
         case ast.Name(name):
             return name not in maybe_none
@@ -87,7 +87,7 @@ def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str])
 
 
 def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
-    """The local variables that may be None in earnest: those that are given None, or a result."""
+    """The local variables that may really be None: those assigned None, or a call's result."""
     given = inspect.signature(function).parameters.values()
     found = {each.name for each in given if each.default is None}
     for node in ast.walk(tree):

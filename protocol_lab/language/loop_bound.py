@@ -44,7 +44,7 @@ def is_range(items: ast.expr) -> bool:
 
 
 def counting(loop: ast.While | ast.For, number: int) -> list[ast.stmt]:
-    """A loop that counts its turns, and what stands before it. number: of this loop's counter."""
+    """The loop rewritten to count its turns, after its counter is set. number: of that counter."""
     turns = f"_turns_{number}"
     start, count = ast.parse(f"{turns} = 0\n{turns} = checked_turn({turns})").body
     for each in (*ast.walk(start), *ast.walk(count)):

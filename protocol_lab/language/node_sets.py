@@ -5,7 +5,7 @@ functions that would go through its bits forever raise Fault.
 
 A set that is read from a field, chosen as a parameter or made by these functions also understands
 `node in nodes`, `len(nodes)` and `for node in nodes`. Uncompiled it is a `Nodes` for that. Compiled
-code has numbers only: there `spec.set_syntax` puts the functions in place.
+code has numbers only: there `spec.set_syntax` replaces them with calls of the functions.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ IS_A_NUMBER = "this is a number, and not known to be a set of nodes"
 
 
 class Nodes(int):
-    """A set of nodes as a bitmask that can be asked as Python's sets are."""
+    """A bitmask that supports `in`, `len` and `for`, as Python's sets do."""
 
     def __contains__(self, node: int) -> bool:
         if node < 0:

@@ -156,7 +156,7 @@ class _Check:
         p, *q = self._judged(claim, graph.states)
         parents = self.explored.parents
         if claim.formula.operator == ALWAYS:
-            return _way_to_first(~p, parents)
+            return _path_to_first(~p, parents)
         wanted = refutation(claim.formula.operator, p, q[0] if q else None, self.initial)
         return find_lasso(graph, conditions, wanted, self.explored.per_depth, parents, self._watch)
 
@@ -207,7 +207,7 @@ class _Check:
             raise defect(self.model, str(result.claim), rows[-1])
 
 
-def _way_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
+def _path_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
     """The path to the first state of a mask, in the order of the search."""
     found = np.flatnonzero(broken)
     if not len(found):

@@ -5,10 +5,10 @@ strongly connected set (of a single state, if the run stops there). The largest 
 components of the graph. In a component a fairness condition is met if one of its steps leads from a
 member to a member, for then a run can take it again and again. If not:
 
-- a weak condition is still met if its action is disabled in some member. If it is enabled in all of
-them, it is in every smaller set as well: the component has no fair cycle. - for a strong condition
-the action must be disabled in all members. So the members where it is enabled are taken out, and
-the rest is split into components again.
+- A weak condition is still met if its action is disabled in some member. If it is enabled in all of
+  them, it is in every smaller set as well: the component has no fair cycle.
+- For a strong condition the action must be disabled in all members. So the members where it is
+  enabled are taken out, and the rest is split into components again.
 
 When nothing has to be taken out any more, the remaining sets are the largest that a fair run can
 visit forever; no fair cycle was lost. (This is how the emptiness of a Streett automaton is decided;

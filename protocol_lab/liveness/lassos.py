@@ -98,7 +98,7 @@ def find_lasso(
     for entry in nearest:
         loop = loops.through(entry)
         if best is None or len(loop) < len(best.loop):
-            best = Lasso(_way_to(entry, before, parents), loop)
+            best = Lasso(_path_to(entry, before, parents), loop)
         watch()
     return best
 
@@ -108,15 +108,15 @@ def _nearest(
 ) -> list[int]:
     """Some of the states on fair loops that are reached in the fewest steps."""
     candidates = order[sets[order] >= 0]
-    first = len(_way_to(int(candidates[0]), before, parents))
+    first = len(_path_to(int(candidates[0]), before, parents))
     found = []
     for each in candidates[:_MOST_ENTRIES].tolist():
-        if len(_way_to(each, before, parents)) == first:
+        if len(_path_to(each, before, parents)) == first:
             found.append(each)
     return found
 
 
-def _way_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
+def _path_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
     """A shortest path from an initial state: first along the search's tree to a start, then within
     the region."""
     way = [position]
@@ -230,7 +230,7 @@ def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarr
     """Search breadth first within the region from all starts, each counting with its own depth.
 
     State k is of depth d if levels[d] <= k < levels[d + 1]. Returns (before, order): before[k] is
-    the state before k on a shortest way, A_START if the way begins there, or UNREACHED; order has
+    the state before k on a shortest path, A_START if the path begins there, or UNREACHED; order has
     the states that were reached, nearest first.
     """
     count = region.shape[0]

@@ -2,8 +2,8 @@
 
 All states are explored, and each is mapped by the compiled mapping. That is an action of a spec
 whose state is a pair, the concrete and the abstract state, so that it is compiled as all actions
-are. What is left are the different pairs of abstract states that some step leads through: few, and
-the abstract spec says of each, in plain Python, whether one of its own steps does the same.
+are. That leaves the distinct pairs of abstract states that some step leads through. They are few;
+for each, plain Python finds out whether a step of the abstract spec does the same.
 """
 
 import time
@@ -95,9 +95,9 @@ def check_refinement(
 ) -> RefinementResult:
     """Check a refinement that the spec declares.
 
-    engine: "native", or "python" for the slow twin, which compiles nothing. Where not everything
-    was seen, a step that maps to none is one all the same, and otherwise the verdict is undecided.
-    Raises LabError for bad input.
+    engine: "native", or "python" for the reference engine, which compiles nothing. If not all
+    states were seen, a step that maps to none is still a violation; otherwise the verdict is
+    undecided. Raises LabError for bad input.
     """
     values = values_of(SearchRequest, check_refinement, model, TEMPORAL, options)
     if engine not in _SEARCHES:

@@ -7,10 +7,10 @@ set of features for each test and leaves the others out, so that tests differ mo
 Here each walk draws its own weights:
 
 - Each action has a weight between 1 and 1/256. No action is left out entirely, so that a walk does
-not get stuck for lack of one that the others wait for. - Among an action's steps it draws evenly,
-or prefers the first, or the last. The first are those with the smallest numbers and nodes, and with
-the empty subset: a walk that prefers first choices loses few messages, one that prefers the last
-ones loses nearly all.
+  not get stuck for lack of one that the others wait for.
+- Among an action's steps it draws evenly, or prefers the first, or the last. The first are those
+  with the smallest numbers and nodes, and with the empty subset: a walk that prefers first choices
+  loses few messages, one that prefers the last ones loses nearly all.
 
 Each walk draws from a random stream of its own, and its weights come from the same seed: so a walk
 does not depend on the others, nor on the machine.
@@ -28,7 +28,7 @@ preference for their first or last steps; steps that change nothing are left out
 
 _STEPS, _ACTIONS, _RARE, _SWARM = range(4)
 
-_LIKINGS = 5
+_WEIGHTS = 5
 """How many different weights of actions there are: 1, 1/4, ... 1/256."""
 
 
@@ -73,8 +73,8 @@ def fraction(chance, k) -> float:
 
 @kernel()
 def pick(
-    rows, out, parent_of, action_of, written, begin, end, chance, taste, bias, taken, after, alive,
-    picked,
+    rows, out, parent_of, action_of, written, begin, end, chance, weight_seed, bias, taken, after,
+    alive, picked,
 ) -> None:  # fmt: skip
     """Draw a successor for each of the walkers [begin, end) and write it to `after`.
 
@@ -89,7 +89,7 @@ def pick(
             last += 1
         chosen = -1
         if bias == _SWARM:
-            chosen = pick_by_taste(rows, out, action_of, first, last, chance, taste, walker)
+            chosen = pick_weighted(rows, out, action_of, first, last, chance, weight_seed, walker)
         elif last > first:
             chosen_from, chosen_to = first, last
             if bias != _STEPS:
@@ -127,7 +127,7 @@ def pick_action(action_of, first, last, chance, walker, bias, taken) -> tuple[in
 
 
 @kernel()
-def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> int:
+def pick_weighted(rows, out, action_of, first, last, chance, weight_seed, walker) -> int:
     """One of the successors [first, last) that differ from the walker's state; -1 if none does.
 
     Among the actions that change the state it takes the one with the highest score u ** (1 /
@@ -142,11 +142,11 @@ def pick_by_taste(rows, out, action_of, first, last, chance, taste, walker) -> i
             k += 1
         if leading_on == 0:
             continue
-        liking = liking_of(taste, walker, action_of[begin])
-        score = fraction(chance, walker) ** (4.0 ** (liking % np.uint64(_LIKINGS)))
+        bits = weight_bits(weight_seed, walker, action_of[begin])
+        score = fraction(chance, walker) ** (4.0 ** (bits % np.uint64(_WEIGHTS)))
         if score > best:
             best = score
-            skip = place(fraction(chance, walker), liking, leading_on)
+            skip = place(fraction(chance, walker), bits, leading_on)
             chosen = begin
             while skip > 0 or not leads_on(rows, out, walker, chosen):
                 skip -= leads_on(rows, out, walker, chosen)
@@ -164,22 +164,22 @@ def leads_on(rows, out, walker, k) -> bool:
 
 
 @kernel()
-def liking_of(taste, walker, action) -> int:
+def weight_bits(weight_seed, walker, action) -> int:
     """64 random bits for a walker and an action, always the same, from which its weight is made."""
     own = np.empty(1, np.uint64)
-    own[0] = taste[walker] ^ np.uint64(action + 1)
+    own[0] = weight_seed[walker] ^ np.uint64(action + 1)
     return next_random(own, 0)
 
 
 @kernel()
-def place(point, liking, count) -> int:
+def place(point, bits, count) -> int:
     """One of 0..count-1, from a number in [0, 1): evenly, or with a preference for the first or
     last.
 
     Half of all walks' preferences are for the first ones, which do the least harm, a quarter for
     the last.
     """
-    kind = (liking >> np.uint64(32)) % np.uint64(4)
+    kind = (bits >> np.uint64(32)) % np.uint64(4)
     if kind == 1 or kind == 2:
         point = point**3
     if kind == 3:

@@ -111,7 +111,7 @@ class _BatchOfWalks:
         actions = len(walks.model.spec.actions)
         self.numbers = np.arange(first, first + count)
         self.chance = streams(np.uint64(walks.seed & (2**64 - 1)), self.numbers)
-        self.taste = self.chance.copy()
+        self.weight_seed = self.chance.copy()
         self.start = draw(self.chance, len(walks.starts))
         self.rows = walks.start_rows[self.start]
         self.drawn = np.zeros((count, walks.steps), np.int32)
@@ -142,7 +142,7 @@ class _BatchOfWalks:
         if which.all():
             return self.rows
         self.numbers, self.start = self.numbers[which], self.start[which]
-        self.chance, self.taste = self.chance[which], self.taste[which]
+        self.chance, self.weight_seed = self.chance[which], self.weight_seed[which]
         self.rows = self.rows[which]
         return self.rows
 
@@ -244,7 +244,7 @@ class _BatchOfWalks:
             return begin
         pick(
             self.rows, found.out, found.parent_of, found.action_of, written, begin, done,
-            self.chance, self.taste, walks.bias, self.result.taken, after, alive, picked,
+            self.chance, self.weight_seed, walks.bias, self.result.taken, after, alive, picked,
         )  # fmt: skip
         if full < 0:
             return done

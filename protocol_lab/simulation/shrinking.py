@@ -72,7 +72,7 @@ class _Shrinking:
         self, rows: list[bytes], taken: list[_Step], ahead: list[_Step]
     ) -> tuple[list[bytes], list[_Step]] | None:
         """Take those of the steps ahead that can be taken, up to the violation; None if there is
-        none. The way must get shorter, which it does, since something was left out."""
+        none. The path is then shorter than before, since a step was left out."""
         rows, taken = list(rows), list(taken)
         for step in ahead:
             if not self._is_inside(rows[-1]):

@@ -121,7 +121,7 @@ class Simulation(Result):
             lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")
             if self.violation_reason:
                 lines.append(f"  {self.violation_reason}")
-            how = "shortened by leaving out what can be spared; there may be a shorter way"
+            how = "shortened by leaving out needless steps; there may be a shorter path"
             if self.why_not_shortened:
                 how = f"not shortened: {self.why_not_shortened}"
             lines.append(f"  found by a random walk of {self.found_in} steps, and {how}")

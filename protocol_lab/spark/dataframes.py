@@ -102,7 +102,7 @@ def decode_states(
     asked: Asked,
     plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: a number is a share of the plan; its states come out decoded."""
+    """A stage for `mapInArrow`: the decoded states of plan[k], for each number k that comes in."""
     tasks = tasks_for(recipe, asked)
     schema = states_schema(tasks.model)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
@@ -126,7 +126,7 @@ def make_edges(
     asked: Asked,
     plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: the states of a share are expanded once more."""
+    """A stage for `mapInArrow`: all transitions from the states of plan[k], for each number k."""
     tasks = tasks_for(recipe, asked)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
@@ -144,7 +144,7 @@ def make_edges(
 def find_violations(
     batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[LevelPiece]]
 ) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: all violations in a share, with their reasons."""
+    """A stage for `mapInArrow`: all violations in plan[k] with reasons, for each number k."""
     tasks = tasks_for(recipe, asked)
     for block in _blocks(batches, tasks, plan):
         found = list(_broken_states(tasks, block))

@@ -5,9 +5,9 @@ owners of their fingerprints; the owners drop what they have seen and write the 
 level. The driver only reads the tasks' reports. A level that is too small to be worth a Spark job
 (which costs some tenths of a second whatever it does) is done by the driver with the same code.
 
-Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do
-is in `tasks`, how a level is made in `making`, the files are in `run_folder`, decoded tables in
-`dataframes`.
+Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do is in
+`executor.tasks`, how a level is made in `level_expansion`; the files are in `run_folder`, decoded
+tables in `dataframes`.
 """
 
 import hashlib
@@ -141,7 +141,7 @@ class SparkSearch:
         return self._table(session, decode_states, states_schema(self.model))
 
     def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """All transitions from stored states, computed anew: see `dataframes.EDGES`."""
+        """All transitions from stored states, computed again: see `dataframes.EDGES`."""
         return self._table(session, make_edges, EDGES)
 
     def violations(self, session: "SparkSession | None" = None) -> "DataFrame":

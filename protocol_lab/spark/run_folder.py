@@ -3,8 +3,8 @@
     manifest.json                   which search this is; never continued with another one
     level-00007-1c4f0a22/*.parquet  the new states of depth 7, see `level_files`
     level-00007.json                its counts, and its files with their checksums; written last
-    seen/                           fingerprints (see `seen`)
-    lock                            held by the search that is at work here
+    seen/                           fingerprints (see `executor.visited_runs`)
+    lock                            held by the search that uses the folder
 
 Everything has a checksum. A record names the manifest's and that of the record before it: so a file
 that is damaged, or belongs to another search, is never counted.
@@ -140,7 +140,7 @@ class RunFolder:
 
         Everything is read once. A level whose files no longer hold what its record says is not
         complete, and neither is any after it; what belongs to no complete level is removed. Runs
-        of fingerprints are made again where they are gone or damaged. Raises LabError if something
+        of fingerprints that are missing or damaged are written again. Raises LabError if something
         in the folder can't be read or replaced.
         """
         try:

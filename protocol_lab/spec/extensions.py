@@ -87,7 +87,7 @@ def where_else(name: str, declared: Iterable[Any]) -> str:
 
 
 def _without(gone: set[Callable], assumed: "Fairness") -> Iterator["Fairness"]:
-    """The assumption about those of its actions that are not gone, if any are left."""
+    """The fairness assumption for its remaining actions; nothing if none remains."""
     left = tuple(each for each in assumed.functions if each not in gone)
     if left or not assumed.functions:
         yield replace(assumed, functions=left)

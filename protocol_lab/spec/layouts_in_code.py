@@ -1,4 +1,4 @@
-"""Tells from a function's code how the values of its expressions are laid out.
+"""Infers the layout of each expression in a function: a number, name, set of nodes, record, ...
 
 Compiled code has numbers only, and a number does not say whether it is a name or a set of nodes. So
 what it is has to be followed through the code: from the state `s`, the constants `c` and the
@@ -135,7 +135,7 @@ class LayoutsInCode:
 
 
 def common(layouts: list[Any]) -> Any:
-    """What values of these layouts are in any case; None if they differ. Widths are no matter."""
+    """The layout that all of these share, whatever their widths; None if they differ."""
     first = layouts[0]
     if all(each == first for each in layouts):
         return first

@@ -1,14 +1,14 @@
-"""Finds the sets of nodes in a function, and puts functions in place of what is asked of them.
+"""Rewrites `in`, `len` and `for` on sets of nodes as calls of functions on bitmasks.
 
     node in s.alive            becomes   _contains(s.alive, node)
     len(s.alive)               becomes   _size(s.alive)
     for node in s.alive: ...   becomes   for node in _members(s.alive): ...
 
-A set of nodes is a number in compiled code, so what it is has to be told from the code (see
-`layouts_in_code`). Where it can't be told the code stays as it is, and compiling it says so.
+A set of nodes is a number in compiled code, so `layouts_in_code` has to infer which expressions are
+sets. Where it can't, the code stays unchanged, and compiling it fails with a sentence.
 
-An array by node is told from its field, too: one whose constant has `classes` has room for more
-nodes than there are, so that what goes through it, and not through the nodes, is refused.
+It also rejects loops over an array by node whose constant has `classes`: such an array has room for
+more nodes than there are, so that the loop has to go over the nodes.
 """
 
 import ast
@@ -24,15 +24,15 @@ SET_OPERATIONS = {
     "_size": node_sets.size,
     "_members": node_sets.members,
 }
-"""The functions that are put in place, by the names under which they are called."""
+"""The functions that are called instead, by their names in the rewritten code."""
 
 _GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "sorted")
 
 
 class SetSyntax(ast.NodeTransformer):
-    """Replaces what one function asks of sets of nodes.
+    """Rewrites one function.
 
-    Raises LabError for what goes through the room for nodes that there are not.
+    Raises LabError for a loop over an array that has room for more nodes than there are.
     """
 
     def __init__(self, function: Callable, code: LayoutsInCode):

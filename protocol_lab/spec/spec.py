@@ -440,8 +440,8 @@ class Model:
             for name in names:
                 if name in [each.name for each in self.spec.properties + self.spec.refinements]:
                     raise LabError(
-                        f"{name} is no invariant, it is about the steps between states: judge it"
-                        f" with check_property(model, {name!r}), or check --property {name}."
+                        f"{name} is a temporal property or a refinement: check it with"
+                        f" check_property(model, {name!r}), or with check --property {name}."
                     )
                 if name in [each.name for each in self.spec.sometimes_properties]:
                     raise LabError(
@@ -481,6 +481,6 @@ class Model:
 def expect_model(given: Any) -> None:
     """Raises LabError for anything but a model, such as a spec whose constants were not bound."""
     if isinstance(given, Spec):
-        raise LabError(f"{given.name} has no constants yet: write bind() behind the spec.")
+        raise LabError(f"{given.name} has no constants yet: call bind() on the spec.")
     if not isinstance(given, Model):
         raise LabError(f"A model is needed here, such as spec.bind(), not {quoted(given)}.")

@@ -93,7 +93,7 @@ class Identity:
 
 
 def _alike(model: Model) -> list[np.ndarray]:
-    """(slots of the nodes that may change places, their numbers, where each kind begins among them,
+    """The interchangeable nodes: (their slots, their numbers, where each kind begins among them,
     the number of every slot)."""
     slots, places, labels, edges = slots_of(model), [], [], [0]
     for each in model.spec.symmetries:

@@ -18,7 +18,7 @@ from tqdm import TMonitor
 
 
 def helpers_at_hand() -> int:
-    """How many copies can work beside this process: one less than the number of cores, or none."""
+    """How many copies of this process can help it: one for each other core, or none."""
     others = [each for each in threading.enumerate() if not isinstance(each, TMonitor)]
     if sys.platform != "linux" or others != [threading.main_thread()]:
         return 0
@@ -27,13 +27,14 @@ def helpers_at_hand() -> int:
 
 @contextmanager
 def helped(work: Sequence[Callable[[], object]], helpers: int) -> Iterator[Iterator[int]]:
-    """So many copies of this process do this work, with this process's help.
+    """Divide work among this process and some copies of it.
 
-    Gives the positions in `work` of the items that this process is to do. Each process begins with
-    a share of neighbours, which may have much in common, and goes on with what is left of the
-    others' shares, so that all end at about the same time; then the copies are waited for. What a
-    copy raises ends it without a word: who needs the item does it again. Copies that still work at
-    the end are killed. Without helpers there is nothing to do.
+    A context manager: it gives an iterator over the positions in `work` of the items that this
+    process has to do itself; its end waits for the copies. Each process begins with a share of
+    neighbouring items, which may have much in common, and then takes items that are left in the
+    other shares, so that all end at about the same time. An exception ends a copy silently: whoever
+    needs the item does it again. Copies that still run when the context is left are killed. Without
+    helpers the iterator is empty.
     """
     edges = [len(work) * k // (helpers + 1) for k in range(helpers + 2)]
     shares = [_share(range(*each)) for each in pairwise(edges)]
@@ -63,7 +64,7 @@ _NUMBER = 2
 
 
 def _share(items: range) -> int:
-    """A pipe from which the numbers of these items can be taken, each once."""
+    """A pipe from which each of these items' numbers can be read once."""
     taken_from, numbers = os.pipe()
     os.write(numbers, b"".join(k.to_bytes(_NUMBER, "little") for k in items))
     os.close(numbers)  # so that there is an end to what can be read
@@ -71,15 +72,14 @@ def _share(items: range) -> int:
 
 
 def _next_items(shares: Sequence[int]) -> Iterator[int]:
-    """The numbers of the items that nobody else takes, from one share after the other."""
+    """Take items from one share after the other; yields the number of each."""
     for each in shares:
         while number := os.read(each, _NUMBER):
             yield int.from_bytes(number, "little")
 
 
 def _copy(work: Sequence[Callable[[], object]], shares: Sequence[int]) -> int:
-    """The number of a new process that takes items, and does nothing of what its parent goes on
-    to do."""
+    """Fork a process that does items of these shares and then exits; returns its process id."""
     number = os.fork()
     if number:
         return number

@@ -29,7 +29,7 @@ class Budget:
         self._lock = threading.Lock()
 
     def take(self, count: int, at_least: bool = False) -> bool:
-        """Use more bytes, if there are so many left; returns whether. at_least: use them in any
+        """Reserve bytes if that many are left; returns whether. at_least: reserve these in any
         case, since the search can't do without."""
         with self._lock:
             if self.used + count > self.bound and not at_least:

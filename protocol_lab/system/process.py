@@ -34,10 +34,10 @@ def is_command_line() -> bool:
 
 
 def guard(exit_code: int = INTERRUPTED, answered: bool = False) -> None:
-    """From here on an interrupt ends the process at once, with a word if nothing was answered yet.
+    """Make an interrupt end the process at once, with one word if there is no answer yet.
 
-    Raised as KeyboardInterrupt among imports it would end in a traceback, or be swallowed. An
-    interrupt that whoever started the process wants ignored (as `nohup` does) stays ignored.
+    A KeyboardInterrupt during the imports would end in a traceback, or be swallowed. A signal that
+    the parent process has set to be ignored (as `nohup` does) stays ignored.
     """
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -59,9 +59,9 @@ def guard(exit_code: int = INTERRUPTED, answered: bool = False) -> None:
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
-    """Meanwhile an interrupt is Python's KeyboardInterrupt, which a search turns into what it
-    knows. For when all imports are done, and before the answer is written. Where nothing is
-    guarded, as in a notebook, it is so already."""
+    """A context in which an interrupt raises KeyboardInterrupt, so that a search returns what it
+    knows. It begins after the imports and ends before the answer is written. Without `guard`, as in
+    a notebook, it changes nothing."""
     if not _guarded:
         yield
         return

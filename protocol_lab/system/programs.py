@@ -78,7 +78,7 @@ def _java_from_the_wheel() -> Path:
 
 
 def _ask_java(java: Path) -> tuple[Path, int]:
-    """Where this Java lives and its version, as it says itself; version 0 if it does not run."""
+    """This Java's home folder and version, as it reports them; version 0 if it does not run."""
     answer = _run_java(java, "-XshowSettings:properties", "-version")
     # macOS has a /usr/bin/java that only tells you to install one, and exits with an error.
     home = re.search(r"^\s*java\.home = (.+)$", answer.stderr, re.MULTILINE)

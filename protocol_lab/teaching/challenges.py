@@ -174,7 +174,7 @@ def shortest(challenge: Challenge, stopped: Callable[[], bool] | None = None) ->
     """
     if challenge not in _shortest:
         walk = challenge.begin()
-        found = _ways_on(challenge, walk.row, stopped)
+        found = _path_to_goal(challenge, walk.row, stopped)
         if not found.violated:
             return None
         for step in found.trace:
@@ -194,7 +194,7 @@ def known_par(challenge: Challenge) -> int | None:
     return par(challenge) if challenge in _shortest else None
 
 
-def _ways_on(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | None) -> Result:
+def _path_to_goal(challenge: Challenge, row: bytes, stopped: Callable[[], bool] | None) -> Result:
     """Search for a shortest path from a state to the goal."""
     invariants, steps = challenge.model.choose([challenge.breaks] if challenge.breaks else [])
     request = SearchRequest(
@@ -231,7 +231,7 @@ def next_hint(
         return "The goal is reached already."
     if not _is_on_course(challenge, walk.moment):
         return "The given steps are not on this branch: go back to where the challenge begins."
-    found = _ways_on(challenge, walk.row, stopped)
+    found = _path_to_goal(challenge, walk.row, stopped)
     if found.violated:
         left = len(found.trace)
         return f"On a shortest way from here, {_counted(left)} long, the next is {found.trace[0]}"

@@ -1,4 +1,4 @@
-"""Declaring, stepping and exploring made-up protocols: every engine agrees with the twin."""
+"""Declaring, stepping and exploring made-up protocols: all engines agree with the reference."""
 
 import math
 import os

@@ -303,5 +303,5 @@ def test_a_record_that_a_member_of_the_isr_may_lose_is_not_committed():
 
 def test_who_takes_it_for_an_invariant_is_told_what_judges_it():
     name = spec.refinements[0].name
-    with pytest.raises(LabError, match=f"judge it with check_property.model, '{name}'."):
+    with pytest.raises(LabError, match=f"check it with check_property.model, '{name}'."):
         explore(spec.bind(), invariants=[name], engine="python", progress=False)

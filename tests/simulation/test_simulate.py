@@ -1,4 +1,4 @@
-"""Simulation: seeded walks that are walks of the protocol, short ways, honest estimates."""
+"""Simulation: seeded walks that the protocol allows, shrunk counterexamples, honest estimates."""
 
 import json
 import tempfile
@@ -35,7 +35,7 @@ from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import evaluate, successors
 from protocol_lab.simulation import simulate as simulating
-from protocol_lab.simulation.bias import liking_of, place, streams
+from protocol_lab.simulation.bias import place, streams, weight_bits
 from protocol_lab.simulation.coverage_estimate import Sightings
 from protocol_lab.simulation.random_walks import ENDS, TOGETHER
 from protocol_lab.simulation.shrinking import shrink
@@ -159,10 +159,10 @@ def test_a_swarm_takes_no_step_that_changes_nothing():
     assert len(ended.per_depth) <= 3
 
 
-def test_likings_are_as_rare_as_they_are_said_to_be():
+def test_preferences_are_as_rare_as_the_docstring_says():
     chance = streams(np.uint64(1), np.arange(40_000))
-    likings = [liking_of(chance, k, 3) for k in range(len(chance))]
-    places = np.array([place(0.1, np.uint64(each), 1000) for each in likings])
+    bits = [weight_bits(chance, k, 3) for k in range(len(chance))]
+    places = np.array([place(0.1, np.uint64(each), 1000) for each in bits])
     assert sorted(set(places)) == [1, 100, 999]
     shares = [float(np.mean(places == each)) for each in (1, 100, 999)]
     assert shares == pytest.approx([0.5, 0.25, 0.25], abs=0.01)

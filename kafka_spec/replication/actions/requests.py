@@ -1,4 +1,4 @@
-"""A replica picks a request: whether it may, and what it believes from then on."""
+"""A replica handles a request of the controller: is it for this replica, is it new; its effect."""
 
 from protocol_lab import NONE
 

@@ -3,8 +3,8 @@
 records    a row of bytes as a record: reads, checked stores, comparisons
 slots      arrays of the state, and which of their slots are in use
 bags       finding, adding and taking items of a bag
-lookups    len, in and for of what holds items, and of sets of nodes
+lookups    len, in and for on sequences, bags, arrays and sets of nodes
 unchanged  loops over a sequence or bag that their body may change
-lists      the lists of numbers that a function keeps for itself
+lists      lists of numbers in local variables
 integers   checked arithmetic on int64
 """

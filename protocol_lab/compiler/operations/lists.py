@@ -1,4 +1,4 @@
-"""Compiled lists of numbers that a function keeps for itself: `votes = [0] * n`.
+"""Compiled lists of numbers in local variables: `votes = [0] * n`.
 
 They are arrays of int64, of as many numbers as they began with; so are the numbers that a parameter
 declared as `Sequences` gives, which can't be changed. An index means what it means for a

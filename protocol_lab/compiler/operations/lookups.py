@@ -1,4 +1,4 @@
-"""Compiled `len`, `in` and `for` of what holds items: sequences, bags and arrays of the state.
+"""Compiled `len`, `in` and `for` on sequences, bags and arrays of the state.
 
 Numba is taught them for these types, so that code is compiled as it is written. A number has none
 of them, as its type does not tell whether it is a set of nodes; `spec.set_syntax` finds that out.

@@ -87,7 +87,7 @@ def expand_pieces(
     plan: list[list[LevelPiece]],
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
-    """First stage of a level: a number is a share of the plan; candidates come out."""
+    """First stage of a level: the candidates from the states of plan[k], for each number k."""
     watch = Stopwatch("load")
     tasks = tasks_for(recipe, asked)
     watch.switch("send")
