@@ -199,8 +199,8 @@ def test_what_must_be_reachable_is_reached(name):
 def test_before_the_first_election_nobody_has_an_epoch():
     model = bind("kafka.kip_320", **TWO)
     start = view(model.layout, walk(model))
-    epochs = [each.leader_epoch for each in (start.quorum_state, *start.replica_state)]
-    assert epochs == [NO_EPOCH] * 3
+    epochs = [start.replica_state[r].leader_epoch for r in (1, 2)]
+    assert [start.quorum_state.leader_epoch, *epochs] == [NO_EPOCH] * 3
 
 
 @pytest.mark.parametrize("name", compiled(*((name,) for name in VARIANTS)))
@@ -221,7 +221,7 @@ def test_what_is_true_of_leaders_in_every_state(name, presumed):
     claim = presumed.replace("current(r)", f"({current})")
     condition = f"all({claim} for r in range(1, c.replicas + 1))"
     inside = explore(model, invariants=[], constraint=condition, progress=False)
-    assert inside.distinct == every.distinct > 1000
+    assert inside.distinct == every.distinct > 900
 
 
 @pytest.mark.slow
