@@ -25,7 +25,7 @@ from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import LabError
 from protocol_lab.language.node_sets import IS_A_NUMBER, size
 from protocol_lab.spec.extensions import left_out
-from protocol_lab.spec.spec import Model
+from protocol_lab.spec.spec import TRUE_OR_FALSE, Model
 from protocol_lab.spec.state_view import NO_INDEX
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
@@ -183,7 +183,7 @@ class Builder:
             **_SHARED,
             **{
                 each: getattr(records, each)
-                for each in ("as_number", "copy_state", "equal", "get_item", "read_only")
+                for each in ("as_number", "copy_state", "equal", "get_item", "read_only", "truth")
             },
             "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
@@ -200,7 +200,7 @@ class Builder:
         except (NumbaError, UnsupportedBytecodeError) as error:
             cause = _cause(error)
             raise LabError(
-                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}"
+                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}".rstrip()
             ) from None
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
@@ -226,7 +226,9 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _remedy(cause: str) -> str:
-    """What to write instead."""
+    """What to write instead, where the cause does not say it."""
+    if TRUE_OR_FALSE in cause:
+        return ""
     if "with a text" in cause:
         return (
             "Where a helper is given a name, declare it: `def is_of(m, kind: Kind)`, where Kind is"
@@ -254,6 +256,7 @@ def _cause(error: Exception) -> str:
         "one whole number",
         IS_A_NUMBER,
         NO_INDEX,
+        TRUE_OR_FALSE,
         "list of numbers",
         "a list can't be",
         "can't be compared",

@@ -123,7 +123,7 @@ def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> 
         *_constants(model),
         "    values = number_at(work, VALUES)",
         "    s = state_at(number_at(work, ROWS), row)",
-        f"    return 1 if function({arguments}) else 0",
+        f"    return 1 if truth(function({arguments})) else 0",
     ]
     return Piece(function.__name__, "\n".join(lines) + "\n", {"function": function})
 

@@ -110,7 +110,7 @@ class Kernels:
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""
-        return self._check([Property(predicate)], "not function(s, c)")
+        return self._check([Property(predicate)], "not truth(function(s, c))")
 
     def _check(self, properties: list[Property], fails: str) -> Callable:
         addresses = self._builder.addresses(self._property_pieces(properties, fails))

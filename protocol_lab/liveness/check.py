@@ -20,10 +20,11 @@ from protocol_lab.liveness.claims import (
     Claim,
     assumed_fairness,
     claims_and_text,
+    holds,
     refinement_of,
 )
 from protocol_lab.liveness.fairness_conditions import Conditions
-from protocol_lab.liveness.lasso_check import breaks, holds, judge_loop
+from protocol_lab.liveness.lasso_check import breaks, judge_loop
 from protocol_lab.liveness.lassos import Lasso, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement

@@ -1,14 +1,20 @@
 """The claims of a temporal property for given constants, and the fairness that it assumes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from protocol_lab.compiler.conditions import predicate
-from protocol_lab.errors import LabError, quoted
+from protocol_lab.errors import EvaluationError, LabError, quoted
+from protocol_lab.language.evaluation import evaluated
+from protocol_lab.semantics.transitions import initial, truth
+from protocol_lab.spec.parameters import names_used
 from protocol_lab.spec.parameters import values as values_of
 from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.spec import Model
+from protocol_lab.spec.state_view import view
 from protocol_lab.spec.temporal_formulas import NEXT, Fairness, Formula, TemporalProperty
 
 DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
@@ -28,7 +34,7 @@ class Claim:
 def claims_and_text(model: Model, what: str | Formula) -> tuple[str, str, list[Claim]]:
     """(name, formula in words, the claims to check one by one). Raises LabError."""
     if isinstance(what, Formula):
-        return what.text, what.text, [Claim(_resolved(model, what), {})]
+        return what.text, what.text, [_claim(model, what, {})]
     declared = property_of(model, what)
     claims = claims_of(model, declared)
     return declared.name, declared.text, claims
@@ -58,8 +64,7 @@ def claims_of(model: Model, declared: TemporalProperty) -> list[Claim]:
     Raises LabError if there are none: the property would then hold vacuously.
     """
     claims = [
-        Claim(_resolved(model, declared.formula(values)), values)
-        for values in _choices(model, declared)
+        _claim(model, declared.formula(values), values) for values in _choices(model, declared)
     ]
     if not claims:
         raise LabError(
@@ -85,12 +90,23 @@ def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any
     return extend(list(declared.domains), {})
 
 
-def _resolved(model: Model, formula: Formula) -> Formula:
-    """The formula with its expressions turned into functions."""
-    functions = [
-        predicate(model, each) if isinstance(each, str) else each for each in formula.predicates
-    ]
-    return Formula(formula.operator, tuple(functions))
+def _claim(model: Model, formula: Formula, values: dict[str, Any]) -> Claim:
+    """The claim with its expressions turned into functions, each tried on one state."""
+    functions = []
+    for each in formula.predicates:
+        function = predicate(model, each) if isinstance(each, str) else each
+        for start in islice(initial(model), 1):
+            with suppress(EvaluationError):  # the search meets it as well, and reports where
+                holds(model, start.row, function, values)
+        functions.append(function)
+    return Claim(Formula(formula.operator, tuple(functions)), values)
+
+
+def holds(model: Model, row: bytes, predicate: Callable[..., Any], values: dict[str, Any]) -> bool:
+    """Is a predicate true of a state? It is called with those of s, c and these values that it
+    names. Raises EvaluationError, and SpecError if it is neither true nor false."""
+    scope = {"s": view(model.layout, row), "c": model.constants, **values}
+    return truth(predicate, evaluated(predicate, *(scope[name] for name in names_used(predicate))))
 
 
 def assumed_fairness(model: Model, fairness: str) -> list[Fairness]:

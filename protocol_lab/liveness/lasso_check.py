@@ -4,18 +4,14 @@ It says why a loop is fair, with the reasons of guards. Every lasso that the com
 is checked by it once more, and so are lassos in scenario files.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.language.evaluation import evaluated
-from protocol_lab.liveness.claims import assumed_fairness, claims_of, property_of
+from protocol_lab.liveness.claims import assumed_fairness, claims_of, holds, property_of
 from protocol_lab.liveness.fairness_conditions import Condition
 from protocol_lab.liveness.step_graph import foreign_actions
 from protocol_lab.semantics.transitions import Attempt, attempts
-from protocol_lab.spec.parameters import names_used
 from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.state_view import view
 from protocol_lab.spec.temporal_formulas import (
     ALWAYS,
     ALWAYS_EVENTUALLY,
@@ -178,10 +174,3 @@ def breaks(
     if formula.operator == EVENTUALLY_ALWAYS:
         return not all(p[first:])
     return any(p[k] and not any(q[0][min(k, first) :]) for k in range(len(rows)))
-
-
-def holds(model: Model, row: bytes, predicate: Callable, values: dict[str, Any]) -> bool:
-    """Is a predicate true of a state? It is called with those of s, c and these values that it
-    names."""
-    scope = {"s": view(model.layout, row), "c": model.constants, **values}
-    return bool(evaluated(predicate, *(scope[name] for name in names_used(predicate))))

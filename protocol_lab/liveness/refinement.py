@@ -34,7 +34,8 @@ from protocol_lab.language.evaluation import evaluated
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.semantics.step_text import Step, initial_text, step_of, steps_between
 from protocol_lab.semantics.transitions import initial, successors
-from protocol_lab.spec.layout import Struct, StructLayout
+from protocol_lab.spec.layout import Struct
+from protocol_lab.spec.layouts_in_code import PairLayout
 from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.spec import TAKEN, Action, Model, Spec
 from protocol_lab.spec.state_view import plain, view
@@ -280,7 +281,7 @@ def _pair(model: Model, claim: Refinement, abstract: Model) -> Model:
     mapping = claim.function
     parts = {"concrete": model.layout, "abstract": abstract.layout}
     size = model.layout.size
-    layout = StructLayout(
+    layout = PairLayout(
         Struct, {"concrete": 0, "abstract": size}, parts, size + abstract.layout.size
     )
     spec = Spec(f"{model.spec.name}, {claim.name}", Struct, model.spec.constants)

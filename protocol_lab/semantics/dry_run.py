@@ -12,6 +12,7 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import readable
+from protocol_lab.language.stale_names import refuse_stale
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import Texts
@@ -67,6 +68,7 @@ def _read_code(model: Model, functions: Sequence[Callable]) -> None:
     unread = [each for each, key in keys.items() if key not in _read]
     for function, tree in readable(unread):
         refuse_ineffective(function, tree)
+        refuse_stale(function, tree)
         code = LayoutsInCode(function, tree, known)
         Texts(function, tree, code).visit(tree)
         SetSyntax(function, code).visit(tree)

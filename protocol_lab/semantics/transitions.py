@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.kept_results import kept
 from protocol_lab.spec.parameters import Domain, values
-from protocol_lab.spec.spec import TAKEN, Action, Model
+from protocol_lab.spec.spec import TAKEN, TRUE_OR_FALSE, Action, Model
 from protocol_lab.spec.state_view import view
 
 
@@ -166,7 +168,17 @@ def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> s
 
 def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
     """Is a condition, a function (s, c), true of a state? Raises as `evaluate`."""
-    return bool(evaluated(condition, view(model.layout, row), model.constants))
+    return truth(condition, evaluated(condition, view(model.layout, row), model.constants))
+
+
+def truth(condition: Callable[..., Any], said: Any) -> bool:
+    """Whether what a condition returned is true. Raises SpecError if it is neither true nor false.
+
+    A text is what an invariant returns, where "" means that it holds: the reverse of its truth.
+    """
+    if isinstance(said, int | np.integer | np.bool_):
+        return bool(said)
+    raise SpecError(f"{condition.__name__} returned {said!r}; {TRUE_OR_FALSE}.")
 
 
 def _said(function: Callable, said: Any) -> str:

@@ -71,6 +71,13 @@ class Node:
     count: str
     noun: str = ""
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.count, str) and self.count.isidentifier()):
+            raise LabError(
+                f"Node({self.count!r}): write the name of one constant, the number of these nodes,"
+                ' as in Node("servers").'
+            )
+
 
 @dataclass(frozen=True)
 class NodeSet:
@@ -103,6 +110,14 @@ class NamedValue(int):
 
     def __reduce__(self) -> tuple:
         return named_value, (int(self), self.names)
+
+
+def other_names(of: str, names: tuple[str, ...], others: tuple[str, ...], to: str) -> str:
+    """Why a value with these names can't be compared with one with others, or stored there."""
+    return (
+        f"{of} is one of {', '.join(names)}, and {to} one of {', '.join(others)}: only their"
+        " numbers would be used, so write the names, with an `if` for each"
+    )
 
 
 @cache

@@ -8,6 +8,7 @@ without annotation, a field is known by its name if all fields of that name are 
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -25,6 +26,11 @@ _MAKE_SETS = (node_sets.with_node, node_sets.without_node, node_sets.only, node_
 _GIVE_ITEMS = (containers.last, containers.pop_first)
 
 
+@dataclass(frozen=True)
+class PairLayout(StructLayout):
+    """Two states, as a refinement mapping has them: in code `s` is `concrete`, `a` `abstract`."""
+
+
 class Layouts:
     """The layouts of a model's state: of its structs by class, and of all fields by name.
 
@@ -33,6 +39,9 @@ class Layouts:
 
     def __init__(self, state: StructLayout, constants: type):
         self.state, self.limits = state, limits_of(constants)
+        self.states = {"s": state}  # by the name of a parameter without annotation
+        if isinstance(state, PairLayout):
+            self.states = {"s": state.fields["concrete"], "a": state.fields["abstract"]}
         self.structs: dict[type, StructLayout] = {}
         self.fields: dict[str, Any] = {}  # None where two fields of one name differ
         self._note(state)
@@ -78,7 +87,7 @@ class LayoutsInCode:
         self.locals: dict[str, Any] = {}
         for name, each in signature(function).parameters.items():
             unknown = each.annotation is each.empty
-            by_name = known.state if unknown and name == "s" else None
+            by_name = known.states.get(name) if unknown else None
             self.locals[name] = by_name or known.of_annotation(each.annotation)
         given: dict[str, list[ast.expr]] = {}
         for node in ast.walk(tree):

@@ -32,7 +32,8 @@ _GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "s
 class SetSyntax(ast.NodeTransformer):
     """Rewrites one function.
 
-    Raises LabError for a loop over an array that has room for more nodes than there are.
+    Raises LabError for a loop over an array that has room for more nodes than there are, and for a
+    comparison with a set as Python writes it.
     """
 
     def __init__(self, function: Callable, code: LayoutsInCode):
@@ -45,6 +46,8 @@ class SetSyntax(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ops[0], ast.In | ast.NotIn):
             self._expect_no_more_room(node.comparators[0])
+        else:
+            self._expect_no_literal_set(node)
         if len(node.ops) > 1 or not self.code.is_set(node.comparators[0]):
             return node
         found = _call("_contains", node.comparators[0], node.left)
@@ -78,6 +81,16 @@ class SetSyntax(ast.NodeTransformer):
         if self.code.is_set(node.iter):
             node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
         return node
+
+    def _expect_no_literal_set(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for each in sides:
+            if isinstance(each, ast.Set) and any(map(self.code.is_set, sides)):
+                written = " | ".join(f"only({ast.unparse(member)})" for member in each.elts)
+                raise LabError(
+                    f"{self.function.__name__}: {ast.unparse(node)} is never true, since a set of"
+                    f" nodes is no set of Python's (line {node.lineno}): write {written}."
+                )
 
     def _expect_no_more_room(self, node: ast.expr) -> None:
         found = self.code.of(node)

@@ -55,6 +55,9 @@ TAKEN = ""
 HOLDS = ""
 """What an invariant returns when it holds."""
 
+TRUE_OR_FALSE = "a condition is True or False: return a comparison, such as s.x[1] == 9"
+"""What to write where an invariant was given for a condition."""
+
 
 @dataclass(frozen=True)
 class Action(Declared):

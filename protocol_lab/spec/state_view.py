@@ -15,11 +15,13 @@ from protocol_lab.language.node_sets import Nodes, as_set
 from protocol_lab.spec.layout import (
     ArrayLayout,
     IntegerLayout,
+    NamedValue,
     Struct,
     StructLayout,
     kind_of,
     named_value,
     number_named,
+    other_names,
 )
 
 _CODECS = {
@@ -382,8 +384,11 @@ def write(layout: Any, data: bytearray, at: int, value: Any, path: str) -> None:
     if not isinstance(layout, IntegerLayout):
         data[at : at + layout.size] = encode(layout, value, path)
         return
-    if isinstance(value, str) and layout.kind == "named":
-        value = number_named(value, layout.names, path)
+    if layout.kind == "named":
+        if isinstance(value, str):
+            value = number_named(value, layout.names, path)
+        elif isinstance(value, NamedValue) and value.names != layout.names:
+            raise TypeError(other_names(path, layout.names, value.names, "the value"))
     if value is None:
         instead = "NONE, nobody" if layout.kind == "node" else "0, or another number"
         raise TypeError(f"{path} can't be None: store {instead}")

@@ -33,6 +33,7 @@ from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
+from protocol_lab.spec.spec import TRUE_OR_FALSE
 from protocol_lab.spec.state_view import ITEMS_IN_ORDER, NO_INDEX, why_not_assigned
 
 
@@ -428,6 +429,18 @@ def as_number(typing_context, value):
         return context.cast(builder, args[0], signature.args[0], types.int64)
 
     return types.int64(types.unliteral(value)), codegen
+
+
+@intrinsic
+def truth(typing_context, value):
+    """What a condition returned, if it is true or false; see `semantics.transitions.truth`."""
+    if not isinstance(value, types.Boolean | types.Integer):
+        raise TypingError(TRUE_OR_FALSE)
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], signature.args[0], types.boolean)
+
+    return types.boolean(types.unliteral(value)), codegen
 
 
 def _comparison(name: str, operation: Any) -> Any:

@@ -1,0 +1,109 @@
+"""Rejects names for parts of the state that are read after that part was assigned.
+
+    old = s.box[p]                  no copy: another name for s.box[p]
+    s.box[p] = Parcel(weight=1)
+    if old.weight == 0: ...         reads the new parcel
+
+Numbers are copied; a struct, sequence or bag that is read is a place in the state. So in TLA+ terms
+`old` would be `box'[p]`. The same goes for two fields that are swapped in one line, and for an item
+of a bag or sequence whose items have moved since.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+
+from protocol_lab.errors import LabError, shortened
+from protocol_lab.language import containers
+from protocol_lab.language.source_code import names_read, place
+
+_MOVE_ITEMS = (
+    *(containers.add, containers.add_once, containers.take),
+    *(containers.remove_at, containers.pop_first),
+)
+"""The functions (container, ...) after which an item may be at another place."""
+
+ONE_AT_A_TIME = "assign one field at a time"
+
+
+def refuse_stale(function: Callable, tree: ast.FunctionDef) -> None:
+    """Raise LabError if the function, given with its syntax tree, reads such a name."""
+    names, values = _names_of_places(tree), names_read(function)
+    for block in _blocks(tree):
+        for k, statement in enumerate(block):
+            if isinstance(statement, ast.Assign) and _assigns_several(statement):
+                raise _error(function, statement, ONE_AT_A_TIME)
+            for changed in _changed(statement, values):
+                for name, (bound, of) in names.items():
+                    if bound.lineno < statement.lineno and _is_part(of, changed):
+                        for read in _reads(name, block[k + 1 :]):
+                            told = (
+                                f"{name} is another name for {of}, no copy of it, and line"
+                                f" {statement.lineno} has changed {changed}: read what you need"
+                                " before that line"
+                            )
+                            raise _error(function, read, told)
+
+
+def _error(function: Callable, node: ast.AST, told: str) -> LabError:
+    where = place(function.__code__.co_filename, node.lineno)
+    code = shortened(ast.unparse(node), 80)
+    return LabError(f"{function.__name__}: {code} ({where}): {told}.")
+
+
+def _names_of_places(tree: ast.FunctionDef) -> dict[str, tuple[ast.Assign, str]]:
+    """The names that are assigned once, and to a place, with it as text."""
+    found: dict[str, tuple[ast.Assign, str]] = {}
+    stored = [
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name)], value) if stored.count(name) == 1:
+                if isinstance(value, ast.Attribute | ast.Subscript):
+                    found[name] = node, ast.unparse(value)
+    return found
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """All lists of statements that are run one after the other."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block
+
+
+def _assigns_several(node: ast.Assign) -> bool:
+    """Does it assign several fields or slots at once?"""
+    return any(
+        isinstance(each, ast.Attribute | ast.Subscript)
+        for target in node.targets
+        if isinstance(target, ast.Tuple)
+        for each in target.elts
+    )
+
+
+def _changed(statement: ast.stmt, values: dict[str, object]) -> Iterator[str]:
+    """The places that a statement assigns, and the containers whose items it moves, as text."""
+    match statement:
+        case ast.Assign([ast.Attribute() | ast.Subscript() as target]):
+            yield ast.unparse(target)
+        case ast.Expr(ast.Call(ast.Name(name), [container, *_])):
+            if values.get(name) in _MOVE_ITEMS:
+                yield f"{ast.unparse(container)}.items"
+
+
+def _is_part(of: str, changed: str) -> bool:
+    return of == changed or of.startswith((f"{changed}.", f"{changed}["))
+
+
+def _reads(name: str, statements: list[ast.stmt]) -> Iterator[ast.expr]:
+    """Where the statements read a field or slot of what a name stands for."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Attribute(ast.Name(read)) | ast.Subscript(ast.Name(read)):
+                    if read == name:
+                        yield node
