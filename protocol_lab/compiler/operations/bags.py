@@ -222,4 +222,4 @@ BAG_OPERATIONS = {
     containers.pop_first: _pop_first,
     **CONTAINER_OPERATIONS,
 }
-"""Plain functions of `containers`, and what they are in compiled code."""
+"""Plain functions of `containers`, with their compiled versions."""

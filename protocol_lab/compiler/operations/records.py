@@ -560,7 +560,7 @@ CONTAINER_OPERATIONS = {
     containers.put_item: _put_item,
     containers.set_count: _set_count,
 }
-"""Plain functions of `containers`, and what they are in compiled code."""
+"""Plain functions of `containers`, with their compiled versions."""
 
 
 @overload(containers.overflow)
