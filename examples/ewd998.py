@@ -16,11 +16,11 @@ originals until EWD998.tla let it begin at any node. Fairness is the original's 
 InitiateProbe or PassToken.
 
 Source: EWD998.tla and EWD998PCal.tla in specifications/ewd998 of github.com/tlaplus/Examples, by
-Markus Kuppe and Stephan Merz. The manifest has counts of the second: for 3 nodes 321,370 distinct
-states, 2,808,396 states generated and depth 47. They are those of `pluscal` here, where nodes begin
-black, one that is inactive may "become" so, a probe also follows on a sum below 0, and less is
-bounded. Of the first it says, at the end of the module, for 3 nodes: depth 60, 1.3 million
-distinct states, 10.1 million generated.
+Markus Kuppe and Stephan Merz. The manifest has counts of EWD998PCal: for 3 nodes 321,370 distinct
+states, 2,808,396 states generated and depth 47. With `pluscal` this module has the same counts:
+nodes begin black, an inactive node may "become" inactive, a new probe also follows a sum below 0,
+and only counters are bounded. The end of EWD998.tla has its counts for 3 nodes: depth 60, 1.3
+million distinct states, 10.1 million generated.
 
     python3 lab.py check examples/ewd998.py --set pluscal=true
     python3 lab.py check examples/ewd998.py --set nodes=2 --property liveness

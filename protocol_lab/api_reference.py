@@ -1,4 +1,4 @@
-"""The API reference, which pdoc makes from the docstrings: what the names in a spec mean."""
+"""Writes the API reference: pdoc makes it from the docstrings of the names that a spec imports."""
 
 from pathlib import Path
 

@@ -121,8 +121,7 @@ def _what_was_widened(model: Model, wider: Model, result: Result) -> str:
 
 
 def _at_the_most(model: Model, result: Result) -> str:
-    """The reason of a search that ended although storage has its declared maximum: there is nothing
-    to raise."""
+    """Why a search is undecided whose storage is full and already has its declared maximum."""
     limits = limits_of(type(model.constants))
     reason = str(result.undecided_reason)
     for name in names_in(result.exceeded):

@@ -80,7 +80,7 @@ def add_trace(
 
 
 def evenly(count: int, wanted: int) -> list[int]:
-    """So many of the positions 0..count-1, spread evenly; all of them if there are fewer."""
+    """This many of the positions 0..count-1, spread evenly; all of them if there are fewer."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
 
 

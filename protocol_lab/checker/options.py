@@ -16,8 +16,7 @@ from protocol_lab.errors import LabError, quoted
 NATIVE, PYTHON, SPARK = ENGINES = ("native", "python", "spark")
 
 TEMPORAL, SIMULATION = "temporal", "simulation"
-"""Stand, among those that support an option, for the check of a temporal property and for random
-walks."""
+"""The check of temporal properties, and simulation: what else may support an option."""
 
 ALONE = "{option} can't be combined with --property: check the property by itself."
 

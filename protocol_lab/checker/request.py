@@ -27,18 +27,18 @@ from protocol_lab.system.memory import allowed_bytes
 UNBOUNDED = 2**62
 
 GOAL = "goal"
-"""The name of what is "violated" when a search has reached its goal."""
+"""The name that is reported as violated when a search has reached its goal."""
 
 
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or give --memory less"
     " than there is"
 )
-"""The reason of a search that the system refused memory before it reached its own bound."""
+"""Why a search is undecided if the system refused memory before the search's own bound."""
 
 
 def memory_reason(allowed_bytes: int) -> str:
-    """The reason of a search that would exceed the memory it may use."""
+    """Why a search is undecided that would exceed the memory it may use."""
     gib = allowed_bytes / 2**30
     return (
         f"the search needs more than the {gib:.{1 if gib >= 0.1 else 3}f} GiB of memory it may"

@@ -34,16 +34,15 @@ _SEGMENT = 4 * CHUNK
 so it lies in one segment."""
 
 _BLOCK_BYTES = 32 << 20
-"""Segments are cut from arrays that are this large: for such the system has large pages, where the
-first write to each small page would take longer than what is written. Pages that nothing was
-written to take no memory."""
+"""Segments are parts of arrays of this size. The system gives such arrays large pages; with small
+pages, the first write to each would take longer than the data. Unwritten pages take no memory."""
 
 _LINKS = 1 << 16
 """Links of a segment."""
 
 _PLACE_BITS = 22
 _PLACES = 1 << _PLACE_BITS
-"""A link is a state's place in its chunk, and in these bits which of its successors is meant."""
+"""A link's low bits have the number of a successor; the others its parent's place in the chunk."""
 
 MOST_STEPS = _PLACES
 """A search ends as undecided at a state with more steps than this: links can't tell them apart."""

@@ -26,7 +26,7 @@ from protocol_lab.spec.spec import Action, Model
 
 @dataclass
 class Piece:
-    """Generated code that is compiled by itself. name: for messages; acts: does its `function`
+    """Generated code that is compiled separately. name: for messages; acts: does its `function`
     change states?"""
 
     name: str

@@ -43,7 +43,7 @@ class SuccessorBuffer:
 
 
 def grown(array: np.ndarray, size: int, fill: int | None = None) -> np.ndarray:
-    """The array with so many rows; the new ones have the value `fill`, or any if that is None."""
+    """The array with this many rows; new rows have the value `fill`, or any if that is None."""
     larger = np.empty((size, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     if fill is not None:

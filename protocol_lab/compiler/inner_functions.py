@@ -103,7 +103,7 @@ class _InnerCompiler(GeneratedCompiler):
 inner = njit(
     nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
 )
-"""Compiles, when first called by compiled code, what only compiled code calls."""
+"""A decorator: compiles a function that only compiled code calls, once it is called."""
 
 
 def link_environments(kernel: CompileResult) -> None:

@@ -30,7 +30,7 @@ from protocol_lab.compiler.kernel_cache import kernel
     KEYS,
     ROOM,
 ) = range(11)
-"""Where the table has what: states, those they came from, the spec's constants, the values of a
+"""Positions in the table: the states, those they came from, the spec's constants, the values of a
 property's parameters; then, for the successors that a piece writes, their arrays, how many keys
 each has, and the number of successors there is room for."""
 

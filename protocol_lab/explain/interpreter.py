@@ -78,7 +78,7 @@ class Source:
         return self._pairs[node]
 
     def returned(self, node: ast.stmt) -> list[ast.expr | None]:
-        """What the returns in a statement return."""
+        """The expressions that the returns in a statement return."""
         if node not in self._returned:
             returns = (each for each in ast.walk(node) if isinstance(each, ast.Return))
             self._returned[node] = [each.value for each in returns]

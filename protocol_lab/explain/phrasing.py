@@ -160,7 +160,7 @@ def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> Intege
 
 
 def called(node: ast.Call, frame: Frame) -> Any:
-    """What a call calls: a function or a class; None if it is not called by a plain name."""
+    """The function or class that a call names; None if it is not called by a plain name."""
     if not isinstance(node.func, ast.Name):
         return None
     return frame.look_up(node.func.id)

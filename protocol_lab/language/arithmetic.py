@@ -39,7 +39,7 @@ def checked_sub(left: Any, right: Any) -> Any:
 
 
 def checked_mul(left: Any, right: Any) -> Any:
-    """left * right; of a list and a number the list so many times, but no more than MOST_TURNS."""
+    """left * right; a list times a number repeats it, up to MOST_TURNS items."""
     if isinstance(right, list):
         left, right = right, left
     if isinstance(left, list) and right > MOST_TURNS:

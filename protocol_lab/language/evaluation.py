@@ -32,7 +32,7 @@ _IN_CONDITION = "in the condition"
 
 
 def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any) -> Any:
-    """What the function returns.
+    """Call a plain function with checked arithmetic, and return its result.
 
     spec: its name, for the message. Raises CapacityExceeded unchanged; Fault where an expression
     has no value; SpecError for any other error.
@@ -105,7 +105,7 @@ def _place(function: Callable, error: BaseException) -> str:
 
 
 def as_checked(value: Any) -> Any:
-    """A plain function with checked arithmetic; anything else is returned as it is.
+    """A plain function with checked arithmetic; anything else is returned unchanged.
 
     So is a function whose source can't be read.
     """

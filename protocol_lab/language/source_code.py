@@ -113,7 +113,7 @@ def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
 
 @cache
 def shape_of(code: types.CodeType) -> tuple:
-    """What a function does, independent of its line numbers and its docstring."""
+    """A function's code as a value that does not depend on its line numbers and docstring."""
     nested = tuple(
         shape_of(each) if isinstance(each, types.CodeType) else repr(each)
         for each in code.co_consts[1 if _has_docstring(code) else 0 :]

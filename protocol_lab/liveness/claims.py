@@ -110,7 +110,7 @@ def holds(model: Model, row: bytes, predicate: Callable[..., Any], values: dict[
 
 
 def assumed_fairness(model: Model, fairness: str) -> list[Fairness]:
-    """The assumptions that one of FAIRNESS stands for. Raises LabError."""
+    """The fairness assumptions for one of the names in FAIRNESS. Raises LabError."""
     if fairness not in FAIRNESS:
         raise LabError(
             f"There is no fairness {quoted(fairness)}; use one of {', '.join(FAIRNESS)}."

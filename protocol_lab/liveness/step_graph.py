@@ -165,7 +165,7 @@ class _Names:
             self._known = np.concatenate([self._known, np.zeros_like(self._known)])
 
     def listed(self) -> list[tuple[int, tuple[int, ...]]]:
-        """What each label stands for."""
+        """The action and the values of the keys of each label."""
         rows = self._known[: self._used].tolist()
         return [(action, tuple(values[: self._widths[action]])) for action, *values in rows]
 
@@ -195,7 +195,7 @@ def enter(prints, first, table, where) -> None:
 
 @kernel()
 def name(action_of, key_of, widths, known, used, labels, done) -> tuple[int, int]:
-    """Number candidates from `done` on by what stands in known[:used], which grows.
+    """Give candidates from `done` on the numbers of their entries in known[:used], which grows.
 
     Returns (candidates done, entries used); stops where `known` has no room for another one.
     """

@@ -64,7 +64,7 @@ class Step:
         return self.whole
 
     def to_json(self) -> dict[str, Any]:
-        """The step as it stands in `check --json`."""
+        """The step as in `check --json`."""
         return {"action": self.action, "args": self.args}
 
 
@@ -94,7 +94,7 @@ def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> S
 
 
 def argument_text(model: Model, row: bytes, action: Action, name: str, args: dict) -> str:
-    """One parameter's value as text, as it stands in the step's own text."""
+    """One parameter's value as text, as in the text of the step."""
     return _argument_text(model, row, action, name, args[name], args, _telling_fields)
 
 

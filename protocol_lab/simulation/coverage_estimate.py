@@ -35,9 +35,11 @@ _ALL_BITS = np.uint64(2**64 - 1)
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the walks saw. seen: different states (about, if sampled); least: a lower bound of the
-    states that such walks can meet; new: the share of one more walk's states that no walk has met
-    so far."""
+    """The coverage of the walks.
+
+    seen: different states (about, if sampled); least: a lower bound of the states that such walks
+    can meet; new: the share of one more walk's states that no walk has met so far.
+    """
 
     walks: int
     seen: int
@@ -111,7 +113,7 @@ def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kernel()
 def is_counted(key, level) -> bool:
-    """Does a fingerprint begin with so many zero bits?"""
+    """Does a fingerprint begin with this many zero bits?"""
     return key & ~(_ALL_BITS >> np.uint64(level)) == np.uint64(0)
 
 

@@ -37,7 +37,7 @@ from protocol_lab.system.interrupts import deferred_interrupts
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"
 )
-"""The reason of a simulation that the system refused memory."""
+"""Why a simulation ended to which the system refused memory."""
 
 
 @dataclass(repr=False)

@@ -1,4 +1,4 @@
-"""Records what the stepper shows of a model's states, for pages without a kernel.
+"""Records all that the stepper shows of a model's states, for pages without a kernel.
 
 A model with few states is recorded whole; of a larger one the states within some steps of the
 page's paths. A recorded state has the steps that are possible in it, and the refusals with their

@@ -1,4 +1,4 @@
-"""What a page's stepper opens, as plain values: the walk that its cell has made, and the task.
+"""The session of a page's stepper, as plain values: its walk, and the scenario or challenge.
 
 A session names its recording, which it shares with all steppers of the same model.
 """

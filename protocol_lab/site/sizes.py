@@ -1,4 +1,4 @@
-"""How large the site is: what a reader of a page loads, and what a server has to hold."""
+"""Measures the site: the bytes that each page loads, and the bytes of all files."""
 
 import re
 import zlib

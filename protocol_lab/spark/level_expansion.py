@@ -104,7 +104,7 @@ class LevelMaker:
 
 
 def divided(pieces: list[LevelPiece], shares: int) -> list[list[LevelPiece]]:
-    """The pieces of a level as at most so many shares, about equally large."""
+    """The pieces of a level in at most this many shares of about equal size."""
     plan: list[list] = [[] for _ in range(min(shares, len(pieces)))]
     sizes = [0] * len(plan)
     for piece in sorted(pieces, key=lambda piece: -piece.size):

@@ -98,7 +98,7 @@ class RunFolder:
     # --- Levels -----------------------------------------------------------------------------
 
     def seen(self, partitions: int = 1) -> Seen:
-        """What was seen up to the last complete level; before the first by so many owners."""
+        """The visited set up to the last complete level; before the first, an empty one."""
         if not self.records:
             return Seen(self.path / "seen", 0, partitions)
         last = self.records[-1]
@@ -191,7 +191,7 @@ class RunFolder:
         return self.path / record["folder"]
 
     def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
-        """What a complete level, or an owner's part of it, can be read in."""
+        """The files of a complete level, or those of one owner's part."""
         return self._pieces(self.records[depth - 1], owner)
 
     def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[LevelPiece]:

@@ -63,7 +63,7 @@ class Layouts:
         return limits and IntegerLayout("i8", names=limits.choices)
 
     def of_annotation(self, declared: Any) -> Any:
-        """What a parameter or result that is declared so is laid out as; None if unknown."""
+        """The layout of a parameter or result with this annotation; None if unknown."""
         if isinstance(declared, NodeSet | Subset):
             return SET_OF_NODES
         if isinstance(declared, Named):
@@ -110,7 +110,7 @@ class LayoutsInCode:
         return isinstance(found, IntegerLayout) and found.kind == "nodes"
 
     def of(self, node: ast.expr) -> Any:
-        """What an expression's value is laid out as; None where that can't be told."""
+        """The layout of an expression's value; None if it can't be inferred."""
         match node:
             case ast.Name(name):
                 return self.locals.get(name)

@@ -42,7 +42,7 @@ class Refinement(Declared):
         return f"refines_{self.other.name.rpartition('.')[2]}"
 
     def abstract(self, constants: Any) -> "Model":
-        """The other spec with the constants that go with these. Raises LabError."""
+        """The abstract spec, bound to the constants that belong to these. Raises LabError."""
         if self.constants is not None:
             return self.other.bind(**self.constants(constants))
         shared = set(self.other.constants._fields) & set(constants._fields)

@@ -105,7 +105,7 @@ class TemporalProperty(Declared):
 
     @classmethod
     def of(cls, function: Callable[..., Formula], where: str = "") -> "TemporalProperty":
-        """The property that a decorated function stands for. Raises LabError."""
+        """The property that a decorated function declares. Raises LabError."""
         found = domains_of(function, skip=0)
         for name, domain in found.items():
             if isinstance(domain, Member):
@@ -140,7 +140,7 @@ class TemporalProperty(Declared):
 
 
 class NextStep:
-    """Stands for any step at all, in place of the action that fairness is declared for."""
+    """Stands for any step, in place of an action, in a declaration of fairness."""
 
     def __repr__(self) -> str:
         return "NEXT"

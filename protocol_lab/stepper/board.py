@@ -1,4 +1,4 @@
-"""The stepper's board: what is shown around the tabs, as plain values for JSON.
+"""The stepper's board: actions, invariants and timeline, as plain values for JSON.
 
 The board is computed from the walk alone, in Python; the front end only draws it. The content of
 the tabs is in `panels`.

@@ -1,5 +1,5 @@
-"""What the stepper computes in the background: the distance to the nearest violation, the path to a
-state, the graph of nearby states, a challenge's par. Moving on cancels it.
+"""The stepper's background computations: the distance to the nearest violation, the path to a
+state, the graph of nearby states, a challenge's par. Another step cancels them.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class Live:
         self._background.close()
 
     def cancel(self, key: str) -> None:
-        """Drop what is computed under this key: it will not answer any more."""
+        """Cancel the computation of this key: its callback is not called any more."""
         self._background.cancel(key)
 
     def ask(self, key: str, job: Callable[..., Any], done: Callable[[Any], None]) -> None:

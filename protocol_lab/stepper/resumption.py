@@ -24,7 +24,7 @@ _WRITTEN_HERE = (
 
 
 def origin_of(session: Session) -> dict[str, Any]:
-    """What a session began with: from this and its board's timeline the session can be restored."""
+    """The origin of a session: with its board's timeline it is enough to restore the session."""
     model, scenario = session.walk.model, session.scenario
     return {
         "spec": known_as(model.spec),

@@ -1,4 +1,4 @@
-"""What a stepper starts from: a walk, perhaps of a scenario or challenge."""
+"""The session that a stepper starts from: a walk, perhaps of a scenario or challenge."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Callable[[], bool]]:
-    """A context that gives a function, which says whether an interruption was requested meanwhile.
+    """A context that gives a function: was an interruption requested since it began?
 
     So counts are never left half-written, and no library swallows the interruption. If the function
     was not asked after a request, KeyboardInterrupt is raised at the end. A second request

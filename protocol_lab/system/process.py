@@ -117,7 +117,7 @@ def run(load: Callable[[], Callable[[], int]]) -> int:
 
 
 def end_with(sentence: str, words: list[str]) -> None:
-    """Say why there is no answer: on standard error, and as JSON if that was asked for.
+    """Say why there is no answer: on standard error, and as JSON if that was requested.
 
     A stream that can't be written to is left alone: the exit code still says it.
     """

@@ -247,7 +247,7 @@ def next_hint(
 
 @dataclass(frozen=True)
 class Score:
-    """What a walk is worth. `steps` are those to the goal, or so far; `par` None: not known yet."""
+    """The score of a walk. `steps` are those to the goal, or so far; `par` None: not known yet."""
 
     steps: int
     hints: int

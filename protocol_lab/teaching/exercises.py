@@ -293,7 +293,7 @@ def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
 
 
 def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
-    """The judgement of a goal that was reached in so many steps; par is the length of a shortest
+    """The judgement of a goal that was reached in this many steps; par is the length of a shortest
     path."""
     par = len(found.trace)
     if steps <= par:

@@ -321,7 +321,8 @@ def _walk(trace: PrintedTrace, replay: _Replay) -> Walk:
     for each in path:
         walk.take(each)
     for printed, moment, each in zip(trace.states, walk.path, replay.path, strict=True):
-        moment.caption = f"TLC's state {printed.number}: {each.action.doc.partition(chr(10))[0]}"
+        said = each.action.doc.partition("\n")[0]
+        moment.caption = f"TLC's state {printed.number}" + (f": {said}" if said else ".")
     if trace.complaint:
         walk.moment.caption += f" Here TLC says: {trace.complaint}."
     if trace.goes_on:

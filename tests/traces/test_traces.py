@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from protocol_lab import TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
 from protocol_lab.drawing.picture_exports import FORMATS, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.semantics.step_text import initial_texts
-from protocol_lab.spec.constants import show
+from protocol_lab.spec.constants import NoConstants, show
 from protocol_lab.traces.links import PREFIX, link_text, read_link
 from protocol_lab.traces.readers import read_pasted
 from protocol_lab.traces.scenarios import (
@@ -43,6 +44,10 @@ TRACES = ROOT / "tests" / "tlc_traces"
 KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
 LOG_TRACE = (TRACES / "finite_replicated_log_diverge.txt").read_text(encoding="utf-8")
 TALK = "talk_46_56_found_scenario"
+
+
+class Count(Struct):
+    n: Int8
 
 
 def along(walk: Walk) -> list[tuple[bytes, str]]:
@@ -86,6 +91,31 @@ def test_what_tlc_printed_becomes_a_walk(path):
     for each in walk.standings():
         if same_name(each.name, broken):
             assert not each.holds
+
+
+def test_a_trace_of_a_spec_of_ones_own_without_docstrings():
+    spec = Spec("counting", Count, NoConstants, original="Counting")
+
+    @spec.init
+    def init(s, c):
+        return TAKEN
+
+    @spec.action
+    def up(s, c):
+        s.n += 1
+        return TAKEN
+
+    walk = read_pasted(
+        "Error: Invariant Low is violated.\n"
+        "Error: The behavior up to this point is:\n"
+        "State 1: <Initial predicate>\n/\\ n = 0\n\n"
+        "State 2: <Up line 5, col 3 to line 6, col 10 of module Counting>\n/\\ n = 1\n",
+        spec.bind(),
+    )
+    assert [moment.caption for moment in walk.path] == [
+        "TLC's state 1.",
+        "TLC's state 2. Here TLC says: Invariant Low is violated.",
+    ]
 
 
 def test_every_kafka_spec_has_a_trace_and_the_golden_ones_are_as_long():

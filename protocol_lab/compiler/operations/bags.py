@@ -59,7 +59,7 @@ class _Bag:
         return moved(self.builder, self.items_at, self.bytes(position))
 
     def bytes(self, count: Any) -> Any:
-        """How many bytes so many items take."""
+        """The size of this many items in bytes."""
         return self.builder.mul(count, count.type(self.item_size))
 
     def compare(self, position: Any, item: Any) -> Any:
@@ -104,7 +104,7 @@ class _Bag:
         return builder.load(position), builder.load(is_here)
 
     def move(self, source: Any, dest: Any, count: Any) -> None:
-        """Move so many items from one position to another."""
+        """Move this many items from one position to another."""
         cgutils.raw_memmove(self.builder, self.item(dest), self.item(source), self.bytes(count), 1)
 
     def insert(self, context: Any, position: Any, item: Any) -> None:
@@ -222,4 +222,4 @@ BAG_OPERATIONS = {
     containers.pop_first: _pop_first,
     **CONTAINER_OPERATIONS,
 }
-"""Plain functions of `containers`, and what they are in compiled code."""
+"""Plain functions of `containers`, with their compiled versions."""

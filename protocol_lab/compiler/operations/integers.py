@@ -202,4 +202,4 @@ COMPILED_OPERATIONS = {
     "checked_rshift": _operation(operator.rshift, _build_shift_right),
     "checked_turn": _turn,
 }
-"""What the functions of `arithmetic` and `loop_bound` are in compiled code, by their names."""
+"""The compiled versions of the functions of `arithmetic` and `loop_bound`, by name."""

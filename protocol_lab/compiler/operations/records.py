@@ -365,7 +365,7 @@ def _checked_slot(context, builder, signature, args) -> Any:
 
 @intrinsic
 def read_only(typing_context, value):
-    """A record or an array as a frozen one, which can't be changed; anything else as it is."""
+    """A record or an array as a frozen one, which can't be changed; other values unchanged."""
     kind = seen_as = types.unliteral(value)
     if isinstance(kind, StateRecord):
         seen_as = numba_type(kind.layout, True)
@@ -573,7 +573,7 @@ CONTAINER_OPERATIONS = {
     containers.put_item: _put_item,
     containers.set_count: _set_count,
 }
-"""Plain functions of `containers`, and what they are in compiled code."""
+"""Plain functions of `containers`, with their compiled versions."""
 
 
 @overload(containers.overflow)

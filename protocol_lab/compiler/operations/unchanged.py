@@ -64,7 +64,7 @@ class _WatchedIteratorModel(StructModel):
 
 @intrinsic
 def watched(typing_context: Any, items: Any) -> tuple[Any, Any]:
-    """What a loop goes through: a sequence or bag as `Watched`, anything else as it is."""
+    """The items of a loop: a sequence or bag as `Watched`, anything else unchanged."""
     slots = items.items if isinstance(items, Container) else items
     is_container = isinstance(slots, Slots) and bool(slots.items_of)
     result = Watched(slots) if is_container else items

@@ -1,4 +1,4 @@
-// What a page has beside its steppers: predictions, progress, explained terms, cells to copy.
+// The other parts of a page: predictions, progress, explained terms, cells to copy.
 
 // --- What the reader has done, in the browser's storage ---
 

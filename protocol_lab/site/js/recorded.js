@@ -1,5 +1,5 @@
-// The stepper's source where no kernel runs: it has the interface of the widget's model (get, on,
-// off, send) and answers each command with a new view, put together from recorded states.
+// Replaces the kernel in a page: it has the interface of the widget's model (get, on, off, send)
+// and answers each command with a new view, made from recorded states.
 
 const PHONE = 660; // pixels of a window, as in the style sheet
 const LAPTOP = 560; // pixels of a picture's place

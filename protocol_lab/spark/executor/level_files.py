@@ -42,7 +42,7 @@ _BLOBS_IN_FILE = 8
 
 
 class LevelPiece(NamedTuple):
-    """What a level can be read in: a file, its bytes, and its checksum (SHA-256, in hex)."""
+    """A file of a level, with its size in bytes and its checksum (SHA-256, in hex)."""
 
     file: str
     size: int

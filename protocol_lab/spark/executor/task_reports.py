@@ -101,7 +101,7 @@ class Report:
 
 
 class Stopwatch:
-    """Measures what a task spends its time on: at any moment one named thing.
+    """Measures how a task spends its time: at any moment it counts for one name.
 
     A stage is a chain of generators, each of which asks the next one for more. Time counts for the
     one that is at work, not for those that wait for it.

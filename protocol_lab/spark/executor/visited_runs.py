@@ -30,7 +30,7 @@ from protocol_lab.errors import LabError
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen up to a depth: which runs there are. Holds no data, and can be pickled.
+    """The visited set up to a depth, as a list of its runs. It holds no data, and can be pickled.
 
     depth: 0 before the first level; base: the depth that the first run ends with, if P has grown.
     """
@@ -41,7 +41,7 @@ class Seen:
     base: int = 0
 
     def after(self, partitions: int) -> "Seen":
-        """What will have been seen one level on, with so many owners from there."""
+        """The visited set one level later, with this many owners from there."""
         splits = self.depth > 0 and partitions != self.partitions
         base = self.depth + 1 if splits else self.base
         return Seen(self.folder, self.depth + 1, partitions, base)
@@ -65,7 +65,7 @@ class Seen:
         return {self.file(run, owner) for run in self.runs() for owner in owners}
 
     def of(self, owner: int, partitions: int) -> list[tuple[int, np.ndarray]]:
-        """What an owner of so many has seen, as (run, sorted fingerprints).
+        """One owner's part, of this many owners, as pairs (run, sorted fingerprints).
 
         The fingerprints are left on disk, unless there are more owners now than at that time.
         Raises LabError if a file is damaged.
@@ -99,7 +99,7 @@ class Seen:
             part.unlink(missing_ok=True)
 
     def holds(self, count: int, check: int) -> bool:
-        """Are the runs there, with so many fingerprints of this sum (modulo 2^64)?"""
+        """Do the runs exist, with this many fingerprints of this sum (modulo 2^64)?"""
         held = total = 0
         try:
             for file in self.files():
@@ -111,7 +111,7 @@ class Seen:
         return (held, total % 2**64) == (count, check)
 
     def rebuild(self, fingerprints: Iterable[np.ndarray]) -> None:
-        """Make the one run of `rebuilt` from all fingerprints, in any order, some at a time."""
+        """Write the single run of `rebuilt` from all fingerprints, which come in any order."""
         parts = [self.folder / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
         self.folder.mkdir(parents=True, exist_ok=True)
         for part in parts:

@@ -1,4 +1,4 @@
-// Making elements. Text always goes in as text, never as markup.
+// Creates elements. Text is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 

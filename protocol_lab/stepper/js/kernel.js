@@ -1,5 +1,5 @@
-// The kernel that answers a stepper. One that was restarted does not know the stepper: on request it
-// begins another from what the page has kept, and that one answers in its place.
+// The connection to the kernel. A restarted kernel does not know the stepper: on request it makes a
+// new one from the walk that the page has saved, and the new one answers from then on.
 
 const TRAITS = ["view", "near", "graph", "find"];
 const REVIVED = "__import__('protocol_lab.stepper.widget', fromlist=['revived']).revived";

@@ -1,6 +1,6 @@
-// What the page keeps of a walk, so that it goes on after its kernel, or its cell's output, has ended.
+// Saves a walk in the page, so that it continues after its kernel, or its cell's output, is gone.
 
-/** A view's walk as the kernel can make it again. */
+/** A view's walk as plain values, from which the kernel can restore it. */
 function savedWalk({ origin, timeline, challenge }) {
   return { ...origin, timeline, hints: challenge?.hints };
 }

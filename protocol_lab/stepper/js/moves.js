@@ -1,4 +1,4 @@
-// What a step changes is seen moving: the difference of two pictures, by the names of their parts.
+// Animates a step: the parts of a picture move from where the parts of the same name were before.
 
 const MOVE = { duration: 300, easing: "ease-in-out" };
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels

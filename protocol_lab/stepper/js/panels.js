@@ -1,4 +1,4 @@
-// The tabs, and what stands in them.
+// The tabs and their content.
 
 const TABS = [
   ["cluster", "Cluster"],

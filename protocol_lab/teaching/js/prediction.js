@@ -1,6 +1,6 @@
-// A prediction: choices to press or a field to type in; what was committed; and on request, once the
-// run has settled it, what is the case. A presenter can poll a room with it: answers are counted, and
-// what they are is shown when the presenter says so.
+// A prediction: choices to press or a field to type in; the committed guess; and on request, once the
+// run has settled it, the fact. A presenter can poll a room with it: answers are counted, and the
+// counts are shown when the presenter says so.
 
 function render({ model, el }) {
   const root = document.createElement("div");
