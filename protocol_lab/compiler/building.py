@@ -199,8 +199,10 @@ class Builder:
             built = kernel(signature, stamp=key, no_cfunc_wrapper=True, **options)(scope[kind])
         except (NumbaError, UnsupportedBytecodeError) as error:
             cause = _cause(error)
+            if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line
+                raise LabError(f"{self.model.spec.name}, {name}: {TRUE_OR_FALSE}.") from None
             raise LabError(
-                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}".rstrip()
+                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}"
             ) from None
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
@@ -226,9 +228,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _remedy(cause: str) -> str:
-    """What to write instead, where the cause does not say it."""
-    if TRUE_OR_FALSE in cause:
-        return ""
+    """What to write instead."""
     if "with a text" in cause:
         return (
             "Where a helper is given a name, declare it: `def is_of(m, kind: Kind)`, where Kind is"

@@ -131,9 +131,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.targets) == 1:
             return self._store(node, node.targets[0], node.value)
-        if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
-            raise self._refusal(node, "assign one field at a time")
-        return node
+        return node  # of variables: `refuse_stale` allows nothing else
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         present = self.visit(_copied(node.target, ast.Load()))
@@ -144,10 +142,6 @@ class _Rewriter(ast.NodeTransformer):
         return self._store(node, node.target, changed)
 
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
-        if isinstance(target, ast.Tuple) and any(
-            isinstance(each, ast.Attribute | ast.Subscript) for each in target.elts
-        ):
-            raise self._refusal(node, "assign one field at a time")
         if isinstance(target, ast.Attribute):
             call = _call("set_field", target.value, ast.Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):

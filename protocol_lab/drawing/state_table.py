@@ -91,7 +91,7 @@ def state_columns(
         _split(model, name, declared, layout, now[name], old[name], tables, lines)
     columns = [
         Columns(
-            [lifeline(kind, node) for node in range(1, getattr(model.constants, kind.count) + 1)],
+            [lifeline(kind, node) for node in range(1, kind.number(model.constants) + 1)],
             rows,
         )
         for kind, rows in tables.items()
@@ -116,7 +116,7 @@ def _split(
 ) -> None:
     """Put a variable into its table or among the lines, a structure field by field."""
     if isinstance(declared, Per):
-        nodes = range(1, getattr(model.constants, declared.node.count) + 1)
+        nodes = range(1, declared.node.number(model.constants) + 1)
         pairs = [(value[node], old[node]) for node in nodes]
         tables.setdefault(declared.node, []).extend(_cells(name, layout.item, pairs))
     elif isinstance(layout, StructLayout) and layout.kind == "struct":

@@ -76,12 +76,14 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _assigns_several(node: ast.Assign) -> bool:
-    """Does it assign several fields or slots at once?"""
-    return any(
-        isinstance(each, ast.Attribute | ast.Subscript)
+    """Does it assign several things at once, of which one is a field or slot?"""
+    assigned = [
+        each
         for target in node.targets
-        if isinstance(target, ast.Tuple)
-        for each in target.elts
+        for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+    ]
+    return len(assigned) > 1 and any(
+        isinstance(each, ast.Attribute | ast.Subscript) for each in assigned
     )
 
 

@@ -238,7 +238,7 @@ def _array_column(
 ) -> pa.Array:
     """The slots that the constants speak of: capacity classes may have more."""
     if isinstance(declared, Per):
-        first, count = 1, min(sizes[declared.node.count], layout.count - 1)
+        first, count = 1, min(evaluate_size(declared.node.count, sizes), layout.count - 1)
     else:
         first, count = 0, min(evaluate_size(declared.size, sizes), layout.count)
     used = values[:, first : first + count]

@@ -96,5 +96,6 @@ def _fields(declared: Any) -> dict[str, Any]:
 
 def lifeline(kind: Node, node: int) -> str:
     """The name of a node in diagrams: "replica 2"; "" for no node."""
-    noun = kind.noun or kind.count.removesuffix("s").replace("_", " ")
+    named = kind.count.removesuffix("s").replace("_", " ") if kind.count.isidentifier() else "node"
+    noun = kind.noun or named
     return f"{noun} {node}" if node else ""

@@ -63,20 +63,25 @@ Bool = Boolean()
 
 @dataclass(frozen=True)
 class Node:
-    """One of the nodes 1..n, where `count` names the constant n. As a field also NONE (0).
+    """One of the nodes 1..n. As a field also NONE (0).
 
-    `noun` is what pictures call such a node; "" for the constant's name in the singular.
+    count: the constant n, or an expression over constants, such as "left + right". noun: what
+    pictures call such a node; "" for the constant's name in the singular.
     """
 
     count: str
     noun: str = ""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.count, str) and self.count.isidentifier()):
+        if not isinstance(self.count, str):
             raise LabError(
-                f"Node({self.count!r}): write the name of one constant, the number of these nodes,"
-                ' as in Node("servers").'
+                f"Node({self.count!r}): write the name of the constant that is the number of these"
+                ' nodes, as in Node("servers").'
             )
+
+    def number(self, constants: Any) -> int:
+        """How many of these nodes there are with such constants (a named tuple)."""
+        return evaluate_size(self.count, constants._asdict())
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,8 @@ def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
 def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
     """The values of a domain, in the order in which every engine tries them."""
     match domain:
-        case Node(count):
-            yield from range(1, getattr(scope["c"], count) + 1)
+        case Node():
+            yield from range(1, domain.number(scope["c"]) + 1)
         case Range(low, high):
             yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
         case Named(names):
@@ -171,7 +171,7 @@ def is_sequence_of(domain: Sequences, value: Any, scope: dict[str, Any]) -> bool
 def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
     """The bitmask that a Subset draws from."""
     if isinstance(of, Node):
-        return nodes_up_to(getattr(scope["c"], of.count))
+        return nodes_up_to(of.number(scope["c"]))
     return evaluate(of, scope)
 
 

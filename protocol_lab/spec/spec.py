@@ -272,6 +272,10 @@ class Spec:
             raise LabError(
                 f"symmetric needs a kind of node, such as Node({quoted(node)}), that a field has."
             )
+        if not node.count.isidentifier():
+            raise LabError(
+                f"To be symmetric, a Node needs a constant of its own, not {node.count!r}."
+            )
         self.symmetries[:] = [each for each in self.symmetries if each.node != node]
         self.symmetries.append(Symmetry(node, among))
 

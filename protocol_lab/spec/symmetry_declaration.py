@@ -31,5 +31,5 @@ class Symmetry:
 
     def alike(self, constants: Any) -> int:
         """The bitmask of the nodes that may change places."""
-        every = nodes_up_to(getattr(constants, self.kind))
+        every = nodes_up_to(self.node.number(constants))
         return every if self.among is None else self.among(constants) & every

@@ -104,8 +104,7 @@ def _names(model: Model, each: str | Node | Callable[[Any], list[str]]) -> list[
         return [each]
     if callable(each):
         return each(model.constants)
-    count = getattr(model.constants, each.count)
-    return [lifeline(each, node) for node in range(1, count + 1)]
+    return [lifeline(each, node) for node in range(1, each.number(model.constants) + 1)]
 
 
 def _found_lifelines(model: Model) -> list[str | Node]:
@@ -172,7 +171,7 @@ def _messages(model: Model, channel: Channel, row: bytes) -> dict[Identity, list
     at: Any = view(model.layout, row)
     for name in channel.path.split("."):
         at = getattr(at, name)
-    counts = [getattr(model.constants, each.count) for each in channel.nodes]
+    counts = [each.number(model.constants) for each in channel.nodes]
     for nodes in product(*(range(1, count + 1) for count in counts)):
         container = at
         for node in nodes:

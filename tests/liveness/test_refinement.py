@@ -11,6 +11,7 @@ from protocol_lab import (
     Int8,
     LabError,
     Limits,
+    Named,
     Node,
     Per,
     Range,
@@ -27,6 +28,7 @@ from protocol_lab.liveness import refinement
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
 from protocol_lab.liveness.refinement import check_refinement
+from protocol_lab.spec.refinements import Refinement
 from protocol_lab.spec.state_view import view
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
@@ -238,6 +240,68 @@ def test_a_mapping_that_changes_the_state_is_refused():
 def changes_the_state(s, c, a):
     """No mapping: it writes to the wrong state."""
     s.counts[1] = 3
+
+
+class Light(NamedTuple):
+    lights: Annotated[int, Limits(1, 2, "lights")] = 1
+
+
+class Lamp(Struct):
+    mode: Named(("off", "warming", "on"))
+
+
+class Seen(Struct):
+    mode: Named(("off", "on", "broken"))
+
+
+lamp, seen = Spec("toy.lamp", Lamp, Light), Spec("toy.seen", Seen, Light)
+
+
+def turn(s, c):
+    """The next mode."""
+    s.mode = "warming" if s.mode == "off" else "on" if s.mode == "warming" else "off"
+    return TAKEN
+
+
+def switch(s, c):
+    """On or off."""
+    s.mode = "on" if s.mode == "off" else "off"
+    return TAKEN
+
+
+for each, action in ((lamp, turn), (seen, switch)):
+    each.init(nothing)
+    each.action(action)
+
+
+def by_name(s, c, a):
+    """A lamp that is warming still looks as if it were off; a helper asks for it as well."""
+    if is_on(s) and s.mode != "warming":
+        a.mode = "on"
+
+
+def is_on(s) -> bool:
+    """Does it shine?"""
+    return s.mode == "on"
+
+
+def by_number(s, c, a):
+    """No mapping: 1 is warming here, and on there."""
+    a.mode = s.mode
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fields_of_one_name_may_have_different_names_for_their_values(engine):
+    claim = Refinement(by_name, seen)
+    found = check_refinement(lamp.bind(), claim, engine=engine, progress=False)
+    assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 3, 2)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_mapping_does_not_copy_the_number_of_another_name(engine):
+    told = "mode is one of off, on, broken, and .* one of off, warming, on: only their numbers"
+    with pytest.raises(LabError, match=told):
+        check_refinement(lamp.bind(), Refinement(by_number, seen), engine=engine, progress=False)
 
 
 def test_paxos_refines_consensus(capsys):

@@ -24,7 +24,9 @@ from protocol_lab import (
     prepare,
 )
 from protocol_lab.catalog import load
+from protocol_lab.checker.find import find_state
 from protocol_lab.diagrams.state_graph import lasso_graph
+from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.step_graph import StepGraph
 from protocol_lab.spec.temporal_formulas import Fairness
@@ -438,6 +440,39 @@ def test_inside_the_constraint():
 def test_bad_input_is_told(declare, told):
     with pytest.raises(LabError, match=re.escape(told)):
         declare(two_in_turn())
+
+
+def late(s, c):
+    """True or False in the initial state, and nothing later."""
+    if s.at == 0:
+        return False
+
+
+def says_holds(s, c):
+    """An invariant: "" means that it holds, and as a condition it would be false."""
+    return "" if s.at == 0 else "it has moved"
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (says_holds, "says_holds returned ''; a condition is True or False: return a comparison"),
+        (late, "toy.switch, late: a condition is True or False: return a comparison, such as"),
+    ],
+)
+def test_a_predicate_is_true_or_false(condition, told):
+    """A text counted as true, so that a property of an invariant was judged in reverse."""
+    with pytest.raises(LabError, match=re.escape(told)):
+        check_property(two_in_turn().bind(), eventually(condition), progress=False)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_other_conditions_are_true_or_false_too(engine):
+    model, told = two_in_turn().bind(), "says_holds returned ''; a condition is True or False"
+    with pytest.raises(LabError, match=told):
+        explore(model, constraint=says_holds, engine=engine, progress=False)
+    with pytest.raises(LabError, match=told):
+        find_state(model, None, says_holds)
 
 
 def test_preparing_compiles_what_properties_need(monkeypatch):
