@@ -540,6 +540,7 @@ def test_everything_is_in_view_at_once_and_keeps_its_place(lab, width, height):
     stepper.evaluate("stepper => stepper.scrollIntoView({block: 'end'})")
     first = stepper.evaluate(FITS)
     assert first["seen"], first
+    expect(notebook.output(0).locator(".jp-OutputPrompt")).to_be_hidden()  # its room is used
     assert first["overflow"] == 0
     key(stepper, "last").click()
     expect(stepper.locator(".ls-verdicts .ls-broken").first).to_be_visible()
