@@ -215,5 +215,7 @@ def test_the_sequence_follows_the_step(talk):
         expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
         row = talk.locator(f".ls-sequence .lab-moment[data-depth='{depth}']").bounding_box()
         room = talk.locator(".ls-field").bounding_box()
-        assert room["y"] <= row["y"] + 1
+        head = talk.locator(".ls-sequence [data-part='head']").first.bounding_box()
+        assert room["y"] <= head["y"] + 1, "whose lifelines they are stays in view"
+        assert head["y"] + head["height"] <= row["y"] + 1
         assert row["y"] + row["height"] <= room["y"] + room["height"] + 1
