@@ -86,20 +86,26 @@ def _height(event: Event) -> float:
 
 
 def sequence_diagram(
-    walk: Walk, watched: Collection[str] | None = None, *, most_rows: int = MOST_ROWS
+    walk: Walk,
+    watched: Collection[str] | None = None,
+    *,
+    most_rows: int = MOST_ROWS,
+    named: bool = False,
 ) -> str:
     """The steps up to the current one as SVG text; of long walks the last `most_rows`.
 
     watched: the invariants whose first violation is marked (None: the default ones). Each row is a
-    group with `data-depth`, the state that its step led to, and the class "lab-moment". Raises
-    LabError if the spec's own `events` fails.
+    group with `data-depth`, the state that its step led to, and the class "lab-moment". named: each
+    head of a lifeline is a part with the name "head", which a page keeps in view. Raises LabError
+    if the spec's own `events` fails.
     """
-    return _Diagram(walk, watched, most_rows).draw()
+    return _Diagram(walk, watched, most_rows, named).draw()
 
 
 class _Diagram:
-    def __init__(self, walk: Walk, watched: Collection[str] | None, most_rows: int):
+    def __init__(self, walk: Walk, watched: Collection[str] | None, most_rows: int, named: bool):
         self.walk = walk
+        self.named = named
         moments = walk.moment.path()[1:]
         self.rows = [
             _Row(each, events(walk.model, each.previous.row, each.step, each.row))
@@ -197,6 +203,8 @@ class _Diagram:
     def _draw_lifelines(self, svg: Svg) -> None:
         for name, x in self.x.items():
             lines = wrap(name, self.pitch - 12, 12, bold=True)
+            if self.named:
+                svg.open_part("head")
             svg.rect(
                 x - self.pitch / 2 + 5,
                 MARGIN,
@@ -209,6 +217,8 @@ class _Diagram:
             first = MARGIN + HEAD / 2 + 4 - 6.5 * (len(lines) - 1)
             for k, line in enumerate(lines):
                 svg.text(x, first + 13 * k, line, bold=True, text_anchor="middle")
+            if self.named:
+                svg.close_group()
             start, is_down = MARGIN + HEAD, False
             for kind, y in [*self._failures(name), ("", self.bottom + 8)]:
                 y = max(y, self.top)

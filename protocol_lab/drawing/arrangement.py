@@ -4,10 +4,10 @@ Specs' drawings need not know of it. A picture for a screen is drawn inside `arr
 tries the arrangements and finds the one with the largest type.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 
@@ -17,15 +17,17 @@ class Arrangement:
 
     `live`: for a screen: close together, its parts named for movement, the legend separate.
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them. `stacked`: a lane's lines stand
-    above its log, not beside it, as on a phone. `width`: the least width of the picture, in pixels.
-    `named`: the parts are named for movement although the picture is not live, as in a film.
+    `aside`: messages are listed beside the lanes, not under them. `few_arrows`: messages have only
+    as many arrows as fit the width. `stacked`: a lane's lines stand above its log, not beside it,
+    as on a phone. `width`: the least width of the picture, in pixels. `named`: the parts are named
+    for movement although the picture is not live, as in a film.
     """
 
     live: bool = False
     below: bool = False
     narrow: bool = False
     aside: bool = False
+    few_arrows: bool = False
     stacked: bool = False
     width: float = 0
     named: bool = False
@@ -62,18 +64,27 @@ def best(
     """The live arrangement in which a picture is largest within a width and height, and its size
     there.
 
-    If none fits at its own size, below which type can't be read, those as wide as the room are
-    tried as well. One that fits the width is better than one that has to be scrolled sideways.
+    If none fits at its own size, below which type can't be read, those that leave room beside them
+    are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
+    then the stacked one. One that fits the width is better than one that has to be scrolled
+    sideways.
     `measure()` gives the picture's width and height in the current arrangement.
     """
-    found = [
-        _measured(Arrangement(True, below, narrow, aside), measure, room)
-        for below, narrow, aside in product((False, True), repeat=3)
-    ]
-    if not any(each.fits for each in found):
-        wide = [Arrangement(True, False, False, aside, width=room[0]) for aside in (False, True)]
+    found: list[_Measured] = []
+
+    def try_out(arrangements: Iterable[Arrangement]) -> bool:
+        found.extend([_measured(each, measure, room) for each in arrangements])
+        return any(each.fits for each in found)
+
+    shapes = [Arrangement(True, *shape) for shape in product((False, True), repeat=3)]
+    if not try_out(shapes):
+        wider = [replace(each.arrangement, width=room[0]) for each in found if each.across > 1]
+        few = [
+            Arrangement(True, False, narrow, aside, few_arrows=True, width=room[0])
+            for narrow, aside in product((False, True), repeat=2)
+        ]
         stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
-        found += [_measured(each, measure, room) for each in [*wide, stacked]]
+        try_out(wider) or try_out(few) or try_out([stacked])
     chosen = max(found, key=lambda each: each.rank)
     return chosen.arrangement, chosen.size
 
@@ -95,7 +106,7 @@ class _Measured:
     def rank(self) -> tuple:
         larger = (1.0, min(self.across, self.down))
         each = self.arrangement
-        plainer = not each.aside, not each.below, not each.narrow
+        plainer = not each.few_arrows, not each.aside, not each.below, not each.narrow
         return (larger if self.fits else (min(self.across, 1) - 1, self.down)), plainer
 
 

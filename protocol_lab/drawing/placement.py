@@ -24,16 +24,25 @@ from protocol_lab.drawing.cluster import (
 )
 from protocol_lab.drawing.describe import describe, entry_text
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
-from protocol_lab.drawing.traffic import Tracks, draw_tracks, tracks_of
+from protocol_lab.drawing.traffic import ROOM, Tracks, draw_tracks, tracks_of
 
 MARGIN = 14
-BADGE = 46  # room for the crown
-BOX_TOP, BOX_HEIGHT, BOX_GAP = 15, 42, 8
+BOX_HEIGHT, BOX_GAP = 42, 8
 HEAD_GAP = 14
 WIDE_BOX, NARROW_BOX = 74, 54
 MOST_WIDE_BOXES = 6
 NARROWEST = 720
 CROPPED = 8  # of the margin on every side, where the page has one
+
+
+def badge_room() -> float:
+    """The width that the crown takes before the name of a lane."""
+    return sized(46, 38)
+
+
+def box_top() -> float:
+    """How far below the top of a lane its records begin; tags stand on their upper edges."""
+    return sized(15, 11)
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,8 @@ class Grid:
 def draw_cluster(cluster: Cluster) -> str:
     """The picture as SVG text, with a title and a text alternative."""
     svg, grid = Svg(), _grid(cluster)
+    if current().few_arrows:
+        cluster = _with_undrawn_links(cluster, grid.tracks)
     y: float = MARGIN
     if cluster.show_title and cluster.title:
         for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
@@ -92,7 +103,8 @@ def draw_cluster(cluster: Cluster) -> str:
         y += 5
     for bar in cluster.bars:
         y = _draw_bar(svg, grid, bar, y) + sized(8, 4)
-    top, y = y + 4, _draw_lanes(svg, grid, cluster, y + 4)
+    y += sized(4, 1)
+    top, y = y, _draw_lanes(svg, grid, cluster, y)
     if current().live:  # the page has the alarms and the legend
         if cluster.cards and current().below:
             y = _draw_cards_below(svg, grid, cluster, y) + 8
@@ -126,25 +138,26 @@ def _grid(cluster: Cluster) -> Grid:
     is_narrow = columns > MOST_WIDE_BOXES or current().narrow
     box = NARROW_BOX if is_narrow else WIDE_BOX
     names = max([cluster.lane_width, *map(_lane_text_width, cluster.lanes)])
-    logs = MARGIN + BADGE + names + 18
+    logs = MARGIN + badge_room() + names + sized(18, 8)
     # A flag after the last column still has its label inside the lane.
-    tail = max([24.0, cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
-    tracks = tracks_of(cluster)
-    arrows = max(cluster.traffic_width, tracks.width)
+    tail = max([sized(24, 12), cluster.note_width, *(_flag_width(lane) for lane in cluster.lanes)])
     beside = bool(cluster.cards) and not current().below
     cards = cluster.card_width + 12 if beside else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
-    narrowest = _narrowest_live(cluster) if current().live else NARROWEST
-    listed = 0.0
+    list_width = 0.0
     if current().aside and cluster.messages:
-        listed = max(map(_narrowest_group, cluster.messages)) + 6
-    narrowest = max(narrowest, current().width + 2 * CROPPED - listed)
+        list_width = max(map(_narrowest_group, cluster.messages)) + 6
+    narrowest = _narrowest_live(cluster) if current().live else NARROWEST
+    narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
+    left = narrowest - cards - MARGIN - traffic
+    tracks = tracks_of(cluster, min(left, ROOM)) if current().few_arrows else tracks_of(cluster)
+    arrows = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
     right = max(traffic + arrows, narrowest - cards - MARGIN)
     heights = _lane_heights(cluster)
     width = right + cards + MARGIN
-    aside = width - 2 if listed else 0
+    aside = width - 2 if list_width else 0
     return Grid(
-        columns, box, logs, right - arrows, right, width + listed, heights, 0, tracks, aside
+        columns, box, logs, right - arrows, right, width + list_width, heights, 0, tracks, aside
     )
 
 
@@ -168,7 +181,7 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     right = width - MARGIN
     rows = [len(each) for each in _heads(cluster, right - MARGIN)]
     head = line_pitch() * max(rows, default=1) + 6
-    log = BOX_TOP + BOX_HEIGHT + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    log = box_top() + BOX_HEIGHT + (17 if any(lane.flags for lane in cluster.lanes) else 6)
     heights = [head + log] * len(cluster.lanes)
     return Grid(columns, NARROW_BOX, logs, right, right, width, heights, head, Tracks([]))
 
@@ -186,7 +199,7 @@ def _lane_heights(cluster: Cluster) -> list[float]:
     lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
     names = line_pitch() * lines + sized(12, 6)
     below = [sized(20, 17) if lane.flags else sized(20, 8) for lane in cluster.lanes]
-    return [max(BOX_TOP + BOX_HEIGHT + each, names) for each in below]
+    return [max(box_top() + BOX_HEIGHT + each, names) for each in below]
 
 
 def _narrowest_live(cluster: Cluster) -> float:
@@ -278,14 +291,14 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
         rows[-1].append((x, label, value))
         x += width
     pitch = sized(36, 30)
-    height = pitch * len(rows) + sized(0, 4)
+    height = pitch * len(rows) + sized(0, 2)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
     )
-    svg.text(MARGIN + 12, y + sized(20, 17), bar.name, bold=True)
+    svg.text(MARGIN + 12, y + sized(20, 15), bar.name, bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
-            _draw_value(svg, x, y + pitch * k + sized(20, 17), label, value.label, value.value)
+            _draw_value(svg, x, y + pitch * k + sized(20, 15), label, value.label, value.value)
     return y + height
 
 
@@ -355,7 +368,9 @@ def _draw_lane(
     if not current().has_names:
         _draw_lane_paper(svg, grid, lane, band)
     if lane.badge:
-        x, middle = (grid.right - 38, band.top + 14) if grid.head else (MARGIN + 9, band.middle)
+        x, middle = (
+            (grid.right - 38, band.top + 14) if grid.head else (MARGIN + sized(9, 5), band.middle)
+        )
         _open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
         _draw_badge(svg, lane.badge, x, middle)
         _close_part(svg)
@@ -370,11 +385,11 @@ def _draw_lane(
         kind = "record" if entry.is_here else "gap"
         same = f"{entry.offset} {entry.label} {entry.detail}"
         _open_part(svg, f"{lane.name} {entry.offset}", kind=kind, same=same, lane=lane.name)
-        _draw_entry(svg, grid, entry, y + BOX_TOP, cluster)
+        _draw_entry(svg, grid, entry, y + box_top(), cluster)
         _close_part(svg)
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
-        svg.text(grid.logs + 4, y + BOX_TOP + 25, lane.empty, size=11, fill=palette.MUTED)
+        svg.text(grid.logs + 4, y + box_top() + 25, lane.empty, size=11, fill=palette.MUTED)
         used = 1
     for k, flag in enumerate(lane.flags):
         _open_part(svg, f"{lane.name} flag {k}", kind="mark")
@@ -388,7 +403,7 @@ def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
     """What a lane says, beside its log."""
     first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
     for k, pieces in enumerate(lane.lines):
-        x: float = MARGIN + BADGE
+        x: float = MARGIN + badge_room()
         for piece in pieces:
             x = _draw_text(svg, x, first + k * line_pitch(), piece, _size(lane, piece)) + 8
 
@@ -401,16 +416,23 @@ _Row = list[list[Text]]
 
 def _heads(cluster: Cluster, width: float) -> list[list[_Row]]:
     """For each lane the rows of what it says, with its notes, and its links that are down."""
-    heads = []
+    lanes = _with_undrawn_links(cluster, Tracks([])).lanes
+    return [_head(lane, lane.notes, width - 2 * BOX_GAP) for lane in lanes]
+
+
+def _with_undrawn_links(cluster: Cluster, tracks: Tracks) -> Cluster:
+    """The cluster with a note in both lanes of every link that is down and has no track."""
+    drawn = [item for track in tracks.tracks for item in track.items]
+    lanes = []
     for number, lane in enumerate(cluster.lanes):
-        cut = [
+        told = [
             Text(f"✗ link to {other} down{', new' if link.mark else ''}", "bad")
             for link in cluster.cut_links
-            if number in link.lanes
+            if number in link.lanes and link not in drawn
             for other in [cluster.lanes[sum(link.lanes) - number].name]
         ]
-        heads.append(_head(lane, [*lane.notes, *cut], width - 2 * BOX_GAP))
-    return heads
+        lanes.append(replace(lane, notes=[*lane.notes, *told]))
+    return replace(cluster, lanes=lanes)
 
 
 def _head(lane: Lane, notes: list[Text], width: float) -> list[_Row]:
@@ -420,11 +442,13 @@ def _head(lane: Lane, notes: list[Text], width: float) -> list[_Row]:
     end = 0.0
     for line in [*lane.lines, *([note] for note in notes)]:
         parts = [[piece for piece in line if piece.text]]
-        if _line_width(lane, parts[0]) > width - BADGE:
-            parts = [part for piece in parts[0] for part in _apart(lane, piece, width - BADGE)]
+        if _line_width(lane, parts[0]) > width - badge_room():
+            parts = [
+                part for piece in parts[0] for part in _apart(lane, piece, width - badge_room())
+            ]
         for part in filter(None, parts):
             own = _line_width(lane, part)
-            room = width - (BADGE if len(rows) < 3 else 0)
+            room = width - (badge_room() if len(rows) < 3 else 0)
             if rows[-1] and end + own > room:
                 rows.append([])
                 end = 0
@@ -456,7 +480,7 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
         for note in lane.notes
         for line in wrap(note.text, grid.traffic - x - 8, 11.5)
     ]
-    first = y + BOX_TOP + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
+    first = y + box_top() + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
         svg.text(x, first + 15 * k, line, size=11.5, fill=palette.TONES[tone])
 
@@ -509,8 +533,9 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     detail = _detail(grid, entry)
     if entry.committed:
         detail = f"{detail} ✓".strip()
+    size = 12.5 if text_width(entry.label, 12.5, bold=True) <= grid.box - 6 else small()
     svg.text(
-        middle, y + (19 if detail else 26), entry.label, size=12.5, bold=True, text_anchor="middle"
+        middle, y + (19 if detail else 26), entry.label, size=size, bold=True, text_anchor="middle"
     )
     svg.text(middle, y + 34, detail, size=11, text_anchor="middle")
     if is_wrong:

@@ -45,8 +45,8 @@ class Tracks:
         return sum(track.width for track in self.tracks)
 
 
-def tracks_of(cluster: Cluster) -> Tracks:
-    """The tracks of all broken links, and of as many messages as there is room for.
+def tracks_of(cluster: Cluster, room: float = ROOM) -> Tracks:
+    """The tracks of all broken links, and of as many messages as there is room for, in pixels.
 
     Messages that are new come before others, and those without an effect come last.
     """
@@ -57,10 +57,10 @@ def tracks_of(cluster: Cluster) -> Tracks:
         width = _width(item)
         free = next((each for each in tracks if each.has_room(item)), None)
         used = sum(each.width for each in tracks)
-        if free is None and used + width <= ROOM:
+        if free is None and used + width <= room:
             free = Track(width)
             tracks.append(free)
-        elif free is not None and used + width - free.width > ROOM:
+        elif free is not None and used + width - free.width > room:
             continue
         if free is not None:
             free.items.append(item)

@@ -66,7 +66,7 @@ def cluster(walk: Walk, options: Options) -> dict[str, Any]:
 
 def sequence(walk: Walk, options: Options) -> dict[str, Any]:
     """Who sent what to whom so far."""
-    return {"svg": sequence_diagram(walk, options.watched)}
+    return {"svg": sequence_diagram(walk, options.watched, named=True)}
 
 
 def state(walk: Walk, options: Options) -> dict[str, Any]:

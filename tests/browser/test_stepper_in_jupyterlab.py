@@ -540,12 +540,17 @@ def test_everything_is_in_view_at_once_and_keeps_its_place(lab, width, height):
     stepper.evaluate("stepper => stepper.scrollIntoView({block: 'end'})")
     first = stepper.evaluate(FITS)
     assert first["seen"], first
+    child = notebook.page.locator(".jp-OutputArea-child:has(.lab-stepper)")
+    expect(child.locator(".jp-OutputPrompt")).to_be_hidden()  # the picture has its room
     assert first["overflow"] == 0
     key(stepper, "last").click()
     expect(stepper.locator(".ls-verdicts .ls-broken").first).to_be_visible()
     notebook.shoot("fits")
     assert stepper.evaluate(FITS)["controls"] == first["controls"]
     assert stepper.evaluate(FITS)["smallest"] > 8.5
+    key(stepper, "keys").click()
+    for each in stepper.locator("kbd").all():
+        assert each.bounding_box()["height"] < 24, "on one line"
 
 
 _WATCH_MOVES = """() => {

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from protocol_lab.notebook import replay, step
 from protocol_lab.stepper import Stepper
-from tests.browser.stepper_page import shown
+from tests.browser.stepper_page import BESIDE, shown
 from tests.toy_specs import letters
 
 pytestmark = pytest.mark.browser
@@ -22,6 +22,8 @@ LARGEST = {
     "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
     "kraft": lambda: step("kraft.kip_853", "three_servers"),
 }
+WITH_FILE_BROWSER = 906
+"""Pixels of an output in JupyterLab that is 1280 wide, with its file browser open."""
 SIZES = [(390, 844), (768, 1024), (1280, 720), (1440, 900), (2560, 1440)]
 
 _MEASURED = """() => {
@@ -63,7 +65,8 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
     with shown(browser, far_along(LARGEST[name]())) as page:
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            page.evaluate("width => place.style.width = `${width}px`", width - 16)
+            beside = BESIDE if width > 1000 else 16
+            page.evaluate("width => place.style.width = `${width}px`", width - beside)
             page.wait_for_timeout(300)  # the picture is arranged once the room has settled
             measured = page.evaluate(_MEASURED)
             assert measured["smallest"] > 10.9, (width, measured)
@@ -73,6 +76,60 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["height"] <= height - 100, (width, measured)
             if width > 1000 or width < 400:  # of the picture nothing is hidden
                 assert measured["hidden"] < 1, (width, measured)
+
+
+@pytest.mark.parametrize("name", ["kafka", "kip-320", "async isr", "pulsar"])
+def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
+    with shown(browser, far_along(LARGEST[name]())) as page:
+        page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
+        page.wait_for_timeout(300)
+        measured = page.evaluate(_MEASURED)
+        assert measured["smallest"] > 10.9
+        assert measured["hidden"] < 1
+
+
+_COVERED = """() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const [legend, panel, stepper] = [".ls-key", ".ls-panel", ".lab-stepper"].map(box);
+  const hide = box("[data-key=spoilers]");
+  return {
+    picture: legend.bottom - panel.top,
+    tabs: box(".ls-tabs button:last-child").right - legend.left,
+    header: hide.right - stepper.right,
+  };
+}"""
+
+
+def test_the_legend_covers_nothing_and_the_header_has_room_for_distances(browser):
+    with shown(browser, step("bookkeeper.protocol", "shipped")) as page:
+        page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
+        page.locator('[data-key="spoilers"]').click()
+        expect(page.locator('[data-key="spoilers"]')).to_have_text("hide")
+        page.locator(".ls-near").evaluate(
+            "near => near.textContent = 'nearest violation: none can be reached'"
+        )
+        assert all(each <= 0 for each in page.evaluate(_COVERED).values())
+
+
+def test_every_button_is_in_view_in_a_narrow_column(browser):
+    with shown(browser, step("kafka.kip_320"), 390, 844) as page:
+        page.evaluate("place.style.width = '270px'")  # what JupyterLab leaves at this width
+        stepper = page.locator(".lab-stepper").bounding_box()
+        for each in page.locator(".ls-controls :is(button, select)").all():
+            box = each.bounding_box()
+            assert box["x"] + box["width"] <= stepper["x"] + stepper["width"]
+
+
+def test_the_presenters_choices_leave_the_caption_in_view(talk):
+    talk.locator(".ls-caption").click()
+    talk.keyboard.press("p")
+    talk.keyboard.press("c")
+    choices = talk.locator(".ls-lists")
+    expect(choices.get_by_role("button").last).to_be_visible()
+    shown, caption = choices.bounding_box(), talk.locator(".ls-told").bounding_box()
+    last = choices.get_by_role("button").last.bounding_box()
+    assert last["y"] + last["height"] <= shown["y"] + shown["height"]
+    assert shown["y"] + shown["height"] <= caption["y"] + 1
 
 
 def test_a_narrow_picture_is_scrolled_to_the_record_that_is_new(browser):
@@ -167,5 +224,7 @@ def test_the_sequence_follows_the_step(talk):
         expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
         row = talk.locator(f".ls-sequence .lab-moment[data-depth='{depth}']").bounding_box()
         room = talk.locator(".ls-field").bounding_box()
-        assert room["y"] <= row["y"] + 1
+        head = talk.locator(".ls-sequence [data-part='head']").first.bounding_box()
+        assert room["y"] <= head["y"] + 1, "whose lifelines they are stays in view"
+        assert head["y"] + head["height"] <= row["y"] + 1
         assert row["y"] + row["height"] <= room["y"] + room["height"] + 1

@@ -6,7 +6,16 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab.catalog import load
-from protocol_lab.drawing import Cluster, CutLink, Entry, Lane, Text, draw_cluster
+from protocol_lab.drawing import (
+    Cluster,
+    CutLink,
+    Entry,
+    Lane,
+    Message,
+    Messages,
+    Text,
+    draw_cluster,
+)
 from protocol_lab.drawing.arrangement import Arrangement, arranged, best, current
 from protocol_lab.drawing.pictures import picture
 from tests.drawing.test_drawing import boxes, texts, walk
@@ -109,3 +118,39 @@ def test_a_picture_that_does_not_fit_takes_the_width_that_there_is():
         (400, 500),
     )
     assert best(measure, (700, 250))[0].stacked is False
+
+
+def test_bars_have_fewer_lines_in_a_picture_as_wide_as_the_room():
+    def measure():
+        return max(current().width, 300), 200 if current().width >= 400 else 250
+
+    assert best(measure, (400, 200)) == (Arrangement(live=True, width=400), (400, 200))
+
+
+@pytest.mark.parametrize(("names", "arrows", "notes"), [(60, 1, 0), (300, 0, 2)])
+def test_where_room_is_scarce_links_are_told_and_messages_only_listed(names, arrows, notes):
+    lanes = [Lane([[Text(f"Server {k}")]]) for k in (1, 2, 3)]
+    sent = Message("vote", ends=(0, 1), short="a request for a vote")
+    cluster = Cluster(
+        "Links",
+        lanes,
+        cut_links=[CutLink((0, 2))],
+        messages=[Messages("Messages", [sent])],
+        lane_width=names,
+        note_width=160,
+    )
+    with arranged(Arrangement(live=True, few_arrows=True, width=640)):
+        svg = draw_cluster(cluster)
+    told = texts(svg)
+    assert float(ElementTree.fromstring(svg).get("width")) == 640
+    assert told.count("a request for a vote") == arrows
+    assert len([each for each in told if each.startswith("✗ link to")]) == notes
+    assert "vote" in told
+
+
+def test_a_long_name_of_a_record_stays_inside_its_box():
+    lane = Lane([[Text("Server 1")]], [Entry(0, "{1,2,3}", "e1")])
+    with arranged(Arrangement(live=True, narrow=True)):
+        found = {each[-1]: each for each in boxes(draw_cluster(Cluster("Config", [lane])))}
+    left, _, right, _, _ = found["{1,2,3}"]
+    assert right - left < 54

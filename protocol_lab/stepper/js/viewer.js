@@ -23,6 +23,7 @@ function drawViewer(name, ui, svg, ...options) {
     );
   const field = h("div", { class: "ls-field", "data-scroll": name, tabindex: "0", "data-key": name }, svg);
   letDrag(field);
+  pinHeads(field);
   field.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
@@ -72,6 +73,21 @@ function layDrawing(panel, ui) {
   const chosen = ui.zoom === "fit" ? Math.min(across, down) : (ui.zoom ?? Math.max(readable, Math.min(across, 1.4)));
   svg.style.width = `${width * Math.min(Math.max(chosen, 0.1), 4)}px`;
   svg.style.maxWidth = "none";
+  field.dispatchEvent(new Event("scroll")); // what is pinned depends on the scale
+}
+
+const HEADS = 46; // the height of the heads of lifelines with what is above them, in the drawing
+
+/** Keeps the heads of a sequence's lifelines in view while it is scrolled. */
+function pinHeads(field) {
+  const heads = field.querySelectorAll("[data-part='head']");
+  if (!heads.length) return;
+  const svg = field.querySelector("svg");
+  const pinned = s("g", { class: "ls-heads" }, s("rect", { width: ownSize(svg)[0], height: HEADS }), [...heads]);
+  svg.append(pinned);
+  field.addEventListener("scroll", () => {
+    pinned.setAttribute("transform", `translate(0 ${field.scrollTop / scaleOf(field)})`);
+  });
 }
 
 function zoomAround(field, ui, event) {
@@ -118,6 +134,7 @@ function scrollToHere(field) {
 function scrollTo(field, part) {
   if (!field || !part) return;
   const [room, box] = [field.getBoundingClientRect(), part.getBoundingClientRect()];
-  if (box.top < room.top || box.bottom > room.bottom) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
+  const pinned = field.querySelector(".ls-heads")?.getBoundingClientRect().height ?? 0;
+  if (box.top < room.top + pinned || box.bottom > room.bottom) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
   if (box.left < room.left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width - box.width) / 2;
 }
