@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -201,13 +202,13 @@ class _Comparison:
             return
         keys = [key_of_row(self.model, row) for row in result.trace_rows]
         plain, states = self.systems["plain"], []
-        ahead = {plain.key(each): each for each in plain.starts()}
+        ahead = {plain.key(each): each for each in _that_fit(self.plain.starts())}
         for key in keys:
             if key not in ahead:
                 self.report.same(f"{what}: state {len(states) + 1} of the trace", key, "reachable")
                 return
             states.append(ahead[key])
-            ahead = {plain.key(each): each for each in self._steps_that_fit(states[-1])}
+            ahead = {plain.key(each): each for each in _that_fit(self.plain.steps(states[-1]))}
         if result.violated in self.plain.spec.invariants:
             violated = not plain.holds("invariants", result.violated, states[-1])
         elif result.violated in self.plain.spec.step_invariants:
@@ -215,16 +216,6 @@ class _Comparison:
         else:
             violated = not list(self.plain.steps(states[-1]))
         self.report.same(f"{what}: {result.violated} at the end of the trace", violated, True)
-
-    def _steps_that_fit(self, state: plain_kit.Parts) -> list[plain_kit.Parts]:
-        """The states after the steps from a state, up to one that has no result."""
-        found: list[plain_kit.Parts] = []
-        try:
-            for _, after, _ in self.plain.steps(state):
-                found.append(after)
-        except (plain_kit.Undecided, plain_kit.Fault):
-            pass
-        return found
 
     # --- The others --------------------------------------------------------------------------
 
@@ -386,3 +377,10 @@ def _outcome_of(found: Found) -> dict[str, Any]:
         "distinct": sum(found.per_depth),
         "generated": sum(found.per_action.values()),
     }
+
+
+def _that_fit(found: Iterator[tuple[Any, plain_kit.Parts, Any]]) -> Iterator[plain_kit.Parts]:
+    """The initial states, or those that steps lead to, up to one that has no result."""
+    with suppress(plain_kit.Undecided, plain_kit.Fault):
+        for _, state, _ in found:
+            yield state
