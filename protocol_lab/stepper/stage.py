@@ -1,4 +1,4 @@
-"""The cluster's picture, as large as its space allows, in one arrangement for a whole walk."""
+"""The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 import re
 
@@ -15,22 +15,39 @@ Size = tuple[float, float]
 
 
 class Stage:
-    """Draws the moments of one walk for a space of this width and height, in pixels of the page."""
+    """Draws the moments of one walk for a space of this width and height, in pixels of the page.
 
-    def __init__(self, room: Size):
-        self._room = room
+    can_rearrange: a picture that has outgrown the space is arranged anew. Otherwise all pictures
+    have the arrangement of the first, as recorded ones need it.
+    """
+
+    def __init__(self, room: Size, can_rearrange: bool = False):
+        self._room, self._can_rearrange = room, can_rearrange
         self._arrangement: Arrangement | None = None
         self._size: Size = (1, 1)
 
     def draw(self, walk: Walk) -> dict[str, object]:
         """The picture, and the width and height that fit every picture of the walk."""
         if self._arrangement is None:
-            few = _sample(walk)
-            self._arrangement, self._size = best(lambda: _largest(walk, few), self._room)
-        with arranged(self._arrangement):
-            svg = moment_picture(walk.model, walk.moment)
+            self._arrange(walk)
+        svg = self._picture(walk)
+        outgrown = self._fits(self._size) and not self._fits(_size(svg))
+        if self._can_rearrange and outgrown:
+            self._arrange(walk)
+            svg = self._picture(walk)
         self._size = _around(self._size, _size(svg))
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
+
+    def _arrange(self, walk: Walk) -> None:
+        few = _sample(walk)
+        self._arrangement, self._size = best(lambda: _largest(walk, few), self._room)
+
+    def _picture(self, walk: Walk) -> str:
+        with arranged(self._arrangement):
+            return moment_picture(walk.model, walk.moment)
+
+    def _fits(self, size: Size) -> bool:
+        return size[0] <= self._room[0] and size[1] <= self._room[1]
 
 
 def _sample(walk: Walk) -> list[Moment]:

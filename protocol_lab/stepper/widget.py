@@ -298,7 +298,7 @@ class Stepper(anywidget.AnyWidget):
     def _take_room(self, message: dict) -> None:
         """Draw for the space that the picture has in the browser."""
         self._room = max(200, int(message["width"])), max(120, int(message["height"]))
-        self._options.stage = Stage(self._room)
+        self._options.stage = Stage(self._room, can_rearrange=True)
         self._refresh_safely()
 
     def _begin_computing(self, _: dict) -> None:
@@ -330,7 +330,7 @@ class Stepper(anywidget.AnyWidget):
         self._session, self._earlier = session, self._session
         self._origin = origin_of(session)
         self._aim = ""
-        self._options = panels.Options(stage=self._room and Stage(self._room))
+        self._options = panels.Options(stage=self._room and Stage(self._room, True))
 
     def _restart(self, message: dict) -> None:
         self._begin(Walk.begin(self.walk.model, message["start"]))

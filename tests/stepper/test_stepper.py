@@ -625,6 +625,15 @@ def test_in_a_challenge_the_goal_is_measured():
     assert goal_model(replace(challenge, reach=None, breaks="x"), model) == (model, ["x"])
 
 
+def test_a_picture_that_has_outgrown_its_room_is_arranged_anew():
+    stepper = step("kafka.kip_320")
+    ask(stepper, "room", width=677, height=415)
+    for replica in (1, 2, 3):
+        panel = ask(stepper, "take", step=f"controller_shrink_isr(replica={replica})")["panel"]
+        assert panel["width"] <= 677
+        assert panel["height"] <= 415
+
+
 def test_the_picture_is_arranged_for_its_room(talk):
     wide = ask(talk, "room", width=1200, height=400)["panel"]
     assert wide["svg"] != ask(talk, "room", width=500, height=500)["panel"]["svg"]
