@@ -158,16 +158,17 @@ def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
 
 
 def cost(item: pytest.Item) -> tuple[int, int]:
-    """What a test may take, roughly: scenarios, then golden runs by their states, then the rest;
-    those that sample states uncompiled come last."""
+    """What a test may take, roughly: scenarios, then golden runs by their states, uncompiled ones
+    first, then the rest; those that sample states uncompiled come last."""
     function = item.originalname
     if function in ("test_possible_steps", "test_scenario_plays"):
         return 0, 0
     if item.path.name == "test_golden.py":
-        return 1, item.callspec.params["row"].distinct or MOST_STATES
+        states = item.callspec.params["row"].distinct or MOST_STATES
+        return (1, states) if function.endswith("uncompiled") else (2, states)
     if item.path.name == "test_every_spec.py":
-        return 4, 0
-    return (3 if item.get_closest_marker("slow") else 2), 0
+        return 5, 0
+    return (4 if item.get_closest_marker("slow") else 3), 0
 
 
 class Killing:
