@@ -533,7 +533,8 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     detail = _detail(grid, entry)
     if entry.committed:
         detail = f"{detail} ✓".strip()
-    size = 12.5 if text_width(entry.label, 12.5, bold=True) <= grid.box - 6 else sized(12.5, small())
+    fits = text_width(entry.label, 12.5, bold=True) <= grid.box - 6
+    size = 12.5 if fits else sized(12.5, small())
     svg.text(
         middle, y + (19 if detail else 26), entry.label, size=size, bold=True, text_anchor="middle"
     )
