@@ -12,9 +12,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from protocol_lab.errors import LabError, shortened
+from protocol_lab.errors import shortened
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import names_read, place
+from protocol_lab.language.source_code import error_at, names_read
 
 _ONLY_RETURN = (
     *(
@@ -44,9 +44,7 @@ def refuse_ineffective(function: Callable, tree: ast.FunctionDef) -> None:
         elif isinstance(node, ast.Expr):
             told = _of_statement(node.value, values)
         if told is not None:
-            where = place(function.__code__.co_filename, node.lineno)
-            code = shortened(ast.unparse(node), 80)
-            raise LabError(f"{function.__name__}: {code} ({where}): {told}.")
+            raise error_at(function, node, told)
 
 
 # --- Comparisons ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, shortened
 
 
 def source_lines(function: Callable) -> tuple[list[str], int]:
@@ -37,6 +37,13 @@ def place(file: str, line: int) -> str:
     if "ipykernel" in file or file.startswith("<"):
         return f"line {line} of its cell"
     return f"{Path(file).name} line {line}"
+
+
+def error_at(function: Callable, node: ast.AST, told: str) -> LabError:
+    """The error that names a function, a piece of its code, and its place, and says what is wrong
+    there."""
+    where = place(function.__code__.co_filename, node.lineno)
+    return LabError(f"{function.__name__}: {shortened(ast.unparse(node), 80)} ({where}): {told}.")
 
 
 def parse(function: Callable) -> ast.FunctionDef:

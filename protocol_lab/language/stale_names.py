@@ -12,17 +12,14 @@ of a bag or sequence whose items have moved since.
 import ast
 from collections.abc import Callable, Iterator
 
-from protocol_lab.errors import LabError, shortened
 from protocol_lab.language import containers
-from protocol_lab.language.source_code import names_read, place
+from protocol_lab.language.source_code import error_at, names_read
 
 _MOVE_ITEMS = (
     *(containers.add, containers.add_once, containers.take),
     *(containers.remove_at, containers.pop_first),
 )
 """The functions (container, ...) after which an item may be at another place."""
-
-ONE_AT_A_TIME = "assign one field at a time"
 
 
 def refuse_stale(function: Callable, tree: ast.FunctionDef) -> None:
@@ -31,23 +28,19 @@ def refuse_stale(function: Callable, tree: ast.FunctionDef) -> None:
     for block in _blocks(tree):
         for k, statement in enumerate(block):
             if isinstance(statement, ast.Assign) and _assigns_several(statement):
-                raise _error(function, statement, ONE_AT_A_TIME)
-            for changed in _changed(statement, values):
-                for name, (bound, of) in names.items():
-                    if bound.lineno < statement.lineno and _is_part(of, changed):
-                        for read in _reads(name, block[k + 1 :]):
-                            told = (
-                                f"{name} is another name for {of}, no copy of it, and line"
-                                f" {statement.lineno} has changed {changed}: read what you need"
-                                " before that line"
-                            )
-                            raise _error(function, read, told)
-
-
-def _error(function: Callable, node: ast.AST, told: str) -> LabError:
-    where = place(function.__code__.co_filename, node.lineno)
-    code = shortened(ast.unparse(node), 80)
-    return LabError(f"{function.__name__}: {code} ({where}): {told}.")
+                raise error_at(function, statement, "assign one field at a time")
+            changed = _changed(statement, values)
+            for name, (bound, of) in names.items():
+                if changed is None or bound.lineno >= statement.lineno:
+                    continue
+                read = next(_reads(name, block[k + 1 :]), None)
+                if read is not None and _is_part(of, changed):
+                    told = (
+                        f"{name} is another name for {of}, no copy of it, and line"
+                        f" {statement.lineno} has changed {changed}: read what you need before"
+                        " that line"
+                    )
+                    raise error_at(function, read, told)
 
 
 def _names_of_places(tree: ast.FunctionDef) -> dict[str, tuple[ast.Assign, str]]:
@@ -87,14 +80,14 @@ def _assigns_several(node: ast.Assign) -> bool:
     )
 
 
-def _changed(statement: ast.stmt, values: dict[str, object]) -> Iterator[str]:
-    """The places that a statement assigns, and the containers whose items it moves, as text."""
+def _changed(statement: ast.stmt, values: dict[str, object]) -> str | None:
+    """The place that a statement assigns, or the items that it moves, as text; None if neither."""
     match statement:
         case ast.Assign([ast.Attribute() | ast.Subscript() as target]):
-            yield ast.unparse(target)
-        case ast.Expr(ast.Call(ast.Name(name), [container, *_])):
-            if values.get(name) in _MOVE_ITEMS:
-                yield f"{ast.unparse(container)}.items"
+            return ast.unparse(target)
+        case ast.Expr(ast.Call(ast.Name(name), [container, *_])) if values.get(name) in _MOVE_ITEMS:
+            return f"{ast.unparse(container)}.items"
+    return None
 
 
 def _is_part(of: str, changed: str) -> bool:

@@ -1,4 +1,4 @@
-"""Fields that share a name, but not a type, are told apart by where they are read."""
+"""Fields that share a name, but not a type, are distinguished by where they are read."""
 
 from typing import NamedTuple
 
