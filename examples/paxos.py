@@ -46,7 +46,7 @@ class Constants(NamedTuple):
     acceptors: Annotated[int, Limits(1, 5, "acceptors; a quorum is a majority")] = 3
     values: Annotated[int, Limits(1, 9, "values that may be proposed")] = 2
     max_ballot: Annotated[int, Limits(0, 9, "ballots are 0 to this one")] = 1
-    any_value: Annotated[int, flag("defect: a leader ignores the votes that it is told of")] = 0
+    any_value: Annotated[int, flag("defect: a leader ignores the votes that acceptors report")] = 0
 
 
 Acceptor = Node("acceptors")

@@ -174,8 +174,8 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
         return f"{which}_{name}_({', '.join(scope[each] for each in names_used(bound))})"
 
     match domain:
-        case Node():
-            return [f"for {name}_ in range(1, {_number_of(domain, model)} + 1):"]
+        case Node(count):
+            return [f"for {name}_ in range(1, {over_constants(count, model)} + 1):"]
         case Range(low, high):
             low, end = bound("low", low), f"checked_add({bound('high', high)}, 1)"
             return [f"for {name}_ in range({low}, {end}):"]
@@ -183,7 +183,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
             return [f"for {name}_ in range({len(names)}):"]
         case Subset(of, wanted):
             if isinstance(of, Node):
-                mask = f"(1 << ({_number_of(of, model)} + 1)) - 2"
+                mask = f"(1 << ({over_constants(of.count, model)} + 1)) - 2"
             else:
                 mask = bound("mask", of)
             # The same order as `submasks`, but a generator would take much longer to compile.
@@ -227,11 +227,6 @@ def sequence(number: int, low: int, high: int, length: int) -> np.ndarray:
         items[k] = low + number % (high - low + 1)
         number //= high - low + 1
     return items
-
-
-def _number_of(nodes: Node, model: Model) -> str:
-    count = nodes.count
-    return f"c.{count}" if count.isidentifier() else over_constants(count, model)
 
 
 def over_constants(expression: int | str, model: Model) -> str:

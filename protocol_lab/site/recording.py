@@ -88,7 +88,6 @@ class Recorder:
     def __post_init__(self) -> None:
         self._table = Table()
         self._numbers: dict[bytes, int] = {}
-        self._states: list[int] = []
         self._stages = {name: Stage(room) for name, room in ROOMS.items()}
 
     def explore(self) -> list[DistanceMap | None]:
