@@ -30,7 +30,7 @@ from protocol_lab.checker.request import (
     size_exceeded,
 )
 from protocol_lab.checker.result import Result
-from protocol_lab.checker.state_log import CHUNK, MOST_STEPS, StateLog
+from protocol_lab.checker.state_log import MOST_STEPS, StateLog, chunk_states
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
 from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
@@ -85,7 +85,8 @@ class NativeSearch:
         self.visited = VisitedSet(width, self.budget)
         self.workers = Workers()
         self._is_constrained = bool(self.compiled.constraints) or request.constraint is not None
-        self._room = 8 * CHUNK
+        self._states = chunk_states(model.words)
+        self._room = 8 * self._states
         self._free: list[Chunk] = []
         self._ahead: list[tuple[Chunk, Future[None]]] = []
         self._with_too_many_steps: set[int] = set()
@@ -163,7 +164,7 @@ class NativeSearch:
         self.result.per_depth.append(0)
         event, made = None, 0
         while event is None:
-            part, error = _until_error(islice(rows, CHUNK))
+            part, error = _until_error(islice(rows, self._states))
             if not part:
                 _stop(error)
                 return None
@@ -210,7 +211,7 @@ class NativeSearch:
             if chunk.done > chunk.begin:
                 batch.append(chunk)
             if chunk.done < chunk.end:
-                self._room = min(2 * self._room, MOST_SUCCESSORS * CHUNK)
+                self._room = min(2 * self._room, MOST_SUCCESSORS * self._states)
             if not chunk.is_whole:
                 break
         del self._ahead[: len(batch)]
@@ -222,7 +223,8 @@ class NativeSearch:
         chunks: list[Chunk] = []
         while begin < level_end and len(chunks) < self.workers.batch:
             chunk = self._new_chunk()
-            chunk.begin, chunk.end = begin, min(begin - begin % CHUNK + CHUNK, level_end)
+            end = begin - begin % self._states + self._states
+            chunk.begin, chunk.end = begin, min(end, level_end)
             chunk.rows, chunk.base = self.log.segment(begin)
             chunks.append(chunk)
             begin = chunk.end

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numba import types
 
-from protocol_lab.checker.state_log import CHUNK
+from protocol_lab.checker.state_log import chunk_states
 from protocol_lab.checker.visited_set import NEW
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.compiler.kernel_cache import kernel
@@ -48,7 +48,7 @@ class Chunk(SuccessorBuffer):
     """
 
     def __init__(self, room: int, words: int):
-        super().__init__(room, words, CHUNK)
+        super().__init__(room, words, chunk_states(words))
         self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
         self.inside = np.ones(room, np.uint8)
         self.verdicts = np.zeros(room, np.uint8)

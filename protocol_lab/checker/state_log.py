@@ -26,12 +26,12 @@ from protocol_lab.system.memory import Budget
 KEPT_BYTES = 512 << 20
 """All rows of a search are kept while they take no more than this."""
 
-CHUNK = 1024
-"""States in a chunk: few enough for their successors to fit into the processor's cache."""
+_NARROW = 16
+"""Rows of up to this many words are narrow."""
 
-_SEGMENT = 4 * CHUNK
-"""Rows of a segment. A chunk begins at a multiple of CHUNK or later, and ends at the next at most:
-so it lies in one segment."""
+_SEGMENT = 4096
+"""Rows of a segment, a multiple of the states in a chunk. A chunk begins at a multiple of these or
+later, and ends at the next at most: so it lies in one segment."""
 
 _BLOCK_BYTES = 32 << 20
 """Segments are parts of arrays of this size. The system gives such arrays large pages; with small
@@ -40,12 +40,18 @@ pages, the first write to each would take longer than the data. Unwritten pages 
 _LINKS = 1 << 16
 """Links of a segment."""
 
-_PLACE_BITS = 22
+_PLACE_BITS = 21
 _PLACES = 1 << _PLACE_BITS
 """A link's low bits have the number of a successor; the others its parent's place in the chunk."""
 
 MOST_STEPS = _PLACES
 """A search ends as undecided at a state with more steps than this: links can't tell them apart."""
+
+
+def chunk_states(words: int) -> int:
+    """How many states a chunk has if their rows have this many words: few enough for their
+    successors to fit into the processor's cache, and enough to make little of the Python around."""
+    return 2048 if words <= _NARROW else 1024
 
 
 class StateLog:

@@ -36,6 +36,9 @@ larger one when three quarters are; where there is no memory to grow, seven eigh
 KNOWN, NEW, OUTSIDE = 0, 1, 2
 """The verdict on a generated state: seen before, new, or outside the constraint."""
 
+_AHEAD = 32
+"""Candidates between the prefetch of a slot and its use."""
+
 _ADDRESS, _SLOTS, _USED, _MOST = range(4)
 """The numbers noted for each partition: its address, its slots, how many are used, and how many may
 be used before it grows."""
@@ -128,15 +131,20 @@ def _enter(notes, width, first, last, prints, begin, count, verdicts):
     own, places = np.empty(count - begin, np.int32), np.empty(count - begin, np.int64)
     found = new = 0
     for k in range(begin, count):
+        own[found] = k
         partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
-        slots = np.uint64(notes[partition, _SLOTS])
-        place = np.int64(((prints[k, 0] & np.uint64(0xFFFFFFFF)) * slots) >> np.uint64(32))
-        own[found], places[found] = k, place
-        if verdicts[k] != OUTSIDE and first <= partition < last:
-            found += 1
-            _prefetch(notes[partition, _ADDRESS], width * place)
-    for i in range(found):
-        k, place = own[i], places[i]
+        # No branch: which candidates are its own can't be predicted.
+        found += (verdicts[k] != OUTSIDE) & (first <= partition) & (partition < last)
+    for i in range(found + _AHEAD):
+        if i < found:
+            one = prints[own[i], 0]
+            partition = np.int64(one >> np.uint64(_SHIFT))
+            slots = np.uint64(notes[partition, _SLOTS])
+            places[i] = np.int64(((one & np.uint64(0xFFFFFFFF)) * slots) >> np.uint64(32))
+            _prefetch(notes[partition, _ADDRESS], width * places[i])
+        if i < _AHEAD:
+            continue
+        k, place = own[i - _AHEAD], places[i - _AHEAD]
         partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
         address, slots = notes[partition, _ADDRESS], notes[partition, _SLOTS]
         wanted = np.int64(prints[k, 0])

@@ -113,15 +113,13 @@ class Builder:
 
     def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
         """The pieces that neither this process nor the cache has; none if there is no cache."""
-        kept = kept_names()
-        if kept is None:
+        by_key = {
+            self.compiler.hash_of([*each.functions.values()], each.text): each for each in wanted
+        }
+        missing = {key: each for key, each in by_key.items() if key not in loaded}
+        if not missing or (kept := kept_names()) is None:
             return []
-        keys = [self.compiler.hash_of([*each.functions.values()], each.text) for each in wanted]
-        return [
-            piece
-            for key, piece in zip(keys, wanted, strict=True)
-            if key not in loaded and f"piece_{key}" not in kept
-        ]
+        return [each for key, each in missing.items() if f"piece_{key}" not in kept]
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""

@@ -7,6 +7,7 @@ They work on uint64 arrays (rows, words per row).
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from protocol_lab.compiler.code_generation import (
     property_piece,
 )
 from protocol_lab.compiler.effects import first_guards
-from protocol_lab.spec.spec import Action, Model, Property
+from protocol_lab.spec.spec import Model, Property
 from protocol_lab.spec.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
@@ -47,11 +48,9 @@ class Kernels:
 
     def prepare(self, properties: list[Property], step_properties: list[Property]) -> None:
         """Compile all actions and these properties in one go, so that no core waits between."""
-        actions, keys = self.model.spec.actions, self._keys()
-        wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
         self._builder.addresses(
             [
-                *map(self._first_piece, actions, wanted),
+                *self._first_pieces(self._keys()),
                 *self._property_pieces(properties, _FAILS),
                 *self._property_pieces(step_properties, _STEP_FAILS),
             ]
@@ -70,12 +69,10 @@ class Kernels:
         action's steps; their values are written into the rows of key_of (int64, 2-dimensional). By
         default those that the spec's fairness distinguishes, so that a spec has one such function.
         """
-        actions = self.model.spec.actions
         if keys is None:
             keys = self._keys()
         width = max(map(len, keys), default=0)
-        wanted = [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
-        addresses = self._builder.addresses([*map(self._first_piece, actions, wanted)])
+        addresses = self._builder.addresses(self._first_pieces(keys))
         loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
@@ -85,16 +82,31 @@ class Kernels:
             try:
                 return loop(*arguments, key_of, addresses)
             except loops.NotRefused:
-                addresses[:] = self._builder.addresses(wanted)
+                addresses[:] = self._builder.addresses(self._pieces(keys))
             return loop(*arguments, key_of, addresses)
 
         return expand
 
-    def _first_piece(self, action: Action, whole: Piece) -> Piece:
-        """What is compiled of an action before the search: where a constant seems to rule it out,
-        only the guards that say so. The rest of it is compiled if they are wrong."""
-        guards = first_guards(action.function, self.model.constants)
-        return whole if guards is None else guards_piece(self.model, action, guards)
+    def _pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
+        """The actions, each with the parameters that distinguish its steps."""
+        actions = self.model.spec.actions
+        return [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
+
+    def _first_pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
+        """What is compiled of the actions before the search: where a constant seems to rule one
+        out, only the guards that say so. The rest of it is compiled if they are wrong."""
+        return [
+            whole if guards is None else guards_piece(self.model, action, guards)
+            for action, whole, guards in zip(
+                self.model.spec.actions, self._pieces(keys), self._guards, strict=True
+            )
+        ]
+
+    @cached_property
+    def _guards(self) -> list[Callable | None]:
+        """For each action: see `first_guards`."""
+        constants = self.model.constants
+        return [first_guards(each.function, constants) for each in self.model.spec.actions]
 
     def check(self, properties: list[Property]) -> Callable:
         """A function (rows, count, wanted, constants, enabled, failed, before, parent_of).

@@ -165,7 +165,7 @@ def test_an_interrupted_search_tells_what_it_knows():
 
 def test_ctrl_c_ends_a_search_as_undecided_with_counts_that_add_up(monkeypatch):
     model = letters.bind(servers=3, values=4)
-    monkeypatch.setattr("protocol_lab.checker.breadth_first.CHUNK", 64)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: 64)
     explore(model, invariants=[], max_states=1)  # compiled before it is interrupted
 
     def stopped() -> bool:

@@ -31,7 +31,7 @@ def only_the_frontier(monkeypatch):
     """Rows are dropped as soon as they were expanded, in segments of 8."""
     monkeypatch.setattr(state_log, "KEPT_BYTES", 0)
     monkeypatch.setattr(state_log, "_SEGMENT", 8)
-    monkeypatch.setattr("protocol_lab.checker.breadth_first.CHUNK", 4)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: 4)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_a_likely_collision_is_said(monkeypatch):
     assert "fingerprint_bits=128" in str(result)
 
 
-@pytest.mark.parametrize("limits", [{}, {"CHUNK": 2}])
-def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(limits, monkeypatch):
+@pytest.mark.parametrize("states", [1, 2])
+def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(states, monkeypatch):
     """The states before that one are searched, whichever chunk they are in."""
     fan = Spec("toy.fan", CounterState, CounterConstants, "Counts up; from 3 it goes anywhere.")
 
@@ -157,11 +157,18 @@ def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(limits
         s.n = 10 + to
         return TAKEN
 
-    for name, value in {"CHUNK": 1, **limits, "MOST_STEPS": 15}.items():
-        monkeypatch.setattr(f"protocol_lab.checker.breadth_first.{name}", value)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: states)
+    monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 15)
     result = explore(fan.bind(), progress=False)
     assert result.verdict == "undecided"
     assert result.undecided_reason.startswith("more than 15 steps are possible in one state: lower")
     assert result.per_depth == [1, 1, 1, 1]
     monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 16)
     assert explore(fan.bind(), progress=False).per_depth == [1, 1, 1, 1, 16]
+
+
+@pytest.mark.parametrize("words", [1, 1_000])
+def test_a_link_has_room_for_every_state_of_a_chunk(words):
+    states = state_log.chunk_states(words)
+    assert (states - 1) * state_log.MOST_STEPS + state_log.MOST_STEPS - 1 < 2**32
+    assert state_log._SEGMENT % states == 0
