@@ -209,7 +209,7 @@ class Builder:
 
 def _module_of(piece: code_generation.Piece) -> str:
     """Where a piece's function was written: those of one module call much the same."""
-    return piece.functions["function"].__module__
+    return piece.functions["function"].__module__ or ""
 
 
 @contextmanager

@@ -26,11 +26,11 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 from protocol_lab.compiler.effects import calls_what_changes
+from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
 from protocol_lab.language.arithmetic import as_call
 from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse, place
 from protocol_lab.spec.layout import Struct
@@ -61,7 +61,7 @@ def _expression(function: Callable) -> ast.expr | None:
     """The expression that a function returns, if it is all it does and can be inlined in a
     caller."""
     tree = parse(function)
-    refuse_ineffective(function, tree)
+    refuse(function, tree)
     body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
     simple = (
         len(body) == 1

@@ -62,6 +62,8 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
         match node:
             case ast.Call(func=ast.Name(name)) if name in _REFUSED_CALLS:
                 told = f"{name}()", _REFUSED_CALLS[name]
+            case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
+                told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
             case ast.Constant(float() | complex()):
                 told = f"the number {node.value}", "numbers are whole"
             case ast.Constant(int()) if node.value > HIGH:

@@ -7,6 +7,7 @@ one sentence, and leaves the walk as it was.
 """
 
 import json
+import threading
 from base64 import b64encode
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -67,6 +68,11 @@ _ABOUT_THE_FILE = ("shortest", "hand-made", "Compare ")
 
 _OPEN: "WeakSet[Stepper]" = WeakSet()
 """All open steppers: those on the same walk show the same state."""
+
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held while a stepper changes: JupyterLab's messages come on a thread of their own, and cells run
+on another. One for all steppers, since several may show one walk."""
 
 
 def style() -> str:
@@ -144,7 +150,7 @@ class Stepper(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Show the current state of the walk, in one message, so that the page is drawn once."""
-        with self.hold_sync():
+        with _ONE_AT_A_TIME, self.hold_sync():
             self._refresh()
 
     def _refresh(self) -> None:
@@ -215,15 +221,21 @@ class Stepper(anywidget.AnyWidget):
         return self.walk.model, [self._aim] if self._aim else self._session.watched_names
 
     def _near(self, model: Model, aims: list[str]) -> None:
-        self._live.near(model, self.walk.row, aims, lambda value: self._show("near", value))
+        self._live.near(model, self.walk.row, aims, self._shows("near"))
 
     def _graph(self) -> None:
-        depth = self._options.depth
-        self._live.graph(self.walk, depth, lambda value: self._show("graph", value))
+        self._live.graph(self.walk, self._options.depth, self._shows("graph"))
 
-    def _show(self, trait: str, value: dict[str, Any]) -> None:
-        """Show an answer from the background."""
-        setattr(self, trait, {"number": self._number, "working": False, **value})
+    def _shows(self, trait: str) -> Callable[[dict[str, Any]], None]:
+        """What shows an answer from the background, unless something else is wanted by then."""
+        wanted = self._computed[trait]
+
+        def show(value: dict[str, Any]) -> None:
+            with _ONE_AT_A_TIME:
+                if self._computed.get(trait) is wanted:
+                    setattr(self, trait, {"number": self._number, "working": False, **value})
+
+        return show
 
     def _ipython_display_(self) -> None:
         # The drawing is an output of its own: where the widget lives its style sheet hides the
@@ -240,6 +252,10 @@ class Stepper(anywidget.AnyWidget):
     # --- What the learner asks for -----------------------------------------------------------
 
     def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
+        with _ONE_AT_A_TIME:
+            self._answer(message)
+
+    def _answer(self, message: Any) -> None:
         if isinstance(message, dict) and message.get("command") == "room":
             self._take_room(message)  # the window was resized; the learner did nothing
             return
@@ -423,9 +439,10 @@ class Stepper(anywidget.AnyWidget):
             self.find = {"working": True, "text": f"{states:,} states seen, depth {depth}"}
 
         def done(found: Found | LabError) -> None:
-            text = self._found(walk, begun, label, found)
-            self._refresh_safely()
-            self.find = {"working": False, "text": text}
+            with _ONE_AT_A_TIME:
+                text = self._found(walk, begun, label, found)
+                self._refresh_safely()
+                self.find = {"working": False, "text": text}
 
         self._live.find(walk, condition, show, done)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -790,3 +791,23 @@ def test_choices_in_plain_words(walk):
     row = Walk.begin(model).row
     assert choice_text(model, row, action, {"replica": 3, "entries": 1}) == "replica 3, 1 entry"
     assert choice_text(model, row, action, {"replica": 3, "entries": 2}) == "replica 3, 2 entries"
+
+
+def test_a_command_waits_until_a_view_is_whole(talk, monkeypatch):
+    """JupyterLab's messages come on a thread of their own, and meet the refresh after a cell."""
+    drawn, draw = [], TABS["cluster"]
+
+    def drawn_while_a_tab_is_opened(walk, options):
+        if not drawn:
+            drawn.append(threading.Thread(target=ask, args=(talk, "open"), kwargs={"tab": "code"}))
+            drawn[0].start()
+            drawn[0].join(0.3)
+        return draw(walk, options)
+
+    monkeypatch.setitem(TABS, "cluster", drawn_while_a_tab_is_opened)
+    seen = []
+    talk.observe(lambda change: seen.append(change["new"]), "view")
+    talk.refresh()
+    drawn[0].join()
+    assert [each["tab"] for each in seen] == ["cluster", "code"]
+    assert ["svg" in each["panel"] for each in seen] == [True, False]
