@@ -32,6 +32,7 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
+from protocol_lab.semantics.dry_run import read_code
 from protocol_lab.semantics.step_text import Step, initial_text, step_of, steps_between
 from protocol_lab.semantics.transitions import initial, successors
 from protocol_lab.spec.layout import Struct
@@ -108,6 +109,8 @@ def check_refinement(
     result = RefinementResult(model, engine, [claim.name])
     result.claim, result.abstract = claim.name, abstract
     memory = values.get("memory_bytes") or allowed_bytes(None)
+    pair = _pair(model, claim, abstract)
+    read_code(pair, [each.function for each in pair.spec.actions])
     search = _SEARCHES[engine](model, claim, abstract, memory, result)
     try:
         with deferred_interrupts() as interrupted:

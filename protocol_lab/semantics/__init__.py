@@ -2,5 +2,6 @@
 
 transitions  tries actions on a state: the successor, or the reason for the refusal
 step_text    a step as text, such as `become_leader(replica=2)`, written and read
+name_flow    follows named values through calls, and refuses one that is used as another
 dry_run      tries a spec on a few states before it is compiled, to name mistakes early
 """

@@ -5,19 +5,21 @@ mistakes it would not even notice: a guard after an effect leaves the effect in 
 follow.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import readable
 from protocol_lab.language.stale_names import refuse_stale
+from protocol_lab.semantics.name_flow import NameFlow
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import Texts
 from protocol_lab.spec.set_syntax import SetSyntax
-from protocol_lab.spec.spec import Model, Property
+from protocol_lab.spec.spec import Model, Property, Spec
 
 TRIED, STARTS = 200, 50
 """How many states are tried, and at most how many of them are initial ones."""
@@ -43,8 +45,12 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     initial state.
     """
     spec = model.spec
-    for claim in spec.properties:
-        claim.formula(dict.fromkeys(claim.domains, 0))
+    predicates = [
+        each
+        for claim in spec.properties
+        for each in claim.formula(dict.fromkeys(claim.domains, 0)).predicates
+        if callable(each)
+    ]
     judged = [*properties, *spec.sometimes_properties, *spec.constraints]
     steps = [each for each in judged if each in spec.step_invariants]
     states = [each for each in judged if each not in steps]
@@ -52,7 +58,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
     if key in _passed:
         return
-    _read_code(model, functions)
+    read_code(model, [*functions, *predicates, *_beside_actions(spec)])
     try:
         _walk(model, states, steps)
     except EvaluationError:
@@ -60,12 +66,31 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     _passed.add(key)
 
 
-def _read_code(model: Model, functions: Sequence[Callable]) -> None:
-    """Look for mistakes in the code of these functions and of all that they call."""
+def _beside_actions(spec: Spec) -> Iterator[Callable]:
+    """The functions that a search calls besides actions and properties."""
+    yield from (each.function for each in spec.situations)
+    if spec.erase is not None:
+        yield spec.erase
+    for action in [*spec.inits, *spec.actions]:
+        if action.multiplicity is not None:
+            yield action.multiplicity
+        for domain in action.domains.values():
+            yield from (each for each in vars(domain).values() if isinstance(each, FunctionType))
+
+
+def read_code(model: Model, functions: Sequence[Callable]) -> None:
+    """Look for mistakes in the code of these functions and of all that they call. Raises LabError.
+
+    Whatever the first states do not get to is found here, or not before the search.
+    """
     constants = model.spec.constants
     setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
+    flow = NameFlow(known)
+    for function in functions:
+        if function in unread:
+            flow.follow_entry(function)
     for function, tree in readable(unread):
         refuse_ineffective(function, tree)
         refuse_stale(function, tree)
