@@ -16,9 +16,10 @@
     bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
-Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input, 4 a failure that
-says nothing about the spec: its own code failed, the kit has a defect, or the output could not be
-written. With --json standard output is one JSON object; messages go to standard error.
+Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input (also a scenario
+with a step or a claim that is wrong), 4 a failure that says nothing about the spec: its own code
+failed, the kit has a defect, or the output could not be written. With --json standard output is one
+JSON object; messages go to standard error.
 """
 
 import argparse
@@ -198,7 +199,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_states_option(simulate)
     simulate.set_defaults(command=_simulate)
 
-    replay = commands.add_parser("replay", help="take a scenario's steps and check its claims")
+    replay = commands.add_parser(
+        "replay",
+        help="take a scenario's steps and check its claims",
+        description="Take a scenario's steps and check its claims. The exit code is 0 if all are"
+        " right, and 3 if a step can't be taken or a claim is wrong.",
+    )
     replay.add_argument("scenario")
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     _add_states_option(replay)

@@ -328,15 +328,18 @@ def test_bad_input_is_one_sentence_and_exit_code_3(capsys, words, sentence):
         ("# spec: kafka.kip_320 replicas\n", "NAME=VALUE"),
         ("# spec: kafka.kip_320\nleader_write(replica=1)\n", "line 2: .*can't happen here"),
         ("# spec: kafka.kip_320\n!proves weak_isr\n", "line 2: .*is not known"),
-        ("# spec: kafka.kip_320\n!violates weak_isr\n", "line 2: weak_isr holds here"),
+        (
+            "# spec: kafka.kip_320\n!violates weak_isr\n",
+            "line 2: the claim !violates weak_isr is wrong: it holds here",
+        ),
         ("# spec: kafka.kip_320\n!violates no_such\n", "line 2: there is no invariant"),
         (
             "# spec: kafka.kip_320\n!blocked controller_elect_leader(new_leader=1)\n",
-            "line 2: .*should be blocked",
+            "line 2: the claim !blocked .* is wrong: the step can be taken here",
         ),
     ],
 )
-def test_a_malformed_scenario_names_the_line(capsys, tmp_path, text, sentence):
+def test_a_scenario_that_is_wrong_names_the_line(capsys, tmp_path, text, sentence):
     file = tmp_path / "scenario.txt"
     file.write_text(text, encoding="utf-8")
     code, _, err = run(capsys, "replay", str(file))

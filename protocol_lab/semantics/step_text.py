@@ -44,6 +44,9 @@ INIT = "init"
 SHOWN = 4
 """At most this many choices are listed where a line is ambiguous."""
 
+_LISTED, _COUNTED = 6, 1_000
+"""At most this many values are listed, and counted, where a line names one that is not there."""
+
 _LONGEST = 10_000
 """The most characters of a step's text, more than the longest message has."""
 
@@ -211,14 +214,38 @@ def find_step(model: Model, row: bytes, text: str) -> Attempt:
             known = ", ".join(action.domains) or "no parameters"
             raise LabError(f"{name} has no parameter {quoted(argument)}; it has {known}.")
     matching = list(choices(model, row, action, _as_written(wanted)))
+    if not matching:
+        there = _what_there_is(model, row, action, _as_written(wanted))
+        raise LabError(f"{shortened(text)}: there is no such choice in this state; {there}.")
     return attempt(model, row, action, _single(matching, text, model, row, action))
+
+
+def _what_there_is(model: Model, row: bytes, action: Action, offered: Offered) -> str:
+    """The values of the first parameter that has none of those offered."""
+    scope: dict[str, Any] = {"s": view(model.layout, row), "c": model.constants}
+    chosen: dict[str, Any] = {}
+    for name, domain in action.domains.items():
+        fits = next(offered(name, domain, {**scope, **chosen}), None)
+        if fits is not None:
+            chosen[name] = fits
+            continue
+        found = list(islice(values(domain, {**scope, **chosen}), _COUNTED + 1))
+        if not found:
+            where = f": {domain.path} is empty" if isinstance(domain, Member) else ""
+            return f"there is nothing to choose for {name}{where}"
+        shown = [
+            _argument_text(model, row, action, name, each, {**chosen, name: each}, told_fields)
+            for each in found[:_LISTED]
+        ]
+        left = len(found) - len(shown)
+        more = f" and {left if len(found) <= _COUNTED else 'many'} more" if left else ""
+        return f"for {name} there {'is' if len(found) == 1 else 'are'} {', '.join(shown)}{more}"
+    raise AssertionError("every parameter has a value, so that there is such a choice")
 
 
 def _single(matching: list[dict], text: str, model: Model, row: bytes, action: Action) -> dict:
     if len(matching) == 1:
         return matching[0]
-    if not matching:
-        raise LabError(f"{shortened(text)}: there is no such choice in this state.")
     shown = "; ".join(step_of(model, row, action, args).text for args in matching[:SHOWN])
     raise LabError(f"{shortened(text)} is ambiguous; say which of {len(matching)}: {shown}.")
 
@@ -235,7 +262,13 @@ def find_initial(model: Model, text: str | None) -> Attempt:
     if len(starts) == 1:
         return starts[0]
     if not starts:
-        raise LabError(f"{shortened(text or 'init()')}: there is no such initial state.")
+        there = list(islice(initial_texts(model), SHOWN + 1))
+        known = ", ".join(there[:SHOWN]) or "only one, which needs no such line"
+        more = ", and more" if len(there) > SHOWN else ""
+        raise LabError(
+            f"{shortened(text or 'init()')}: there is no such initial state; there is"
+            f" {known}{more}."
+        )
     shown = "; ".join(_init_text(model, each) for each in starts[:SHOWN])
     more = ", and more" if len(starts) > SHOWN else ""
     raise LabError(f"There are several initial states: say which, of {shown}{more}.")

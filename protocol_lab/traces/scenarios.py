@@ -287,7 +287,7 @@ def _follow(line: Line, walk: Walk) -> None:
     elif line.kind == "blocked":
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
-            raise LabError(f"{shortened(line.text)} can happen here, but should be blocked.")
+            raise _wrong(line, "the step can be taken here")
         _tell_refusal(line, each.reason, walk)
     elif line.kind == "loops_to":
         if (depth := whole_number_of(line.text)) is None:
@@ -299,6 +299,11 @@ def _follow(line: Line, walk: Walk) -> None:
         _check_property(line.text, walk)
     elif line.kind in ("holds", "violates"):
         _check_claim(line, walk)
+
+
+def _wrong(line: Line, why: str) -> LabError:
+    """The error for a claim that does not hold at its place in the walk."""
+    return LabError(f"the claim !{line.kind} {shortened(line.text)} is wrong: {why}.")
 
 
 def _tell_refusal(line: Line, reason: str, walk: Walk) -> None:
@@ -331,7 +336,8 @@ def _check_claim(line: Line, walk: Walk) -> None:
     spec = walk.model.spec
     known = [each.name for each in [*spec.invariants, *spec.step_invariants]]
     if line.text not in known:
-        raise LabError(f"there is no invariant {quoted(line.text)}; there are {', '.join(known)}.")
+        told = f"there are {', '.join(known)}" if known else f"{spec.name} declares none"
+        raise LabError(f"there is no invariant {quoted(line.text)}; {told}.")
 
     def fails(moment: Moment) -> bool:
         # A step invariant is not about the initial state, since no step led to it.
@@ -339,13 +345,14 @@ def _check_claim(line: Line, walk: Walk) -> None:
 
     *earlier, here = walk.moment.path()
     if line.kind == "holds" and fails(here):
-        raise LabError(f"{line.text} is violated here.")
+        raise _wrong(line, "it is violated here")
     if line.kind == "violates":
         if not fails(here):
-            raise LabError(f"{line.text} holds here.")
+            raise _wrong(line, "it holds here")
         for moment in earlier:
             if fails(moment):
-                raise LabError(f"{line.text} is violated before this line, after {moment.step}.")
+                where = f"after {moment.step}" if moment.step else "in the initial state"
+                raise _wrong(line, f"it is violated before this line, {where}")
 
 
 def scenario_text(walk_or_result: Walk | Result, description: list[str] | None = None) -> str:

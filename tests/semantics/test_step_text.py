@@ -3,6 +3,8 @@
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.errors import LabError
+from protocol_lab.semantics import step_text
 from protocol_lab.semantics.step_text import told_fields
 from protocol_lab.spec.state_view import plain
 from protocol_lab.traces.walk import Walk
@@ -45,3 +47,30 @@ def test_a_message_of_one_type_has_all_its_fields():
     walk.take("broadcast(source=1, lost={})")
     walk.take("receive(message=Message(dest=3))")
     assert str(walk.steps[-1]) == "receive(message=Message(source=1, dest=3, value=0))"
+
+
+NOT_THERE = {
+    'phase1b(a=3, m=Message(kind="2a"))': ["for m there are Message(kind=", "bal=1)"],
+    "phase1b(a=4)": ["for a there are 1, 2, 3."],
+    "phase1b(a=1, m=Message(balot=1))": ["for m there are Message(kind=", "bal=1)"],
+}
+
+
+@pytest.mark.parametrize("text", NOT_THERE)
+def test_a_choice_that_is_not_there_is_told_those_that_are(paxos, text):
+    with pytest.raises(LabError) as error:
+        paxos.take(text)
+    assert f"{text}: there is no such choice in this state; " in str(error.value)
+    assert all(said in str(error.value) for said in NOT_THERE[text])
+
+
+def test_of_many_choices_some_are_listed_and_all_counted(paxos, monkeypatch):
+    monkeypatch.setattr(step_text, "_LISTED", 1)
+    with pytest.raises(LabError, match=r"for a there are 1 and 2 more\."):
+        paxos.take("phase1b(a=4)")
+
+
+def test_where_there_is_no_choice_it_is_told():
+    walk = Walk.begin(letters.bind(servers=3, starts=1))
+    with pytest.raises(LabError, match="nothing to choose for message: messages is empty"):
+        walk.take("receive(message=Message(dest=3))")
