@@ -1,5 +1,6 @@
 """The result of a search: a verdict of three values, counts and a shortest counterexample."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -167,9 +168,13 @@ def summary(result: Result) -> str:
     """The outcome in a few lines for people."""
     model = result.model
     lines = [str(model)]
-    checked = ", ".join(result.invariants) or "no invariants"
-    if result.verdict == Verdict.HOLDS:
-        lines.append(f"✓ holds: {checked} in every reachable state")
+    if result.verdict == Verdict.HOLDS and result.invariants:
+        lines.append(f"✓ holds: {', '.join(result.invariants)} in every reachable state")
+    elif result.verdict == Verdict.HOLDS:
+        lines.append(
+            f"✓ holds: every reachable state was seen; {nothing_claimed(model)}, so only that every"
+            " step can be computed was checked"
+        )
     elif result.verdict == Verdict.VIOLATED:
         steps = len(result.trace_rows) - 1
         where = f"after {steps} step{'s' if steps > 1 else ''}" if steps else "in an initial state"
@@ -178,7 +183,7 @@ def summary(result: Result) -> str:
         if result.violation_reason:
             lines.append(f"  {result.violation_reason}")
     else:
-        lines.append(f"? undecided: {checked} not violated so far; {result.undecided_reason}")
+        lines += undecided_lines(model, result.invariants, result.undecided_reason)
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
         f"  {result.distinct:,} distinct states{_renaming(result)}, {result.generated:,} generated,"
@@ -202,6 +207,29 @@ def summary(result: Result) -> str:
             lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
     return "\n".join(lines)
 
+
+def nothing_claimed(model: Model) -> str:
+    """Why no invariant was checked, for people."""
+    if model.spec.invariants or model.spec.step_invariants:
+        return "no invariant was asked for"
+    return "the spec declares no invariant"
+
+
+def undecided_lines(model: Model, checked: list[str], reason: str | None) -> list[str]:
+    """The lines of a summary that say why there is no verdict; after an error in the spec's own
+    code also what to do."""
+    so_far = f"{', '.join(checked)} not violated so far" if checked else nothing_claimed(model)
+    lines = [f"? undecided: {so_far}; {reason}"]
+    if reason and _ENDS_WITH_PLACE.search(reason):
+        lines.append(
+            "  this is an error of the spec itself, and no bound of the search: put a guard before"
+            " that line, or correct it"
+        )
+    return lines
+
+
+_ENDS_WITH_PLACE = re.compile(r", (at \w+, .*line \d+( of its cell)?|in the condition)$")
+"""How the reason ends where an expression has no value (see `language.evaluation`)."""
 
 _MANY = 1_000_000
 """From this many states on the summary says how much memory each takes."""

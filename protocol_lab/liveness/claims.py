@@ -92,14 +92,19 @@ def _choices(model: Model, declared: TemporalProperty) -> Iterator[dict[str, Any
 
 def _claim(model: Model, formula: Formula, values: dict[str, Any]) -> Claim:
     """The claim with its expressions turned into functions, each tried on one state."""
-    functions = []
-    for each in formula.predicates:
-        function = predicate(model, each) if isinstance(each, str) else each
-        for start in islice(initial(model), 1):
-            with suppress(EvaluationError):  # the search meets it as well, and reports where
-                holds(model, start.row, function, values)
-        functions.append(function)
-    return Claim(Formula(formula.operator, tuple(functions)), values)
+    functions = tuple(
+        predicate(model, each) if isinstance(each, str) else _tried(model, each, values)
+        for each in formula.predicates
+    )
+    return Claim(Formula(formula.operator, functions), values)
+
+
+def _tried(model: Model, function: Callable[..., Any], values: dict[str, Any]) -> Callable:
+    """The same predicate. Raises SpecError if it fails on the first initial state."""
+    for start in islice(initial(model), 1):
+        with suppress(EvaluationError):  # the search meets it as well, and reports where
+            holds(model, start.row, function, values)
+    return function
 
 
 def holds(model: Model, row: bytes, predicate: Callable[..., Any], values: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.checker.result import Result, Verdict, reach_lines
+from protocol_lab.checker.result import Result, Verdict, reach_lines, undecided_lines
 from protocol_lab.liveness.claims import DECLARED
 from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
 
@@ -78,7 +78,7 @@ def summary(result: TemporalResult) -> str:
         lines.append(f"✗ violated: {claim}{f' for {chosen}' if chosen else ''}")
         lines.append(f"  {_how(result)}")
     else:
-        lines.append(f"? undecided: {claim} not violated so far; {result.undecided_reason}")
+        lines += undecided_lines(result.model, [claim], result.undecided_reason)
     lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(

@@ -25,7 +25,7 @@ from protocol_lab.checker.options import (
 )
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
-from protocol_lab.checker.result import Result, Verdict, summary
+from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
@@ -81,7 +81,7 @@ class RefinementResult(Result):
             where = " that stays inside the constraint" if self.inside_constraint else ""
             verdict = f"✓ holds: {self.claim}: every step{where} maps to a step of it, or to none"
         elif self.verdict == Verdict.UNDECIDED:
-            verdict = f"? undecided: {self.claim} not violated so far; {self.undecided_reason}"
+            [verdict, *_] = undecided_lines(self.model, [self.claim], self.undecided_reason)
         lines.insert(1, f"  {self.abstract_distinct:,} different states of {self.abstract}")
         if self.trace is not None:
             lines.append(f"    1 {self.initial or 'the initial state'}")

@@ -20,7 +20,7 @@ from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import explain
-from protocol_lab.checker.result import Result
+from protocol_lab.checker.result import Result, undecided_lines
 from protocol_lab.errors import EvaluationError
 from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
@@ -114,8 +114,7 @@ class Simulation(Result):
         }
 
     def __repr__(self) -> str:
-        model, shown = self.model, ", ".join(self.invariants) or "no invariants"
-        lines = [str(model)]
+        lines = [str(self.model)]
         if self.violated:
             assert self.trace is not None
             lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")
@@ -126,7 +125,7 @@ class Simulation(Result):
                 how = f"not shortened: {self.why_not_shortened}"
             lines.append(f"  found by a random walk of {self.found_in} steps, and {how}")
         else:
-            lines.append(f"? undecided: {shown} not violated so far; {self.undecided_reason}")
+            lines += undecided_lines(self.model, self.invariants, self.undecided_reason)
         rate = self.steps / self.seconds if self.seconds else 0
         lines.append(
             f"  {self.walks:,} walks of {self.steps:,} steps in all, seed {self.seed};"

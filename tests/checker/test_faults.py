@@ -333,6 +333,30 @@ def test_the_stepper_gives_a_fault_as_the_reason():
     assert standing.reason.startswith("can't be computed: state.arr has no slot 260, at sound")
 
 
+@pytest.mark.parametrize("place", ["action", "invariant"])
+def test_the_summary_tells_an_error_of_the_spec_from_a_bound(place):
+    model = counting(place, division_by_zero).bind()
+    said = str(explore(model, engine="python", progress=False))
+    assert "division by zero, at " in said
+    assert "an error of the spec itself, and no bound of the search" in said
+    assert "an error of the spec" not in str(
+        explore(model, engine="python", max_states=5, progress=False)
+    )
+
+
+def test_a_spec_without_invariants_is_not_told_that_they_hold():
+    model = counting("nowhere", division_by_zero).bind()
+    bound = str(explore(model, engine="python", max_states=5, progress=False))
+    assert "? undecided: the spec declares no invariant; more than 5 distinct states" in bound
+    assert (
+        "✓ holds: every reachable state was seen; the spec declares no invariant, so only that"
+        " every step can be computed was checked"
+    ) in str(explore(model, engine="python", progress=False))
+    claims = counting("invariant", division_by_zero).bind()
+    bound = explore(claims, invariants=[], engine="python", max_states=5, progress=False)
+    assert "no invariant was asked for; more than" in str(bound)
+
+
 def test_nearness_and_properties_of_runs_are_undecided_too():
     for place in ("action", "invariant", "step invariant"):
         model = counting(place, slot_past_the_end).bind()
