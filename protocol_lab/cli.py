@@ -16,10 +16,11 @@
     bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
-Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted, 3 bad input (also a scenario
-with a step or a claim that is wrong), 4 a failure that says nothing about the spec: its own code
-failed, the kit has a defect, or the output could not be written. With --json standard output is one
-JSON object; messages go to standard error.
+Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted (also where a step has no
+value, as after a division by zero), 3 bad input (also a scenario with a step or a claim that is
+wrong), 4 a failure that says nothing about the spec: a function of it failed, the kit has a defect,
+or the output could not be written. With --json standard output is one JSON object; messages go to
+standard error.
 """
 
 import argparse

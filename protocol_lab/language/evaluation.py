@@ -66,6 +66,15 @@ _REMEDIES = {
     "'Nodes' object has no attribute 'discard'": (
         "a set of nodes is a value that does not change: write nodes = without_node(nodes, node)"
     ),
+    "'int' object has no attribute": (
+        "a number has no parts: what belongs to a node is in a field by node, as in s.votes[server]"
+    ),
+    "'Node' object is not callable": "a node is a number: write 1 for the first one",
+    "int() argument must be": "store a value, not its type: a number, a name, NONE or only(node)",
+    "'<=' not supported between instances of 'int' and 'str'": "an index is a whole number",
+    "'float' object cannot be interpreted as an integer": "numbers are whole: divide with //",
+    "unsupported operand type(s) for +: 'ArrayView'": "change one slot: s.votes[n] += 1",
+    "__delitem__": "write remove_at(sequence, index), or take(bag, item)",
 }
 """What to write instead, by the beginning of Python's own message."""
 

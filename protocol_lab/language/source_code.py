@@ -39,6 +39,11 @@ def place(file: str, line: int) -> str:
     return f"{Path(file).name} line {line}"
 
 
+def place_of(function: Callable) -> str:
+    """Where a person finds a function: the place of its first line."""
+    return place(function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
 def error_at(function: Callable, node: ast.AST, told: str) -> LabError:
     """The error that names a function, a piece of its code, and its place, and says what is wrong
     there."""

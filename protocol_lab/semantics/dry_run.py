@@ -14,6 +14,7 @@ from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import readable
 from protocol_lab.language.stale_names import refuse_stale
+from protocol_lab.semantics.common_mistakes import refuse_common_mistakes
 from protocol_lab.semantics.name_flow import NameFlow
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
@@ -95,6 +96,7 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
         refuse_ineffective(function, tree)
         refuse_stale(function, tree)
         code = LayoutsInCode(function, tree, known)
+        refuse_common_mistakes(function, tree, code)
         Texts(function, tree, code).visit(tree)
         SetSyntax(function, code).visit(tree)
         _read.add(keys[function])

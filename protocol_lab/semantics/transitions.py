@@ -14,6 +14,7 @@ import numpy as np
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.kept_results import kept
+from protocol_lab.language.source_code import place_of
 from protocol_lab.spec.parameters import Domain, values
 from protocol_lab.spec.spec import TAKEN, TRUE_OR_FALSE, Action, Model
 from protocol_lab.spec.state_view import view
@@ -57,7 +58,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
     if not isinstance(reason, str):
         raise SpecError(
             f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN, or a text that"
-            " says why it can't happen."
+            f" says why it can't happen ({place_of(action.function)})."
         )
     if reason != TAKEN:
         if after != row:
@@ -185,7 +186,7 @@ def _said(function: Callable, said: Any) -> str:
     if not isinstance(said, str):
         raise SpecError(
             f"{function.__name__} returned {said!r}; return HOLDS, or a sentence that says what is"
-            " wrong."
+            f" wrong ({place_of(function)})."
         )
     return said
 

@@ -90,12 +90,29 @@ class NodeSet:
 
     of: Node
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, Node):
+            raise LabError(
+                f'NodeSet({self.of!r}) needs a kind of node: write Server = Node("servers") above,'
+                " and NodeSet(Server)."
+            )
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, init=False)
 class Named:
-    """One of several names, stored as 0, 1, 2, ...; the pictures show the name."""
+    """One of several names, stored as 0, 1, 2, ...; the pictures show the name.
+
+    Raises LabError unless the names are given as one tuple of texts.
+    """
 
     names: tuple[str, ...]
+
+    def __init__(self, names: Iterable[str], *more: str):
+        given = (names, *more) if more or isinstance(names, str) else tuple(names)
+        if more or isinstance(names, str) or not all(isinstance(each, str) for each in given):
+            texts = ", ".join(f'"{each}"' for each in given)
+            raise LabError(f"Named takes the names as one tuple: write Named(({texts},)).")
+        object.__setattr__(self, "names", given)
 
 
 class NamedValue(int):
@@ -147,12 +164,24 @@ def number_named(text: str, names: tuple[str, ...], of: str = "this") -> int:
     raise ValueError(f"{of} is one of {', '.join(names)}, never {text!r}")
 
 
+def _expect_size(declared: Any, size: Any) -> None:
+    """Raise LabError for a size that is no number and no expression, such as a type."""
+    if not isinstance(size, str | int):
+        name = type(declared).__name__
+        raise LabError(
+            f'{name}: the type of an item comes first, then the size: {name}(Int8, "n").'
+        )
+
+
 @dataclass(frozen=True)
 class Array:
     """`size` slots of `item`, counted from 0."""
 
     item: Any
     size: str | int
+
+    def __post_init__(self) -> None:
+        _expect_size(self, self.size)
 
 
 @dataclass(frozen=True)
@@ -177,6 +206,9 @@ class Seq:
     item: Any
     size: str | int
 
+    def __post_init__(self) -> None:
+        _expect_size(self, self.size)
+
 
 @dataclass(frozen=True)
 class Bag:
@@ -188,6 +220,9 @@ class Bag:
 
     item: Any
     capacity: str | int
+
+    def __post_init__(self) -> None:
+        _expect_size(self, self.capacity)
 
 
 @dataclass(frozen=True)

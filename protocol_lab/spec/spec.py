@@ -34,7 +34,7 @@ from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.channels import Channel, End, channel
 from protocol_lab.spec.constants import Configuration, constants_of
-from protocol_lab.spec.declared import Declared
+from protocol_lab.spec.declared import Declared, expect_plain
 from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.spec.parameters import Domain, domains_of
@@ -153,6 +153,15 @@ class Spec:
 
     def __post_init__(self) -> None:
         self.meaning = self.meaning or ""  # under `python -OO` a module has no docstring
+        if not isinstance(self.name, str):
+            raise LabError(
+                'Spec(name, state, constants): the name comes first: Spec("lock", State).'
+            )
+        if not isinstance(self.state, type) or not issubclass(self.state, Struct):
+            raise LabError(
+                f"{self.name}: the state is a class that is a Struct: write class State(Struct),"
+                f' and Spec("{self.name}", State, Constants).'
+            )
 
     def __repr__(self) -> str:
         return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
@@ -348,6 +357,7 @@ class Spec:
 
     def _put(self, registered: list, added: Declared, kind: str) -> None:
         """Append to one of the lists, or replace what has the same name there."""
+        expect_plain(added.function)
         kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
         kinds += [self.sometimes_properties, self.constraints, self.situations, self.properties]
         for other in kinds:

@@ -934,11 +934,46 @@ def test_code_that_has_no_effect_is_refused(declare, monkeypatch, body, engine, 
         assert INEFFECTIVE[body] in told(model, engine, monkeypatch)
 
 
+ELSEWHERE = {
+    "found = 5": "nothing reads this variable: write s.found = 5",
+    "if s.n > 5:\n    found += 1": "there is no variable found: write s.found",
+    "if s.n > 5 and leader == 1:\n    s.found = 1": "there is no variable leader: write s.leader",
+    "if s.n > 5 and servers == 1:\n    s.found = 1": "no variable servers: write c.servers",
+    "if s.n > 5:\n    State.n = 3": "State is a class, not the state: write s.n",
+    "if s.n > 5:\n    s = Note()": "s is the state, and stays the same",
+    "s.quorum = with_node(1, s.quorum)": "comes first: write with_node(s.quorum, 1)",
+    "s.found = dice()": "randint does not give the same result each time",
+    "s.found = 1 if led and s.n > 1 else 2": "led is a function, which is always true: call it",
+    "kept[1] = 2": "kept is no part of the state: declare a field for it",
+}
+
+DICE = """
+from random import randint
+
+kept = {}
+
+def dice():
+    return randint(0, 1)
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", ELSEWHERE)
+def test_code_that_does_not_look_at_the_state_is_refused(declare, body, engine):
+    """Also where the first states do not get there."""
+    with pytest.raises(LabError) as error:
+        explore(declare(body, before=LED + DICE), engine=engine, progress=False)
+    assert ELSEWHERE[body] in str(error.value)
+    assert "of its cell)" in str(error.value)
+
+
 EFFECTIVE = [
     "note = None\nfor each in s.notes:\n    note = each\nif note is not None:\n"
     "    s.found = note.text",
     "s.found = given(s)",
     "fives(s)\nlast(s.log).text = 5\ns.found = last(s.log).text",
+    "found = 4\nfound += 1\ns.found = found",
+    "for n in range(2):\n    last = 4 + n\ns.found = last",
 ]
 
 GIVEN = """

@@ -1,0 +1,161 @@
+"""Rejects code that Python runs but that means something else in a spec.
+
+    counter = 5                      a variable of the function; the state's field is s.counter
+    State.counter = 5                the class of the state, not the state
+    with_node(server, s.alive)       the set comes first
+    random.randint(0, 1)             a choice that no trace records
+    if is_ready and s.counter > 1    a function that is not called is always true
+
+Each would leave a search with a wrong verdict, or with an error that does not say what to write.
+"""
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from protocol_lab.language import containers, node_sets
+from protocol_lab.language.source_code import error_at
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Struct
+from protocol_lab.spec.layouts_in_code import LayoutsInCode, is_container
+
+_CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
+"""The modules whose functions do not give the same result each time."""
+
+_HELPERS = (containers.__name__, node_sets.__name__)
+
+_SETS_FIRST = (node_sets.with_node, node_sets.without_node, node_sets.contains)
+
+_ITEMS_LAST = (
+    *(containers.append, containers.add, containers.add_once),
+    *(containers.take, containers.is_in),
+)
+
+
+def refuse_common_mistakes(function: Callable, tree: ast.FunctionDef, code: LayoutsInCode) -> None:
+    """Raise LabError for the first mistake in a function, given with its syntax tree."""
+    for node, told in _mistakes(function, tree, code):
+        raise error_at(function, node, told)
+
+
+def _mistakes(
+    function: Callable, tree: ast.FunctionDef, code: LayoutsInCode
+) -> Iterator[tuple[ast.AST, str]]:
+    if "s" in inspect.signature(function).parameters:
+        yield from _without_prefix(tree, code)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Global() | ast.Nonlocal():
+                yield node, "a step changes only the state: declare a field for it"
+            case ast.Import([ast.alias(name), *_]) | ast.ImportFrom(name) if name in _CHANGES:
+                yield node, _chance(name)
+            case ast.Attribute():
+                told = _of_attribute(node, code)
+                if told:
+                    yield node, told
+            case ast.Subscript(ast.Name(name), ctx=ast.Store()):
+                if isinstance(code.values.get(name), list | dict | set):
+                    yield node, f"{name} is no part of the state: declare a field for it"
+            case ast.Call(ast.Name(name)):
+                told = _of_call(node, code.values.get(name), function, code)
+                if told:
+                    yield node, told
+        for each in _asked(node):
+            if isinstance(each, ast.Name) and isinstance(code.values.get(each.id), FunctionType):
+                yield (
+                    node,
+                    f"{each.id} is a function, which is always true: call it, {each.id}(...)",
+                )
+    for name, value in code.values.items():
+        module = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
+        if module in _CHANGES and not isinstance(value, type):
+            used = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name)
+            yield next(used, tree), _chance(name)
+
+
+def _chance(name: str) -> str:
+    return (
+        f"{name} does not give the same result each time, and a search tries all: make the choice a"
+        " parameter, such as n: Range(0, 1)"
+    )
+
+
+def _without_prefix(tree: ast.FunctionDef, code: LayoutsInCode) -> Iterator[tuple[ast.AST, str]]:
+    """Names of fields and constants without `s.` and `c.`, and an assignment to `s` itself."""
+    fields, constants = code.known.states["s"].fields, code.known.limits
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    added_to = [each.target for each in ast.walk(tree) if isinstance(each, ast.AugAssign)]
+    bound = {each.id for each in names if isinstance(each.ctx, ast.Store) and each not in added_to}
+    bound |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name("s")]):
+                yield node, "s is the state, and stays the same: assign its fields, as in s.x = 1"
+            case ast.Assign([ast.Name(name)], value) if name in fields and name not in read:
+                yield node, f"nothing reads this variable: write s.{name} = {ast.unparse(value)}"
+            case ast.AugAssign(ast.Name(name), _, value) if name in fields:
+                if name not in bound:
+                    yield node, f"there is no variable {name}: write s.{name}"
+            case ast.Name(name, ast.Load()):
+                if name in bound or name in code.values:
+                    continue
+                if name in fields or (name in constants and not hasattr(builtins, name)):
+                    prefix = "s" if name in fields else "c"
+                    yield node, f"there is no variable {name}: write {prefix}.{name}"
+
+
+def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:
+    owner = code.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if isinstance(owner, type) and issubclass(owner, Struct) and node.attr in owner.field_types:
+        return f"{owner.__name__} is a class, not the state: write s.{node.attr}"
+    if isinstance(owner, list | dict | set) and not isinstance(node.ctx, ast.Load):
+        return f"{ast.unparse(node.value)} is no part of the state: declare a field for it"
+    shown, layout = ast.unparse(node.value), code.of(node.value)
+    if isinstance(layout, IntegerLayout) and layout.kind != "nodes":
+        return f"{shown} is a single value, which has no {node.attr}: assign or compare it itself"
+    if isinstance(layout, ArrayLayout) and layout.items_of:
+        return (
+            f"items are only read: write append({shown.removesuffix('.items')}, ...) and the like"
+        )
+    if isinstance(layout, ArrayLayout):
+        of = f" for n in nodes_up_to(c.{layout.per_node})" if layout.per_node.isidentifier() else ""
+        return f"{shown} has no {node.attr}: write {shown}[n]{of}"
+    return ""
+
+
+def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCode) -> str:
+    if called is function:
+        return "a function that calls itself can't be compiled: write a loop"
+    if not isinstance(called, FunctionType) or called.__module__ not in _HELPERS:
+        return ""
+    parameters = inspect.signature(called)
+    try:
+        parameters.bind(*node.args, **{each.arg or "": each.value for each in node.keywords})
+    except TypeError:
+        names = ", ".join(parameters.parameters)
+        return f"write {called.__name__}({names})"
+    if len(node.args) == 2 and called in (*_SETS_FIRST, *_ITEMS_LAST):
+        first, second = node.args
+        swapped = f"{called.__name__}({ast.unparse(second)}, {ast.unparse(first)})"
+        if called in _SETS_FIRST and code.is_set(second):
+            return f"the set of nodes comes first: write {swapped}"
+        if called in _ITEMS_LAST and is_container(code.of(second)):
+            return f"the sequence or bag comes first: write {swapped}"
+    return ""
+
+
+def _asked(node: ast.AST) -> list[ast.expr]:
+    """The expressions of which a node asks whether they are true, or equal to others."""
+    match node:
+        case ast.If(test) | ast.While(test) | ast.IfExp(test):
+            return [test]
+        case ast.BoolOp(_, values):
+            return values
+        case ast.UnaryOp(ast.Not(), operand):
+            return [operand]
+        case ast.Compare(left, _, others):
+            return [left, *others]
+    return []
