@@ -260,7 +260,7 @@ MISTAKES = {
     "truth": ((GO, "s.n += 1", "s.n = 1 if s.notes else 2"), "write len(state.notes) > 0"),
     "slice": ((GO, "s.n += 1", "s.n = sum(s.log[1].items[0:1])"), "can't be sliced: write a loop"),
     "None": ((GO, "s.n += 1", "s.n = None"), "state.n can't be None: store 0, or another number"),
-    "set's add": ((GO, "s.n += 1", "s.n.add(1)"), "has no attribute 'add'"),
+    "set's add": ((GO, "s.n += 1", "s.n.add(1)"), "s.n is a single value, which has no add"),
     "in a set": ((GO, "s.n += 1", "s.n = 1 in s.n"), "if it is one, write contains(nodes, "),
     "unnamed": ((GO, "s.n += 1", "add(s.notes, Note(1))"), "name the fields of Note: Note(text=."),
     "no node": ((HEAD, "Per(Server, ", "Per('servers', "), "Per('servers', ...) needs a kind of n"),
