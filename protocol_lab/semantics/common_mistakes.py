@@ -48,7 +48,7 @@ def _mistakes(
     for node in ast.walk(tree):
         match node:
             case ast.Global() | ast.Nonlocal():
-                yield node, "a step changes only the state: declare a field for it"
+                yield node, "keep what changes in the state: declare a field for it"
             case ast.Import([ast.alias(name), *_]) | ast.ImportFrom(name) if name in _CHANGES:
                 yield node, _chance(name)
             case ast.Attribute():

@@ -420,10 +420,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
         ("add = lambda x: x + 1; s.n = add(s.n)", "with a function inside a function (line 2)"),
         ("def add(x): return x + 1\n    s.n = add(s.n)", "with a function inside a function"),
         ("class Other: pass", "with a class inside a function"),
-        (
-            "global total; total = s.n",
-            "with a global name (line 2): keep what changes in the state",
-        ),
+        ("global total; total = s.n", "keep what changes in the state: declare a field for it"),
         ("match s.n:\n        case 1: s.n = 2", "with a match (line 2): use if and elif"),
         ("if s.n > 9: raise ValueError", "with a raise (line 2): return the reason"),
         ("x = s.n; del x", "with a del (line 2)"),
