@@ -40,6 +40,31 @@ def refuse_common_mistakes(function: Callable, tree: ast.FunctionDef, code: Layo
         raise error_at(function, node, told)
 
 
+def refuse_other_results(function: Callable, tree: ast.FunctionDef) -> None:
+    """Raise LabError if an action or property, given with its syntax tree, may return no text.
+
+    A search meets most of these before, and says what was returned; one that is rare would only be
+    told by the compiler.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return) and not all(map(_may_be_text, _leaves(node.value))):
+            told = "return a text: TAKEN, or HOLDS of a property, or else the reason"
+            raise error_at(function, node, told)
+
+
+def _leaves(value: ast.expr | None) -> list[ast.expr | None]:
+    """The expressions of which one is returned."""
+    if isinstance(value, ast.IfExp):
+        return [*_leaves(value.body), *_leaves(value.orelse)]
+    return [value]
+
+
+def _may_be_text(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, str)
+    return value is not None and not isinstance(value, ast.Compare | ast.Tuple | ast.List)
+
+
 def _mistakes(
     function: Callable, tree: ast.FunctionDef, code: LayoutsInCode
 ) -> Iterator[tuple[ast.AST, str]]:
@@ -51,6 +76,14 @@ def _mistakes(
                 yield node, "keep what changes in the state: declare a field for it"
             case ast.Import([ast.alias(name), *_]) | ast.ImportFrom(name) if name in _CHANGES:
                 yield node, _chance(name)
+            case ast.NamedExpr():
+                yield node, "assign in a line of its own, and then ask"
+            case ast.Assign([ast.Tuple(parts)]) if any(isinstance(k, ast.Starred) for k in parts):
+                yield node, "a star can't be compiled: name the items one by one, or write a loop"
+            case ast.Dict(keys=[]):
+                yield node, "write a field by node, or a list of numbers, [0] * (c.servers + 1)"
+            case ast.Call(ast.Name("next")) if "next" not in code.values:
+                yield node, "next() can't be compiled: write a loop, or min(...) for the first node"
             case ast.Attribute():
                 told = _of_attribute(node, code)
                 if told:

@@ -14,7 +14,7 @@ from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import readable
 from protocol_lab.language.stale_names import refuse_stale
-from protocol_lab.semantics.common_mistakes import refuse_common_mistakes
+from protocol_lab.semantics.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.semantics.name_flow import NameFlow
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
@@ -64,6 +64,8 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
         _walk(model, states, steps)
     except EvaluationError:
         return  # the search meets it as well, and reports it
+    for function, tree in readable(functions):
+        refuse_other_results(function, tree)
     _passed.add(key)
 
 
