@@ -128,16 +128,34 @@ def _without_prefix(tree: ast.FunctionDef, code: LayoutsInCode) -> Iterator[tupl
             case ast.Assign([ast.Name("s")]):
                 yield node, "s is the state, and stays the same: assign its fields, as in s.x = 1"
             case ast.Assign([ast.Name(name)], value) if name in fields and name not in read:
-                yield node, f"nothing reads this variable: write s.{name} = {ast.unparse(value)}"
+                if not _may_change(value, code):
+                    told = f"nothing reads this variable: write s.{name} = {ast.unparse(value)}"
+                    yield node, told
             case ast.AugAssign(ast.Name(name), _, value) if name in fields:
                 if name not in bound:
                     yield node, f"there is no variable {name}: write s.{name}"
             case ast.Name(name, ast.Load()):
-                if name in bound or name in code.values:
+                if name in bound or name in code.values or hasattr(builtins, name):
                     continue
-                if name in fields or (name in constants and not hasattr(builtins, name)):
+                if name in fields or name in constants:
                     prefix = "s" if name in fields else "c"
                     yield node, f"there is no variable {name}: write {prefix}.{name}"
+
+
+def _may_change(value: ast.expr, code: LayoutsInCode) -> bool:
+    """Does the expression call a function that may change the state, such as pop_first?"""
+    names = {each.func.id for each in ast.walk(value) if _is_call_by_name(each)}
+    called = [code.values.get(name) for name in names]
+    return any(
+        isinstance(each, FunctionType)
+        and each.__module__ != node_sets.__name__
+        and each not in containers.ONLY_LOOK
+        for each in called
+    )
+
+
+def _is_call_by_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
 
 
 def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:

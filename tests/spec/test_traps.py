@@ -973,6 +973,7 @@ EFFECTIVE = [
     "s.found = given(s)",
     "fives(s)\nlast(s.log).text = 5\ns.found = last(s.log).text",
     "found = 4\nfound += 1\ns.found = found",
+    "last = pop_first(s.log)\ns.found = 3 + s.log[0].text",
     "for n in range(2):\n    last = 4 + n\ns.found = last",
 ]
 
