@@ -104,7 +104,7 @@ def test_distances_branches_and_the_sequence_are_those_of_the_kit(page, tmp_path
     """A challenge that is played along its shortest way, with a branch beside it."""
     challenge = challenge_named("truncate_a_committed_record")
     way = [step.text for step in shortest(challenge).steps]
-    page.goto(write_page(tmp_path, challenge, around=1, most=40))
+    page.goto(write_page(tmp_path, challenge, around=1, most=40, whole=0))
     view_of(page)
     given = len(challenge.given_steps)
     send(page, command="spoilers", shown=True)
