@@ -8,6 +8,8 @@ back, since the plan of a DataFrame that is derived from itself grows with every
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyarrow.parquet import read_metadata
+
 from protocol_lab.errors import LabError
 from protocol_lab.spark.session import address, changed
 
@@ -41,7 +43,7 @@ def steps_to(
 
 
 _SETTINGS = {
-    # A level is small: run one job for each question, rather than one for each stage.
+    # A level is small: it is made by one job, rather than by one for each stage.
     "spark.sql.adaptive.enabled": "false",
 }
 
@@ -51,21 +53,19 @@ def _go_backwards(session: "SparkSession", place: Path, condition: str, found: P
     edges = session.read.parquet(address(place / "edges"))
     inside = edges.where("inside").select("source", "target")
     level, steps = states.where(condition).select("fingerprint"), 0
-    while _write(session, found, steps, level) or steps == 0:
-        newest = _level(session, found, steps).withColumnRenamed("fingerprint", "target")
-        before = inside.join(newest, "target").select("source")
+    read = session.read.schema(level.schema)  # known: so Spark need not run a job to find it out
+    while _write(level, found / f"steps={steps}") or steps == 0:
+        newest = read.parquet(address(found / f"steps={steps}"))
+        before = inside.join(newest.withColumnRenamed("fingerprint", "target"), "target")
+        before = before.select("source")
         if steps == 0 and condition == VIOLATION:
             before = before.union(edges.where(VIOLATION).select("source"))
-        known = session.read.parquet(address(found)).select("fingerprint")
+        known = read.parquet(address(found)).select("fingerprint")
         before = before.withColumnRenamed("source", "fingerprint").distinct()
         level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
 
 
-def _write(session: "SparkSession", found: Path, steps: int, level: "DataFrame") -> int:
-    """Write a level; returns how many states it has."""
-    level.write.parquet(address(found / f"steps={steps}"))
-    return _level(session, found, steps).count()
-
-
-def _level(session: "SparkSession", found: Path, steps: int) -> "DataFrame":
-    return session.read.parquet(address(found / f"steps={steps}"))
+def _write(level: "DataFrame", folder: Path) -> int:
+    """Write a level; returns how many states it has, which its files say without another job."""
+    level.write.parquet(address(folder))
+    return sum(read_metadata(each).num_rows for each in folder.glob("*.parquet"))
