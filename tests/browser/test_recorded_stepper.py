@@ -73,7 +73,8 @@ def test_a_walk_through_recorded_states_shows_what_the_kit_shows(page, tmp_path,
     spec, constants = MODELS[name]
     model = load(spec).bind(**constants)
     page.set_viewport_size({"width": 390 if name == "kafka" else 1280, "height": 720})
-    page.goto(write_page(tmp_path, model, whole=60, around=4, most=12))
+    near = {"whole": 60, "around": 6, "most": 16, "paths": [], "scenarios": []}
+    page.goto(write_page(tmp_path, model, **near))
     stepper = Stepper(model)
     ask(stepper, command="room", width=1000, height=500)
     here = view_of(page)
