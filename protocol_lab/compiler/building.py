@@ -167,13 +167,6 @@ class Builder:
         called: dict[str, Any],
         acts: bool,
     ) -> Any:
-        compiled = {each: self.compiler.compiled(function) for each, function in functions.items()}
-        refused = records.nothing
-        for each, function in functions.items() if kind == "piece" else ():
-            if not acts or each != "function":
-                check_only_looks(function)
-            elif may_refuse_changed(function):
-                refused = records.check_unchanged
         scope: dict[str, Any] = {
             "__name__": __name__,
             "Constants": self.model.spec.constants,
@@ -183,18 +176,29 @@ class Builder:
                 each: getattr(records, each)
                 for each in ("as_number", "copy_state", "equal", "get_item", "read_only", "truth")
             },
-            "refused": refused,
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number", "NotRefused")},
             **integers.COMPILED_OPERATIONS,
             **called,
-            **compiled,
         }
         exec(compile(source, _GENERATED, "exec"), scope)
+
+        def add_functions() -> None:
+            refused = records.nothing
+            for each, function in functions.items():
+                scope[each] = self.compiler.compiled(function)
+                if kind == "piece" and not (acts and each == "function"):
+                    check_only_looks(function)
+                elif kind == "piece" and may_refuse_changed(function):
+                    refused = records.check_unchanged
+            scope["refused"] = refused
+
         scope[kind].__qualname__ = f"{kind}_{key}"
         signature, options = _ENTRANCES[kind]
         try:
-            built = kernel(signature, stamp=key, no_cfunc_wrapper=True, **options)(scope[kind])
+            built = kernel(
+                signature, stamp=key, prepare=add_functions, no_cfunc_wrapper=True, **options
+            )(scope[kind])
         except (NumbaError, UnsupportedBytecodeError) as error:
             cause = _cause(error)
             if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line

@@ -46,17 +46,23 @@ _USE_NOTED_SECONDS = 86_400
 _FORMAT = b"protocol lab kernel 1\n"
 
 
-def kernel(*signatures: Any, stamp: str | None = None, **options: Any) -> Callable:
+def kernel(
+    *signatures: Any,
+    stamp: str | None = None,
+    prepare: Callable[[], None] | None = None,
+    **options: Any,
+) -> Callable:
     """A decorator: Numba's `njit`, without the GIL, and kept in this cache.
 
     What it decorates is compiled (or loaded) when it is first called. signatures: what it will be
     called with, for `missing_kernels`. stamp: what the code depends on besides the function itself,
     by default the code in its file and in the files of the compiled functions that it may call.
+    prepare: called before it is compiled, but not if it is loaded.
     """
 
     def decorate(function: Callable) -> Any:
         compiled = njit(nogil=True, **options)(function)
-        compiled._cache = KernelCache(function, stamp, repr(sorted(options.items())))
+        compiled._cache = KernelCache(function, stamp, repr(sorted(options.items())), prepare)
         if stamp is None:
             _declared.extend((compiled, normalize_signature(each)[0]) for each in signatures)
         else:
@@ -88,8 +94,14 @@ def missing_kernels() -> list[Callable[[], None]]:
 class KernelCache(NullCache):
     """The cache of one function's compiled versions, with the interface that Numba expects."""
 
-    def __init__(self, function: Callable, stamp: str | None, options: str):
-        self._name = function.__qualname__
+    def __init__(
+        self,
+        function: Callable,
+        stamp: str | None,
+        options: str,
+        prepare: Callable[[], None] | None = None,
+    ):
+        self._name, self._prepare = function.__qualname__, prepare
         if stamp is None:
             stamp = _hash_of_files(function)
         code = hashlib.sha256(function.__code__.co_code).hexdigest()
@@ -101,7 +113,13 @@ class KernelCache(NullCache):
         return str(cache_folder("kernels"))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The compiled version for these types, if it is kept."""
+        """The compiled version for these types, if it is kept; else Numba compiles it next."""
+        found = self._kept(sig, target_context)
+        if found is None and self._prepare is not None:
+            self._prepare()
+        return found
+
+    def _kept(self, sig: Any, target_context: Any) -> CompileResult | None:
         target_context.refresh()
         folder = cache_folder("kernels")
         if folder is None:
