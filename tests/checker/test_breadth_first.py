@@ -112,6 +112,8 @@ def test_deadlocks_are_reported_on_request():
     result = agree(model, deadlock=True)
     assert (result.violated, len(result.trace_rows)) == ("deadlock", 6)
     assert agree(model, deadlock=True, to_the_end=True).violated == "deadlock"
+    both = agree(model, deadlock=True, to_the_end=True, invariants=["never_to_three"])
+    assert (both.violated, both.violating) == ("deadlock", {"never_to_three": 1})
 
 
 def test_a_parameter_may_be_one_of_several_names():
