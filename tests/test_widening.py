@@ -92,24 +92,24 @@ class Called(Struct):
 
 
 def test_under_symmetry_too_if_an_initial_state_does_not_fit():
-    workers = Spec("toy.workers", Called, Workers)
-    workers.symmetric(Worker)
+    calling = Spec("toy.workers", Called, Workers)
+    calling.symmetric(Worker)
 
-    @workers.init
+    @calling.init
     def first_two(s: Called, c: Workers, one: Worker, other: Worker):
         append(s.log, one)
         append(s.log, other)
         return TAKEN
 
-    @workers.action
+    @calling.action
     def call(s: Called, c: Workers, one: Worker):
         if len(s.log) >= 3:
             return "enough were called"
         append(s.log, one)
         return TAKEN
 
-    assert agree(workers.bind()).per_depth == [9, 27]
-    assert agree(workers.bind(), symmetry=True).per_depth == [2, 5]
+    assert agree(calling.bind()).per_depth == [9, 27]
+    assert agree(calling.bind(), symmetry=True).per_depth == [2, 5]
 
 
 def test_the_trace_is_that_of_the_model_with_room():
