@@ -10,6 +10,7 @@ from protocol_lab import (
     Int8,
     LabError,
     Limits,
+    Node,
     Seq,
     Spec,
     Struct,
@@ -76,6 +77,39 @@ def test_counts_are_those_of_a_search_with_room_from_the_start():
     assert "began again with slots=4" in small.widened[0]
     assert "lines=4" in str(small)
     assert small.to_json()["constants"]["slots"] == 8
+
+
+Worker = Node("workers")
+
+
+class Workers(NamedTuple):
+    workers: Annotated[int, Limits(1, 3, "workers")] = 3
+    room: Annotated[int, storage(1, 4, "who was called")] = 1
+
+
+class Called(Struct):
+    log: Seq(Worker, "room")
+
+
+def test_under_symmetry_too_if_an_initial_state_does_not_fit():
+    calling = Spec("toy.workers", Called, Workers)
+    calling.symmetric(Worker)
+
+    @calling.init
+    def first_two(s: Called, c: Workers, one: Worker, other: Worker):
+        append(s.log, one)
+        append(s.log, other)
+        return TAKEN
+
+    @calling.action
+    def call(s: Called, c: Workers, one: Worker):
+        if len(s.log) >= 3:
+            return "enough were called"
+        append(s.log, one)
+        return TAKEN
+
+    assert agree(calling.bind()).per_depth == [9, 27]
+    assert agree(calling.bind(), symmetry=True).per_depth == [2, 5]
 
 
 def test_the_trace_is_that_of_the_model_with_room():

@@ -9,7 +9,11 @@ from typing import Any
 
 from protocol_lab.compiler.building import Watch
 from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.errors import LabError
 from protocol_lab.spec.spec import Model, Property
+
+MOST_PROPERTIES = 62
+"""How many properties have a bit in a number of 64 bits, with one to spare and the sign."""
 
 
 class CompiledModel:
@@ -35,6 +39,11 @@ class CompiledModel:
         self.model, self.constants = model, constants_array(model)
         self.kernels = kernels = Kernels(model, watch)
         self.properties = [*invariants, *spec.sometimes_properties, *spec.constraints]
+        if max(len(self.properties), len(spec.step_invariants)) > MOST_PROPERTIES:
+            raise LabError(
+                f"{spec.name} has more than {MOST_PROPERTIES} properties to check at once: name"
+                " some of its invariants, as in invariants=[...] or --invariant."
+            )
         kernels.prepare(self.properties, spec.step_invariants if step_invariants else [])
         self.expand = kernels.expand()
         self.check = kernels.check(self.properties)

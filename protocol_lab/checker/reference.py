@@ -142,7 +142,8 @@ class PythonSearch:
         return smallest_name(self.model, row) if self.request.symmetry else row
 
     def _violated(self, name: str, row: bytes, before: bytes | None, counted: bool = True) -> None:
-        if self.result.violated is None:
+        ends = name not in (self.result.violating or ())
+        if self.result.violated is None or ends:  # a deadlock ends a search that goes on otherwise
             self.result.violated = name
             path = [row]
             while before is not None:
@@ -150,7 +151,7 @@ class PythonSearch:
                 before = self.parent[before]
             path.reverse()
             add_trace(self.result, path, self.request)
-        if name not in (self.result.violating or ()):
+        if ends:
             raise _Violation
         self.result.violating[name] += counted
 

@@ -7,7 +7,7 @@ the same way, except the functions that `operations` has versions of.
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numba
@@ -111,6 +111,7 @@ class Compiler:
         tree, extra, names = rewriting.rewritten(
             function, tree, self.left_out, self.constructor, self._layouts
         )
+        _refuse_own_names(function, names)
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
         scope = {
@@ -138,6 +139,17 @@ class Compiler:
             raise LabError(f"{name} is no part of this spec's state.")
         record = records.numba_type(self._layouts.structs[declared])
         return records.make_constructor(record, fields)
+
+
+def _refuse_own_names(function: Callable, names: Collection[str]) -> None:
+    """Raise LabError if the function, which reads these names, uses one of rewritten code."""
+    code = function.__code__
+    for name in (*names, *code.co_varnames, *code.co_cellvars):
+        if name in _OWN or name in rewriting.GENERATED_NAMES:
+            raise LabError(
+                f"{function.__qualname__} can't be compiled with the name {name}, which compiled"
+                " code uses itself: give it another one."
+            )
 
 
 def _name_apart(function: Callable, place: str, own_hash: str) -> None:

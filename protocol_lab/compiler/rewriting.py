@@ -25,12 +25,12 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
-from protocol_lab.compiler.effects import calls_what_changes
+from protocol_lab.compiler.effects import calls_what_changes, changes
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
-from protocol_lab.language.arithmetic import as_call
-from protocol_lab.language.dependencies import is_plain
+from protocol_lab.language.arithmetic import as_call, computed_once
+from protocol_lab.language.dependencies import fields_read, is_plain
 from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse, place
 from protocol_lab.spec.layout import Struct
@@ -43,6 +43,9 @@ _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
+
+GENERATED_NAMES = ("_each", "_first", "_best", "_value", "_total")
+"""The variables of the functions that generator expressions become."""
 
 _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
 
@@ -69,6 +72,7 @@ def _expression(function: Callable) -> ast.expr | None:
         and body[0].value is not None
         and not function.__code__.co_freevars
         and not any(isinstance(each, _SCOPES) for each in ast.walk(body[0]))
+        and not changes(function)  # else its arguments would be read after the change
     )
     return body[0].value if simple else None
 
@@ -116,7 +120,9 @@ class _Rewriter(ast.NodeTransformer):
     ):
         self.function, self.names = function, names
         self.local_names = _local_names(function, tree)
-        self.left_out, self.constructor = left_out, constructor
+        assigned = (each.id for each in ast.walk(tree) if _is_assigned(each))
+        self.left_out = left_out if "c" not in assigned else frozenset()
+        self.constructor = constructor
         self.code = LayoutsInCode(function, tree, layouts)
         self.texts = Texts(function, tree, self.code)
         self.extra: list[ast.FunctionDef] = []
@@ -133,13 +139,15 @@ class _Rewriter(ast.NodeTransformer):
             return self._store(node, node.targets[0], node.value)
         return node  # of variables: `refuse_stale` allows nothing else
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        before, node.target = computed_once(node.target)
+        before = [self.visit(each) for each in before]
         present = self.visit(_copied(node.target, ast.Load()))
         self.generic_visit(node)
         changed = self._operation(ast.BinOp(present, node.op, node.value))
         if isinstance(node.target, ast.Name):
             return ast.copy_location(ast.Assign([node.target], changed), node)
-        return self._store(node, node.target, changed)
+        return [*before, self._store(node, node.target, changed)]
 
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
         if isinstance(target, ast.Attribute):
@@ -158,8 +166,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
-        is_constant = isinstance(node.value, ast.Name) and node.value.id == "c"
-        if is_constant and node.attr in self.left_out:
+        if _is_constants(node.value) and node.attr in self.left_out:
             return ast.copy_location(ast.Constant(0), node)
         return node
 
@@ -196,6 +203,9 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Not) and _is_nothing(node.operand):
             return ast.copy_location(ast.Constant(True), node)
+        if isinstance(node.op, ast.Invert):  # which Numba would take for `not` where it is a truth
+            every_bit = ast.UnaryOp(ast.USub(), ast.Constant(1))
+            return ast.copy_location(ast.BinOp(node.operand, ast.BitXor(), every_bit), node)
         return self._operation(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -292,10 +302,23 @@ class _Rewriter(ast.NodeTransformer):
             return self._as_record(called, node)
         if not is_plain(called):
             return node
+        self._expect_constants(called, node)
         inlined = self._as_expression(called, node)
         if inlined is node:
             node.args = [self._as_number(each) for each in node.args]
         return inlined
+
+    def _expect_constants(self, called: Callable, node: ast.Call) -> None:
+        """Raise LabError if something else is given to a parameter `c` whose `c.retries` would be
+        left out."""
+        parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
+        given = dict(zip(parameters, node.args, strict=False))
+        given |= {each.arg: each.value for each in node.keywords}
+        if not _is_constants(given.get("c", ast.Name("c"))):
+            for each in sorted(self.left_out & fields_read(called.__code__)):
+                raise self._refusal(
+                    node, f"c.{each} in {called.__name__} is read as the constant: rename its c"
+                )
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""
@@ -331,8 +354,8 @@ class _Rewriter(ast.NodeTransformer):
         arguments = dict(zip(parameters, node.args, strict=True))
         for name, value in names_read(called).items():
             alias = name
-            if name in self.local_names or self.names.get(name, value) is not value:
-                alias = f"{called.__name__}__{name}"
+            while alias in self.local_names or self.names.get(alias, value) is not value:
+                alias = f"{called.__name__}__{alias}"
             self.names[alias] = self.code.values[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
         expression = _substituted(expression, arguments)
@@ -426,6 +449,15 @@ def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
             return copy.deepcopy(values.get(node.id, node))
 
     return Substitute().visit(copy.deepcopy(tree))
+
+
+def _is_assigned(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_constants(node: ast.expr) -> bool:
+    """Is it the name that stands for the constants everywhere?"""
+    return isinstance(node, ast.Name) and node.id == "c"
 
 
 def _is_nothing(test: ast.expr) -> bool:

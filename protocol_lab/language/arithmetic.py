@@ -128,6 +128,33 @@ def as_call(node: ast.BinOp | ast.UnaryOp) -> ast.expr:
     return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
+def computed_once(target: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    """The target of `target += ...` with names in place of its calls, and the statements before it
+    that assign those names.
+
+    The target is read and then stored, but a call in it, such as s.count[pop_first(s.queue)], may
+    change something.
+    """
+    match target:
+        case ast.Attribute(value):
+            before, target.value = computed_once(value)
+            return before, target
+        case ast.Subscript(value, index):
+            before, target.value = computed_once(value)
+            own, target.slice = _named_if_called(index)
+            return [*before, *own], target
+    return _named_if_called(target)
+
+
+def _named_if_called(node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    if not any(isinstance(each, ast.Call) for each in ast.walk(node)):
+        return [], node
+    name = f"_at_{node.lineno}_{node.col_offset}"
+    named = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
+    read = ast.copy_location(ast.Name(name, ast.Load()), node)
+    return [ast.fix_missing_locations(named)], read
+
+
 def checked_operators(tree: ast.AST) -> ast.AST:
     """An expression with calls in place of its operators."""
 

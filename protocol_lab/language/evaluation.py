@@ -18,7 +18,7 @@ from typing import Any
 
 from protocol_lab.errors import Fault, LabError, SpecError
 from protocol_lab.language import containers
-from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add
+from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add, computed_once
 from protocol_lab.language.loop_bound import checked_range, checked_turn, counting, is_range
 from protocol_lab.language.node_sets import IS_A_NUMBER
 from protocol_lab.language.source_code import parse, place, without_annotations
@@ -215,13 +215,16 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return self._replaced(node, as_call(node))
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        before, node.target = computed_once(node.target)
+        before = [self.visit(each) for each in before]
         self.generic_visit(node)
         present = copy.copy(node.target)
         present.ctx = ast.Load()
         value = as_call(ast.copy_location(ast.BinOp(present, node.op, node.value), node))
         changed = ast.copy_location(ast.Assign([node.target], value), node)
-        return self._replaced(node, changed if isinstance(value, ast.Call) else node)
+        changed = self._replaced(node, changed if isinstance(value, ast.Call) else node)
+        return [*before, changed]
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -136,6 +136,8 @@ class _Check:
         with ProgressBar("steps", shown=progress, total=graph.count) as bar:
             graph.fill(lambda done: (bar.count(done), self._watch()))
         result.compile_seconds += graph.compile_seconds
+        if result.exhaustive and graph.cut.any():  # by an action that is no part of the spec
+            result.exhaustive, result.undecided_reason = False, graph.cut_reason
         conditions = Conditions(graph, self.assumed)
         result.steps, result.conditions = len(graph.targets), len(conditions.all)
         result.inside_constraint = result.exhaustive and bool((graph.targets == UNKNOWN).any())

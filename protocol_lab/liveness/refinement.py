@@ -24,8 +24,9 @@ from protocol_lab.checker.options import (
     values_of,
 )
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
+from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest, is_inside
 from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
+from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
@@ -238,13 +239,17 @@ class _PlainSearch(_Search):
         self.model = result.model = explored.model  # which may have more storage
         for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
             setattr(result, each, getattr(explored, each))
-        counted = explored.distinct
+        counted, given = explored.distinct, own.get("constraint")
+        constraint = None if given is None else predicate(self.model, given)
         position: dict[bytes, int] = {}
         edges: list[tuple[int, int]] = []
 
+        def inside(row: bytes) -> bool:
+            return is_inside(self.model, row, constraint)
+
         def enter(rows: Iterable[bytes], parent: int) -> None:
             for row in rows:
-                if row not in position and len(position) < counted and self._inside(row):
+                if row not in position and len(position) < counted and inside(row):
                     position[row] = len(position)
                     self.states.append(row)
                     self.parents.append(parent)
@@ -262,13 +267,6 @@ class _PlainSearch(_Search):
         self.images = list(numbers)
         steps = np.array([each for each in edges if each[0] >= 0], np.int64).reshape(-1, 2)
         self.sources, self.targets = steps[:, 0], steps[:, 1]
-
-    def _inside(self, row: bytes) -> bool:
-        state = view(self.model.layout, row)
-        return all(
-            evaluated(each.function, state, self.model.constants) == TAKEN
-            for each in self.model.spec.constraints
-        )
 
 
 _SEARCHES: dict[str, type] = {NATIVE: _NativeSearch, PYTHON: _PlainSearch}

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import error_at
+from protocol_lab.language.source_code import error_at, without_annotations
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Struct
 from protocol_lab.spec.layouts_in_code import LayoutsInCode, is_container
 
@@ -118,6 +118,7 @@ def _chance(name: str) -> str:
 def _without_prefix(tree: ast.FunctionDef, code: LayoutsInCode) -> Iterator[tuple[ast.AST, str]]:
     """Names of fields and constants without `s.` and `c.`, and an assignment to `s` itself."""
     fields, constants = code.known.states["s"].fields, code.known.limits
+    tree = without_annotations(tree)  # and decorators: a spec may be named as a field is
     names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
     read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
     added_to = [each.target for each in ast.walk(tree) if isinstance(each, ast.AugAssign)]

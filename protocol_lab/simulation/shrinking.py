@@ -7,10 +7,12 @@ The remaining path breaks the same invariant, and none of its steps can be left 
 be a shorter path of another kind.
 """
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 from protocol_lab.checker.request import SearchRequest, is_inside
+from protocol_lab.errors import EvaluationError
 from protocol_lab.semantics.transitions import attempt, choices, evaluate, evaluate_step, successors
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import View
@@ -63,9 +65,10 @@ class _Shrinking:
         for at in range(0, len(steps), size):
             if self.tries <= 0:
                 return None
-            found = self._replay(rows[: at + 1], steps[:at], steps[at + size :])
-            if found is not None:
-                return found
+            with suppress(EvaluationError):  # on a path that the walk did not take
+                found = self._replay(rows[: at + 1], steps[:at], steps[at + size :])
+                if found is not None:
+                    return found
         return None
 
     def _replay(

@@ -22,7 +22,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec.declared import Declared
-from protocol_lab.spec.parameters import Domain, Member, domains_of
+from protocol_lab.spec.parameters import Domain, Member, Sequences, domains_of
 
 ALWAYS, EVENTUALLY = "always", "eventually"
 ALWAYS_EVENTUALLY, EVENTUALLY_ALWAYS = "always eventually", "eventually always"
@@ -112,6 +112,11 @@ class TemporalProperty(Declared):
                 raise LabError(
                     f"{function.__name__}: {name} can't be a Member of the state, because a"
                     " property is about whole runs; use a Node or a Range."
+                )
+            if isinstance(domain, Sequences):
+                raise LabError(
+                    f"{function.__name__}: {name} can't be one of Sequences, because a property's"
+                    " parameter is a number; use several parameters, each a Range."
                 )
         return cls(function, found, where)
 

@@ -288,6 +288,8 @@ def _follow(line: Line, walk: Walk) -> None:
         each = find_step(walk.model, walk.row, line.text)
         if each.taken:
             raise _wrong(line, "the step can be taken here")
+        if each.error is not None:
+            raise _wrong(line, f"the step can't be computed: {each.reason}")
         _tell_refusal(line, each.reason, walk)
     elif line.kind == "loops_to":
         if (depth := whole_number_of(line.text)) is None:
@@ -344,6 +346,9 @@ def _check_claim(line: Line, walk: Walk) -> None:
         return any(each.name == line.text and each.is_broken for each in walk.standings(moment))
 
     *earlier, here = walk.moment.path()
+    for each in walk.standings(here):
+        if each.name == line.text and not each.is_known:
+            raise _wrong(line, f"it {each.reason}")
     if line.kind == "holds" and fails(here):
         raise _wrong(line, "it is violated here")
     if line.kind == "violates":

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -26,6 +27,7 @@ from protocol_lab.semantics.transitions import attempts, initial, successors
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.layout import Bag, resolve
+from protocol_lab.spec.spec import Property
 from protocol_lab.spec.state_view import encode_plain, plain, view
 from protocol_lab.teaching.exercises import with_action
 from tests import ROOT
@@ -112,6 +114,19 @@ def test_deadlocks_are_reported_on_request():
     result = agree(model, deadlock=True)
     assert (result.violated, len(result.trace_rows)) == ("deadlock", 6)
     assert agree(model, deadlock=True, to_the_end=True).violated == "deadlock"
+    both = agree(model, deadlock=True, to_the_end=True, invariants=["never_to_three"])
+    assert (both.violated, both.violating) == ("deadlock", {"never_to_three": 1})
+
+
+def test_more_properties_than_there_are_bits_are_refused():
+    spec = replace(counter, invariants=[])
+    for k in range(63):
+        scope = {}
+        exec(f"def invariant_{k}(s, c):\n    return ''\n", scope)
+        spec.invariants.append(Property(scope[f"invariant_{k}"]))
+    with pytest.raises(LabError, match="has more than 62 properties to check at once"):
+        explore(spec.bind(), progress=False)
+    assert explore(spec.bind(), engine="python", progress=False).verdict == "holds"
 
 
 def test_a_parameter_may_be_one_of_several_names():

@@ -253,6 +253,49 @@ def test_a_text_that_is_returned_is_no_docstring():
     assert source_hash([one]) != source_hash([two])
 
 
+_HELPERS = "def a(s):\n    return s + 1\ndef b(s):\n    return s * 2\n"
+_MODULE = "from types import ModuleType\nm = ModuleType('m')\nm.LIMIT = 1\n"
+_NUMPY, _ENUM = "import numpy as np\n", "from enum import Enum\nclass E(Enum):\n    A = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (f"{_HELPERS}c, d = a, b\ndef f(s):\n    return c(d(s))\n", "a, b", "b, a"),
+        (f"{_HELPERS}def of(c, d):\n    return lambda s: c(d(s))\nf = of(a, b)\n", "a, b", "b, a"),
+        ("def more(s, by=1):\n    return s + by\ndef f(s):\n    return more(s)\n", "=1", "=2"),
+        (f"{_MODULE}def f(s):\n    return m.LIMIT\n", "= 1", "= 2"),
+        (f"{_NUMPY}T = np.array([1, 2])\ndef f(s):\n    return T[1]\n", "2]", "3]"),
+        (f"{_NUMPY}T = np.int64(1)\ndef f(s):\n    return T\n", "(1", "(2"),
+        (f"{_ENUM}def f(s):\n    return E.A.value\n", "1", "2"),
+        (f"{_ENUM}T = E.A\ndef f(s):\n    return T.value\n", "1", "2"),
+        ("class A: ...\nclass B: ...\nC = A\ndef f(s):\n    return C(s)\n", "C = A", "C = B"),
+    ],
+)
+def test_another_meaning_of_a_name_is_other_code(text, old, new):
+    first, again = function_of(text), function_of(text)
+    other = function_of(text.replace(old, new))
+    assert source_hash([first]) == source_hash([again]) != source_hash([other])
+
+
+def test_two_functions_of_one_name_are_told_apart_by_who_calls_which():
+    def one_of(factor):
+        return function_of(f"def g(s):\n    return s * {factor}\ndef f(s):\n    return g(s)\n")
+
+    def both(first, second):
+        calls = function_of("def f(s):\n    return one(s) - two(s)\n")
+        calls.__globals__.update(one=first, two=second)
+        return calls
+
+    first, second = one_of(2), one_of(3)
+    assert source_hash([both(first, second)]) != source_hash([both(second, first)])
+
+
+def test_the_order_of_an_actions_functions_counts():
+    low, high = function_of("f = lambda s: s.x\n"), function_of("f = lambda s: s.y\n")
+    assert source_hash([low, high]) != source_hash([high, low])
+
+
 def test_other_comments_in_a_file_of_the_compiler_are_the_same_code(tmp_path):
     texts = (
         '"""A."""\nx = 1\n"""What x is."""\ndef f():\n    """F."""\n',

@@ -222,6 +222,15 @@ def test_a_constraint_is_told(engine):
     assert "every step that stays inside the constraint" in str(found)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_constraint_may_be_given(engine):
+    model = spec.bind(jumps=True)
+    claim = refinement_of(model, "refines_counter")
+    constraint = "s.counts[1] == 0 and s.counts[2] == 0"
+    found = check_refinement(model, claim, engine=engine, constraint=constraint, progress=False)
+    assert (found.verdict, found.distinct, found.inside_constraint) == ("holds", 2, True)
+
+
 def test_a_mapping_takes_three_arguments():
     with pytest.raises(LabError, match=r"nothing: a mapping is a function of \(s, c, a\)"):
         spec.refines(counter, nothing)

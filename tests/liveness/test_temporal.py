@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from protocol_lab import (
     NEXT,
+    TAKEN,
+    Array,
+    Bool,
+    Int8,
     LabError,
     Range,
+    Sequences,
     Spec,
+    Struct,
     always,
     always_eventually,
     either,
@@ -53,6 +59,11 @@ MORE = [
     for strong in (False, True)
 ]
 MORE += [Fairness.of(either(a, b), "to", strong) for strong in (False, True)]
+
+
+class Slots(Struct):
+    at: Int8
+    flags: Array(Bool, 2)
 
 
 class Oracle:
@@ -509,3 +520,38 @@ def test_an_interrupt_leaves_it_undecided(monkeypatch):
     result = check_property(two_in_turn().bind(**SWITCH), "gets_to_p", progress=False)
     assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
     assert "✓" not in str(result)
+
+
+def test_a_fair_action_of_no_spec_that_cant_be_computed_leaves_it_undecided():
+    spec = Spec("toy.fault_in_fairness", Slots)
+
+    @spec.init
+    def begin(s: Slots, c):
+        return TAKEN
+
+    @spec.action
+    def turn(s: Slots, c):
+        s.at = (s.at + 1) % 3
+        return TAKEN
+
+    def turn_if_set(s: Slots, c):
+        if s.flags[s.at]:
+            return "it is set"
+        s.at = (s.at + 1) % 3
+        return TAKEN
+
+    spec.weakly_fair(turn_if_set)
+    result = check_property(spec.bind(), eventually("s.at == 7"), progress=False)
+    assert result.verdict == "undecided"
+    assert "state.flags has no slot 2, at turn_if_set" in result.undecided_reason
+    result = check_property(spec.bind(), always("s.at < 2"), progress=False)
+    assert result.verdict == "violated"
+
+
+def test_a_propertys_parameter_is_no_sequence():
+    spec = Spec("toy.sequence", Slots)
+    with pytest.raises(LabError, match="path can't be one of Sequences"):
+
+        @spec.property
+        def ends(path: Sequences(0, 1, 2)):
+            return eventually("s.at == 1")

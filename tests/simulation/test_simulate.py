@@ -297,6 +297,39 @@ def test_detours_are_left_out():
     assert short[0] == rows[0]
 
 
+class Two(Struct):
+    x: Int8
+    y: Int8
+
+
+def test_a_shorter_path_on_which_an_invariant_cant_be_computed_is_no_counterexample():
+    spec = Spec("toy.two", Two)
+
+    @spec.init
+    def begin(s: Two, c):
+        return TAKEN
+
+    @spec.action
+    def set_x(s: Two, c):
+        s.x = 1
+        return TAKEN
+
+    @spec.action
+    def set_y(s: Two, c):
+        s.y = 1
+        return TAKEN
+
+    @spec.invariant
+    def is_large(s: Two, c):
+        return HOLDS if s.y == 0 or 6 // s.x > 6 else "it is small"
+
+    result = simulate(spec.bind(), progress=False)
+    assert (result.violated, [each.text for each in result.trace]) == (
+        "is_large",
+        ["set_x()", "set_y()"],
+    )
+
+
 def test_a_way_with_a_sequence_as_a_parameter_is_shortened():
     never_again = Property(lambda s, c: "they were rearranged" if s.rearranged else HOLDS)
     spec = replace(shelves, invariants=[never_again])

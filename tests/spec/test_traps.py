@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from protocol_lab import LabError
+from protocol_lab import TAKEN, Bool, LabError, Spec, Struct
 from protocol_lab import explore as explore_module
 from protocol_lab.explore import explore
 from protocol_lab.language import loop_bound
@@ -990,3 +990,24 @@ def fives(s):
 @pytest.mark.parametrize("body", EFFECTIVE)
 def test_a_variable_may_be_none(declare, body):
     assert found(declare(body, before=GIVEN)) == 5
+
+
+class Locked(Struct):
+    lock: Bool
+
+
+def test_a_spec_may_be_named_as_a_field_is():
+    lock = Spec("toy.lock", Locked)
+
+    @lock.init
+    def begin(s, c):
+        return TAKEN
+
+    @lock.action
+    def take_it(s, c):
+        if s.lock:
+            return "it is taken"
+        s.lock = True
+        return TAKEN
+
+    assert agree(lock.bind(), progress=False).distinct == 2

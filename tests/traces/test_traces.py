@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from protocol_lab import TAKEN, Int8, Spec, Struct
+from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
 from protocol_lab.drawing.picture_exports import FORMATS, to_gif
@@ -483,3 +483,49 @@ def test_the_caption_of_a_state_tells_what_is_refused_there_and_why():
         " ✗ controller_elect_leader(new_leader=1) is refused:"
         " the controller has this leader already"
     )
+
+
+class Thirds(Struct):
+    at: Int8
+
+
+def thirds() -> Spec:
+    spec = Spec("toy.thirds", Thirds)
+
+    @spec.init
+    def begin(s: Thirds, c):
+        return TAKEN
+
+    @spec.action
+    def divide(s: Thirds, c):
+        s.at = 6 // s.at
+        return TAKEN
+
+    @spec.invariant
+    def is_third(s: Thirds, c):
+        return HOLDS if 6 // s.at == 3 else "it is another"
+
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        (
+            "!blocked divide()",
+            "divide.. is wrong: the step can't be computed: division by zero, at divide",
+        ),
+        (
+            "!holds is_third",
+            "is_third is wrong: it can't be computed: division by zero, at is_third",
+        ),
+        (
+            "!violates is_third",
+            "is_third is wrong: it can't be computed: division by zero, at is_third",
+        ),
+    ],
+)
+def test_what_cant_be_computed_is_neither_refused_nor_true(claim, sentence):
+    scenario = parse_scenario(f"# spec: toy.thirds\n{claim}\n")
+    with pytest.raises(LabError, match=sentence):
+        play(scenario, thirds().bind())
