@@ -527,9 +527,6 @@ class NativeSearch:
             try:
                 unmet = self._judge(at, unmet)
             except (EvaluationError, SpecError) as error:
-                # Sometimes properties that this state reached before it failed do not count;
-                # invariants that it broke do.
-                self.now.failed[at] = unmet | self.now.failed[at] & self.compiled.invariants
                 self._first_event(at + 1, at)
                 return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
             event = self._first_event(at + 1, at)
@@ -547,11 +544,11 @@ class NativeSearch:
         model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
         if verdict == NEW:
-            now.failed[at] = unmet
+            now.failed[at] = left = unmet  # none is reached if one of them can't be computed
             for k, each in enumerate(self.properties):
                 if unmet >> k & 1 and not evaluate(model, row, each.function):
-                    now.failed[at] &= ~(1 << k)
-            unmet = int(now.failed[at])
+                    left &= ~(1 << k)
+            now.failed[at] = unmet = left
         if verdict != KNOWN:
             for each in request.invariants:
                 if evaluate(model, row, each.function):
