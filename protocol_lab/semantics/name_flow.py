@@ -297,6 +297,10 @@ class _Body:
             if isinstance(declared, Named):
                 wanted = _possible(self.known.of_annotation(declared))
                 self._expect(wanted, ast.Name(name, ast.Load()), value, each, node)
+                if any(_names(one) == () for one in each) or _is_number(value):
+                    names = ", ".join(declared.names)
+                    told = f"{ast.unparse(value)} is a number, and {name} takes one of {names}"
+                    raise self._error(node, told)
                 variables[name] = wanted
         where = place(self.function.__code__.co_filename, node.lineno)
         text = f"{shortened(ast.unparse(node), 60)} in {where}"
@@ -346,6 +350,10 @@ def _joined(ends: Iterable[Variables]) -> Variables:
 def _joined_items(containers_or_arrays: Possible) -> Possible:
     """What an item of any of these may be."""
     return UNKNOWN.union(*(_possible(item_of(each)) for each in containers_or_arrays))
+
+
+def _is_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) is int
 
 
 def _names(layout: Any) -> tuple[str, ...] | None:

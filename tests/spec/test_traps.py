@@ -781,6 +781,9 @@ def greater(s):
 
 def put_busy(s, mode="bussy"):
     s.mode = mode
+
+def is_busy(mode: Mode):
+    return mode == "busy"
 """
 
 BOTH = "one of idle, busy, gone, and {} one of idle, gone, busy"
@@ -799,6 +802,8 @@ BY_DETOURS = {
     "s.found = any(mood == s.mode for k, mood in enumerate(s.hungers))": ["mood is one of idle"],
     'put(s, "away")': ["s.mode is one of idle, busy, gone, never 'away'", "put(s, 'away') in"],
     "put_busy(s)": ["never 'bussy'"],
+    "s.found = is_busy(s.n)": ["s.n is a number, and mode takes one of idle, busy, gone"],
+    "s.found = is_busy(mode=1)": ["1 is a number, and mode takes one of idle"],
 }
 
 
