@@ -184,6 +184,8 @@ def summary(result: Result) -> str:
             lines.append(f"  {result.violation_reason}")
     else:
         lines += undecided_lines(model, result.invariants, result.undecided_reason)
+    if not result.distinct and result.verdict == Verdict.HOLDS:
+        lines.append("  nothing was checked: no initial state meets the constraints")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
         f"  {result.distinct:,} distinct states{_renaming(result)}, {result.generated:,} generated,"

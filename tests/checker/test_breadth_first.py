@@ -454,6 +454,13 @@ def test_a_call_through_a_module_is_asked_to_be_imported_by_name():
     assert explore(counter.bind(), constraint=lambda s, c: s.n < math.inf).distinct == 6
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_search_without_a_state_says_that_nothing_was_checked(engine):
+    result = explore(counter.bind(), constraint="s.n < 0", engine=engine, progress=False)
+    assert (result.verdict, result.distinct) == (Verdict.HOLDS, 0)
+    assert "nothing was checked: no initial state meets the constraints" in str(result)
+
+
 def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
     folder = tmp_path / "edited_spec"
     folder.mkdir()
