@@ -150,7 +150,8 @@ def test_the_only_spec_of_a_file_may_have_any_name(here):
         ("no_such_module_here", "", "There is no spec 'no_such_module_here'"),
         (
             "two.py",
-            "from protocol_lab import Spec\none = Spec('one', int)\nother = Spec('other', int)\n",
+            "from protocol_lab import Spec, Struct\n"
+            "one, other = Spec('one', Struct), Spec('other', Struct)\n",
             "two.py has several specs (one, other): name the one to load `spec`.",
         ),
         ("syntax.py", "def f(:\n", "SyntaxError: invalid syntax (syntax.py, line 1)."),
