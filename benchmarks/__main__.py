@@ -100,7 +100,7 @@ def _engines(options: argparse.Namespace) -> Iterator[str]:
     yield _engine_row("native, default invariants", measure(spec, largest, runs))
     if not options.without_spark:
         row = measure(spec, largest, 1, engine="spark", invariants=[])
-        yield _engine_row("Spark in local mode, once it has started", row)
+        yield _engine_row("Spark in local mode, its start included", row)
     python = measure(spec, largest, runs, engine="python", invariants=[], max_states=PYTHON_STATES)
     yield _engine_row(f"reference engine, {PYTHON_STATES:,} states", python)
 
