@@ -359,7 +359,7 @@ def _reopen(page, address):
         page.goto(address)
         drawn = page.locator(".lab-stepper .ls-timeline").first
         not_found = page.get_by_text("Error displaying widget: model not found")
-        expect(drawn.or_(not_found)).to_be_visible()
+        expect(drawn.or_(not_found).first).to_be_visible()
         if drawn.count():
             return
 
