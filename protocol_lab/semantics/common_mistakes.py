@@ -20,6 +20,7 @@ from protocol_lab.language import containers, node_sets
 from protocol_lab.language.source_code import error_at, without_annotations
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Struct
 from protocol_lab.spec.layouts_in_code import LayoutsInCode, is_container
+from protocol_lab.spec.named_values import TAKE_ITEMS
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
@@ -27,11 +28,6 @@ _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 _HELPERS = (containers.__name__, node_sets.__name__)
 
 _SETS_FIRST = (node_sets.with_node, node_sets.without_node, node_sets.contains)
-
-_ITEMS_LAST = (
-    *(containers.append, containers.add, containers.add_once),
-    *(containers.take, containers.is_in),
-)
 
 
 def refuse_common_mistakes(function: Callable, tree: ast.FunctionDef, code: LayoutsInCode) -> None:
@@ -189,12 +185,12 @@ def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCod
     except TypeError:
         names = ", ".join(parameters.parameters)
         return f"write {called.__name__}({names})"
-    if len(node.args) == 2 and called in (*_SETS_FIRST, *_ITEMS_LAST):
+    if len(node.args) == 2 and called in (*_SETS_FIRST, *TAKE_ITEMS):
         first, second = node.args
         swapped = f"{called.__name__}({ast.unparse(second)}, {ast.unparse(first)})"
         if called in _SETS_FIRST and code.is_set(second):
             return f"the set of nodes comes first: write {swapped}"
-        if called in _ITEMS_LAST and is_container(code.of(second)):
+        if called in TAKE_ITEMS and is_container(code.of(second)):
             return f"the sequence or bag comes first: write {swapped}"
     return ""
 

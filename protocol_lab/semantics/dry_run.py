@@ -90,11 +90,12 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
-    flow = NameFlow(known)
+    trees = dict(readable(unread))
+    flow = NameFlow(known, trees)
     for function in functions:
         if function in unread:
             flow.follow_entry(function)
-    for function, tree in readable(unread):
+    for function, tree in trees.items():
         refuse_ineffective(function, tree)
         refuse_stale(function, tree)
         code = LayoutsInCode(function, tree, known)

@@ -9,7 +9,7 @@ combination of layouts that its callers give it, and its result goes on in the c
 """
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
@@ -18,15 +18,14 @@ from protocol_lab.language import containers, node_sets
 from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.source_code import error_at, names_read, parse, place
 from protocol_lab.spec.layout import (
-    ArrayLayout,
-    IntegerLayout,
     Named,
     Struct,
     StructLayout,
     number_named,
     other_names,
 )
-from protocol_lab.spec.layouts_in_code import Layouts, is_container, item_of
+from protocol_lab.spec.layouts_in_code import Layouts, item_of
+from protocol_lab.spec.named_values import TAKE_ITEMS, names_inside
 
 Possible = frozenset
 """What a value may be: layouts, texts, and CONSTANTS. Empty if nothing is known of it."""
@@ -38,19 +37,16 @@ CONSTANTS = "the constants", "c"
 
 _HELPERS = (containers.__name__, node_sets.__name__)
 
-_TAKE_ITEMS = (
-    *(containers.append, containers.add, containers.add_once),
-    *(containers.take, containers.is_in, containers.find),
-)
-"""The functions (container, item)."""
-
 
 class NameFlow:
-    """Follows functions of one model's state. Each is followed once for what it is given."""
+    """Follows functions of one model's state. Each is followed once for what it is given.
 
-    def __init__(self, known: Layouts):
+    trees: the syntax trees of some functions, which were parsed before; they are only read.
+    """
+
+    def __init__(self, known: Layouts, trees: Mapping[Callable, ast.FunctionDef]):
         self.known = known
-        self._trees: dict[Callable, ast.FunctionDef | None] = {}
+        self._trees: dict[Callable, ast.FunctionDef | None] = {**trees}
         self._results: dict[tuple, Possible] = {}
 
     def follow_entry(self, function: Callable) -> None:
@@ -263,7 +259,7 @@ class _Body:
             return self._record(called, node, known)
         given = [self._of(each, known) for each in node.args]
         named = {each.arg: self._of(each.value, known) for each in node.keywords}
-        if called in _TAKE_ITEMS and len(given) == 2:
+        if called in TAKE_ITEMS and len(given) == 2:
             self._expect(_joined_items(given[0]), *node.args, given[1], node)
         elif called in (containers.last, containers.pop_first) and len(given) == 1:
             return _joined_items(given[0])
@@ -297,7 +293,7 @@ class _Body:
             if isinstance(declared, Named):
                 wanted = _possible(self.known.of_annotation(declared))
                 self._expect(wanted, ast.Name(name, ast.Load()), value, each, node)
-                if any(_names(one) == () for one in each) or _is_number(value):
+                if any(names_inside(one) == () for one in each) or _is_number(value):
                     names = ", ".join(declared.names)
                     told = f"{ast.unparse(value)} is a number, and {name} takes one of {names}"
                     raise self._error(node, told)
@@ -317,9 +313,9 @@ class _Body:
                 self._expect(wanted, of, each, self._seen[each], at)
             return
         shown = ast.unparse(of)
-        for names in map(_names, wanted):
+        for names in map(names_inside, wanted):
             for each in found if names is not None else ():
-                others = _names(each)
+                others = names_inside(each)
                 if isinstance(each, str):
                     try:
                         number_named(each, names, shown)
@@ -354,11 +350,3 @@ def _joined_items(containers_or_arrays: Possible) -> Possible:
 
 def _is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) is int
-
-
-def _names(layout: Any) -> tuple[str, ...] | None:
-    """The names of a number, or of the numbers inside an array or container; None for anything
-    else."""
-    while isinstance(layout, ArrayLayout) or is_container(layout):
-        layout = item_of(layout)
-    return layout.names if isinstance(layout, IntegerLayout) else None

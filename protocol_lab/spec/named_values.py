@@ -29,7 +29,7 @@ from protocol_lab.spec.layouts_in_code import LayoutsInCode
 
 Names = tuple[str, ...]
 
-_OF_ITEMS = (
+TAKE_ITEMS = (
     *(containers.append, containers.add, containers.add_once),
     *(containers.take, containers.is_in, containers.find),
 )
@@ -52,7 +52,7 @@ class Texts(ast.NodeTransformer):
 
     def names_of(self, node: ast.expr) -> Names | None:
         """The names that an expression's value can have, none for a number; None if unknown."""
-        return _names_inside(self.code.of(node))
+        return names_inside(self.code.of(node))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Texts on the sides of ==, != and in."""
@@ -96,7 +96,7 @@ class Texts(ast.NodeTransformer):
                 if isinstance(found, Named):
                     self._expect_names(keyword.value, found.names, keyword.arg, node)
                     keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
-        elif called in _OF_ITEMS and len(node.args) == 2:
+        elif called in TAKE_ITEMS and len(node.args) == 2:
             self._expect_same_names(*node.args, node)
             node.args[1] = self._as_number(node.args[1], node.args[0], node)
         elif callable(called) and hasattr(called, "__code__"):
@@ -166,10 +166,10 @@ class Texts(ast.NodeTransformer):
         return node
 
 
-def _names_inside(layout: Any) -> Names | None:
+def names_inside(layout: Any) -> Names | None:
     """The names of a number, or of the numbers in an array or container."""
     if isinstance(layout, ArrayLayout):
-        return _names_inside(layout.item)
+        return names_inside(layout.item)
     if isinstance(layout, StructLayout):
-        return None if layout.kind == "struct" else _names_inside(layout.fields["items"])
+        return None if layout.kind == "struct" else names_inside(layout.fields["items"])
     return layout.names if isinstance(layout, IntegerLayout) else None
