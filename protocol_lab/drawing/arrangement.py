@@ -20,7 +20,9 @@ class Arrangement:
     `aside`: messages are listed beside the lanes, not under them. `few_arrows`: messages have only
     as many arrows as fit the width. `stacked`: a lane's lines stand above its log, not beside it,
     as on a phone. `width`: the least width of the picture, in pixels. `named`: the parts are named
-    for movement although the picture is not live, as in a film.
+    for movement although the picture is not live, as in a film. `dense`: short lines of nodes and
+    clients share a line. `listed`: of a group of messages at most so many are listed, the others
+    are counted; 0 leaves it to the specification.
     """
 
     live: bool = False
@@ -31,6 +33,8 @@ class Arrangement:
     stacked: bool = False
     width: float = 0
     named: bool = False
+    dense: bool = False
+    listed: int = 0
 
     @property
     def has_names(self) -> bool:
@@ -66,8 +70,8 @@ def best(
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
-    then the stacked one. One that fits the width is better than one that has to be scrolled
-    sideways.
+    then, in a room that is only too low, dense ones, and those that count most messages; then the
+    stacked one. One that fits the width is better than one that has to be scrolled sideways.
     `measure()` gives the picture's width and height in the current arrangement.
     """
     found: list[_Measured] = []
@@ -83,8 +87,15 @@ def best(
             Arrangement(True, False, narrow, aside, few_arrows=True, width=room[0])
             for narrow, aside in product((False, True), repeat=2)
         ]
+        dense = [
+            Arrangement(True, below, True, aside, few_arrows=True, width=room[0], dense=True)
+            for below, aside in product((False, True), repeat=2)
+        ]
         stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
-        try_out(wider) or try_out(few) or try_out([stacked])
+        if not (try_out(wider) or try_out(few)):
+            is_only_low = any(each.across >= 1 for each in found)
+            lower = [[replace(each, listed=k) for each in dense] for k in (0, 3, 1)]
+            any(map(try_out, lower if is_only_low else [])) or try_out([stacked])
     chosen = max(found, key=lambda each: each.rank)
     return chosen.arrangement, chosen.size
 
@@ -140,4 +151,4 @@ def line_pitch() -> float:
 
 def lane_gap() -> float:
     """The distance of two lanes."""
-    return sized(9, 4)
+    return 2 if current().dense else sized(9, 4)

@@ -42,7 +42,7 @@ def badge_room() -> float:
 
 def box_top() -> float:
     """How far below the top of a lane its records begin; tags stand on their upper edges."""
-    return sized(15, 11)
+    return 10 if current().dense else sized(15, 11)
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,9 @@ class Grid:
 
 def draw_cluster(cluster: Cluster) -> str:
     """The picture as SVG text, with a title and a text alternative."""
+    told = describe(cluster)
+    if current().dense:
+        cluster = _dense(cluster)
     svg, grid = Svg(), _grid(cluster)
     if current().few_arrows:
         cluster = _with_undrawn_links(cluster, grid.tracks)
@@ -114,9 +117,9 @@ def draw_cluster(cluster: Cluster) -> str:
             y = _draw_all_messages(svg, grid, cluster.messages, y)
         return svg.document(
             grid.width,
-            y + 4,
+            y + (0 if current().dense else 4),
             cluster.title,
-            describe(cluster),
+            told,
             inset=CROPPED,
             legend=cluster.legend,
         )
@@ -128,7 +131,7 @@ def draw_cluster(cluster: Cluster) -> str:
         for line in wrap(cluster.legend, grid.width - 2 * MARGIN, small()):
             svg.text(MARGIN, y + 11, line, size=small(), fill=palette.MUTED)
             y += 14
-    return svg.document(grid.width, y + 10, cluster.title, describe(cluster))
+    return svg.document(grid.width, y + 10, cluster.title, told)
 
 
 def _grid(cluster: Cluster) -> Grid:
@@ -198,7 +201,8 @@ def _lane_heights(cluster: Cluster) -> list[float]:
     """All lanes are equally high; on a screen those without words below their records are lower."""
     lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
     names = line_pitch() * lines + sized(12, 6)
-    below = [sized(20, 17) if lane.flags else sized(20, 8) for lane in cluster.lanes]
+    alone = 3 if current().dense else 8
+    below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
     return [max(box_top() + BOX_HEIGHT + each, names) for each in below]
 
 
@@ -210,6 +214,49 @@ def _narrowest_live(cluster: Cluster) -> float:
         for value in bar.values
     ]
     return min(NARROWEST, max([460.0, *widest]))
+
+
+# --- The dense arrangement: what can share a line does -------------------------------------------
+
+
+def _dense(cluster: Cluster) -> Cluster:
+    """The cluster with short lines joined, without groups that have no message, and with as many
+    messages as the arrangement lists."""
+    room = max([cluster.lane_width, *map(_lane_text_width, cluster.lanes)])
+    most = current().listed
+    return replace(
+        cluster,
+        lanes=[_dense_lane(lane, room) for lane in cluster.lanes],
+        cards=[_dense_card(card, cluster.card_width) for card in cluster.cards],
+        messages=[
+            replace(each, limit=min(each.limit, most or each.limit))
+            for each in cluster.messages
+            if each.items
+        ],
+    )
+
+
+def _dense_lane(lane: Lane, room: float) -> Lane:
+    lines = [lane.lines[0]]
+    for line in lane.lines[1:]:
+        both = [*lines[-1], *line]
+        if _line_width(lane, both) <= room:
+            lines[-1] = both
+        else:
+            lines.append(line)
+    return replace(lane, lines=lines)
+
+
+def _dense_card(card: Card, width: float) -> Card:
+    lines: list[Text] = []
+    for line in card.lines:
+        both = f"{lines[-1].text} · {line.text}" if lines else ""
+        alike = lines and lines[-1].tone == line.tone and lines[-1].was is line.was is None
+        if alike and text_width(both, 11.5) <= width - 20:
+            lines[-1] = replace(line, text=both)
+        else:
+            lines.append(line)
+    return replace(card, lines=lines)
 
 
 # --- Parts that can be followed from picture to picture ----------------------------------------
@@ -665,14 +712,15 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
 def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
     """The card's text in lines that fit, each with the text that it is part of."""
     return [
-        (line, text)
-        for text in card.lines
-        for line in wrap(
-            text.text if text.was is None else f"{text.text} (was: {text.was})",
-            width - 20,
-            11.5,
-        )
+        (line, text) for text in card.lines for line in wrap(_told(text, width), width - 20, 11.5)
     ]
+
+
+def _told(text: Text, width: float) -> str:
+    """A line of a card, with what it was; in a dense card only where that needs no second line."""
+    both = text.text if text.was is None else f"{text.text} (was: {text.was})"
+    is_wide = text_width(both, 11.5) > width - 20
+    return text.text if current().dense and is_wide else both
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
@@ -700,7 +748,7 @@ def _draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) -
         width = _group_width(group)
         if x > MARGIN and x + width > room:
             x, y = float(MARGIN), below
-        end = _draw_messages(svg, grid, group, y, x) + 6
+        end = _draw_messages(svg, grid, group, y, x) + (0 if current().dense else 6)
         x, below = x + width + 24, max(below, end)
     return below
 
@@ -737,7 +785,7 @@ def _draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float 
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
     x = left + text_width(group.name, 11.5, bold=True) + 10
     svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
-    y += 25
+    y += 20 if current().dense else 25
     if not shown:
         return y
     x = left

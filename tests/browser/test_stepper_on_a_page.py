@@ -78,7 +78,7 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["hidden"] < 1, (width, measured)
 
 
-@pytest.mark.parametrize("name", ["kafka", "kip-320", "async isr", "pulsar"])
+@pytest.mark.parametrize("name", LARGEST)
 def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
     with shown(browser, far_along(LARGEST[name]())) as page:
         page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)

@@ -7,6 +7,7 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.drawing import (
+    Card,
     Cluster,
     CutLink,
     Entry,
@@ -154,3 +155,31 @@ def test_a_long_name_of_a_record_stays_inside_its_box():
         found = {each[-1]: each for each in boxes(draw_cluster(Cluster("Config", [lane])))}
     left, _, right, _, _ = found["{1,2,3}"]
     assert right - left < 54
+
+
+def test_a_room_that_is_only_too_low_gets_a_dense_picture_that_counts_messages_if_it_must():
+    def measure(fixed=200):
+        at = current()
+        return max(at.width, 300), (fixed if at.dense else fixed + 80) + 20 * (at.listed or 5)
+
+    assert best(measure, (400, 310))[0] == Arrangement(
+        True, narrow=True, few_arrows=True, width=400, dense=True
+    )
+    assert best(measure, (400, 260))[0].listed == 3
+    assert best(measure, (200, 310))[0].dense is False, "it is too wide, which this does not mend"
+
+
+def test_in_a_dense_picture_lines_are_joined_and_nothing_is_lost_but_what_is_counted():
+    lane = Lane([[Text("b1")], [Text("fenced")], [Text("LAC 0")]])
+    lines = [Text("writes", "muted"), Text("metadata of version 1", "muted"), Text("LAC", was="no")]
+    groups = [Messages("Adds", [Message(f"add e{k}") for k in (1, 2, 3)]), Messages("Reads", [])]
+    cluster = Cluster("A", [lane], cards=[Card("w1", lines)], messages=groups, card_width=260)
+    with arranged(Arrangement(True, dense=True, listed=1)):
+        told = texts(draw_cluster(cluster))
+        heights = {each[-1]: each[1] for each in boxes(draw_cluster(cluster))}
+    assert heights["b1"] - 4 < heights["fenced"] < heights["LAC 0"] + 4
+    assert "writes · metadata of version 1" in told
+    assert "LAC (was: no)" in told
+    assert [each for each in told if "add" in each] == ["add e3"]
+    assert "2 older, not shown" in told
+    assert "Reads" not in told
