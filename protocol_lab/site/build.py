@@ -19,6 +19,7 @@ from protocol_lab.catalog import package_title, spec_names
 from protocol_lab.distance.backward import DistanceMap
 from protocol_lab.errors import LabError
 from protocol_lab.site import front_page
+from protocol_lab.site.loading_order import show_before_loading
 from protocol_lab.site.packing import as_script
 from protocol_lab.site.pages import Pages, glossary_terms
 from protocol_lab.site.recording import Recorder, states_in
@@ -107,6 +108,7 @@ def build(
                 setattr(recorder, limit, value)
         with _recorded(recorders, states, folder / "_static" / "recordings"):
             _run_sphinx(sources, folder)
+            show_before_loading(folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
     return [f"Only a drawing: {each}" for each in pages.static] + list(too_large(folder))
 

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import threading
 
 import pytest
@@ -173,6 +174,20 @@ def test_a_prediction_is_made_and_kept_and_then_revealed(open_page):
 def test_an_exercise_says_that_it_needs_python(open_page):
     page = open_page(START)
     page.get_by_text("This needs Python.").first.wait_for()
+
+
+def test_nothing_but_style_sheets_is_loaded_before_the_first_picture(site):
+    for page in site.rglob("*.html"):
+        head, _, body = page.read_text(encoding="utf-8").partition("</head>")
+        for tag in re.findall(r"<script[^>]*\bsrc=[^>]*>", head):
+            assert " defer " in tag, (page.name, tag)
+        assert "fontawesome" not in body
+        assert 'rel="preload" as="script"' not in head
+
+
+def test_the_themes_icons_come_after_the_page(open_page):
+    page = open_page(START)
+    page.wait_for_function("document.querySelector('.theme-switch-button svg') !== null")
 
 
 def test_terms_are_explained_on_focus_and_the_search_finds_pages(open_page):
