@@ -116,12 +116,12 @@ _CLICKS = """async (clicks) => {
   }
   const button = (key) => root.querySelector(`[data-key="${key}"]`);
   for (let k = 0; k < clicks; k++) {
-    if (k % 5 === 4) await time("jump", () => button("first").click());
+    if (k % 5 === 4 && depth() !== "1") await time("jump", () => button("first").click());
     const choices = [...root.querySelectorAll(".ls-choice")];
-    if (!choices.length) {
+    if (!choices.length && depth() !== "1") {
       await time("jump", () => button("first").click());
-      continue;
     }
+    if (!choices.length) continue;
     await time("step", () => choices[(7 * k) % choices.length].click());
     await time("undo", () => button("undo").click());
     await time("redo", () => button("redo").click());

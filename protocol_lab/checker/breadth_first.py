@@ -78,6 +78,7 @@ class NativeSearch:
         self.result.compile_seconds = self.compiled.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.properties, self.sometimes = self.compiled.properties, self.compiled.sometimes
+        self._unmet = self.sometimes  # of those to evaluate in this level, what no state has yet
         self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in model.spec.actions]
         self.budget = Budget(request.memory_bytes or allowed_bytes(None))
@@ -129,7 +130,7 @@ class NativeSearch:
         result.memory_bytes = self.budget.most
         result.log = self.log
         result.never_reached = [
-            each.name for k, each in enumerate(self.properties) if self.sometimes >> k & 1
+            each.name for k, each in enumerate(self.properties) if self._unmet >> k & 1
         ]
         if self.request.to_the_end:
             result.violating = self.violating
@@ -142,6 +143,7 @@ class NativeSearch:
             if level_begin == level_end:
                 return None
             self.result.per_depth.append(0)
+            self.sometimes = self._unmet
             begin = level_begin
             while begin < level_end and event is None:
                 begin, event = self._some_chunks(begin, level_end)
@@ -402,7 +404,7 @@ class NativeSearch:
         new, unmet, per_action = chunk.new, chunk.unmet, chunk.per_action
         if counted < chunk.entered or chunk.checked < chunk.entered:
             new, unmet, per_action = self._tally(chunk, counted)
-        self.sometimes &= unmet
+        self._unmet &= unmet
         self.log.add(new, source)
         self.result.per_depth[-1] += new
         names = ["init"] if chunk.begin < 0 else self.actions
@@ -510,61 +512,50 @@ class NativeSearch:
         could = min(chunk.checked, count)
         event = self._first_event(could)
         if event is None and could < count:
-            event = self._judged(could, count)
+            event = self._judged(could)
         return event
 
-    def _judged(self, begin: int, count: int) -> _Event | None:
-        """Judge the candidates [begin, count) uncompiled, since compiled code fails on the first.
+    def _judged(self, at: int) -> _Event:
+        """Judge the candidate on which compiled code fails. It ends the search: by a violation, or
+        since it can't be computed."""
+        self.now.failed[at] = self.now.failed_steps[at] = self.now.reached[at] = 0
+        try:
+            self._judge(at)
+        except (EvaluationError, SpecError) as error:
+            self._first_event(at + 1, at)
+            return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
+        event = self._first_event(at + 1, at)
+        if event is None:
+            raise defect(self.model, "the properties", self.now.out[at].tobytes())
+        return event
 
-        That one ends the search, unless only a sometimes property failed that was reached before.
-        """
-        is_new = self.now.verdicts[:count] == NEW
-        met = ~int(np.bitwise_and.reduce(self.now.failed[:begin][is_new[:begin]], initial=-1))
-        unmet = self.sometimes & ~met
-        self.now.failed[begin:count] = 0
-        self.now.failed_steps[begin:count] = self.now.reached[begin:count] = 0
-        for at in range(begin, count):
-            try:
-                unmet = self._judge(at, unmet)
-            except (EvaluationError, SpecError) as error:
-                self._first_event(at + 1, at)
-                return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
-            event = self._first_event(at + 1, at)
-            if event is not None:
-                return event
-        if unmet == self.sometimes:
-            raise defect(self.model, "the properties", self.now.out[begin].tobytes())
-        return None
-
-    def _judge(self, at: int, unmet: int) -> int:
-        """Judge one candidate, in the order of the plain algorithm, up to its first violation.
-
-        unmet: the sometimes properties to evaluate, as bits; returns those still unmet.
-        """
+    def _judge(self, at: int) -> None:
+        """Judge one candidate uncompiled, in the order of the reference engine, up to its first
+        violation."""
         model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
         if verdict == NEW:
-            now.failed[at] = left = unmet  # none is reached if one of them can't be computed
+            unmet = self.sometimes
+            now.failed[at] = unmet  # none is reached if one of them can't be computed
             for k, each in enumerate(self.properties):
-                if unmet >> k & 1 and not evaluate(model, row, each.function):
-                    left &= ~(1 << k)
-            now.failed[at] = unmet = left
+                if self.sometimes >> k & 1 and not evaluate(model, row, each.function):
+                    unmet &= ~(1 << k)
+            now.failed[at] = unmet
         if verdict != KNOWN:
             for each in request.invariants:
                 if evaluate(model, row, each.function):
                     now.failed[at] |= 1 << self.properties.index(each)
                     if not request.to_the_end:
-                        return unmet
+                        return
             if request.goal is not None and is_true(model, row, request.goal):
                 now.reached[at] = 1
-                return unmet
+                return
         for each in request.step_invariants if now.begin >= 0 else ():
             earlier = now.rows[now.parent_of[at]].tobytes()
             if evaluate_step(model, earlier, row, each.function):
                 now.failed_steps[at] |= 1 << model.spec.step_invariants.index(each)
                 if not request.to_the_end:
-                    return unmet
-        return unmet
+                    return
 
     def _first_event(self, count: int, begin: int = 0) -> _Event | None:
         """The first violation among the candidates [begin, count)."""

@@ -37,7 +37,7 @@ class PythonSearch:
         self.frontier: deque[bytes] = deque()
         self._weigh_at = 0
         self.memory = request.memory_bytes or allowed_bytes(None)
-        self.unreached = list(model.spec.sometimes_properties)
+        self.unreached = self._judged = list(model.spec.sometimes_properties)
         self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.result.violating = dict.fromkeys(request.names, 0) if request.to_the_end else None
@@ -119,9 +119,11 @@ class PythonSearch:
             self.depth[row] = 1 if before is None else self.depth[before] + 1
             if self.depth[row] > len(self.result.per_depth):
                 self.result.per_depth.append(0)
+                self._judged = self.unreached
             self.result.per_depth[-1] += 1
             self.frontier.append(row)
-            self.unreached = [p for p in self.unreached if evaluate(self.model, row, p.function)]
+            lacking = [p for p in self._judged if evaluate(self.model, row, p.function)]
+            self.unreached = [p for p in self.unreached if p in lacking]
         if new or not inside:
             for invariant in self.request.invariants:
                 if evaluate(self.model, row, invariant.function):

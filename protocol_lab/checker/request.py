@@ -1,6 +1,6 @@
 """The request for a search: what to check and where to stop; and helpers that engines share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -299,16 +299,21 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -
     )
 
 
-def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError:
+def explain(
+    model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str] | None = None
+) -> EvaluationError:
     """The error in a state, or one of its successors, where compiled code failed without a message.
 
-    It is found by evaluating everything again in plain Python. Raises SpecError for a function that
-    fails, and KitDefect if plain Python can compute everything.
+    It is found by evaluating everything again in plain Python; of the sometimes properties those
+    with the given names, or all. Raises SpecError for a function that fails, and KitDefect if plain
+    Python can compute everything.
     """
+    if sometimes is None:
+        sometimes = [each.name for each in model.spec.sometimes_properties]
     try:
-        _judge(model, row, request)
+        _judge(model, row, request, sometimes)
         for each in successors(model, row):
-            _judge(model, each.row, request)
+            _judge(model, each.row, request, sometimes)
             for step_invariant in request.step_invariants:
                 evaluate_step(model, row, each.row, step_invariant.function)
     except EvaluationError as error:
@@ -316,9 +321,10 @@ def explain(model: Model, row: bytes, request: SearchRequest) -> EvaluationError
     raise defect(model, "the functions", row)
 
 
-def _judge(model: Model, row: bytes, request: SearchRequest) -> None:
+def _judge(model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str]) -> None:
     """Evaluate everything that the request asks about a state."""
-    for each in [*model.spec.constraints, *model.spec.sometimes_properties, *request.invariants]:
+    unreached = [each for each in model.spec.sometimes_properties if each.name in sometimes]
+    for each in [*model.spec.constraints, *unreached, *request.invariants]:
         evaluate(model, row, each.function)
     for condition in (request.constraint, request.goal):
         if condition is not None:

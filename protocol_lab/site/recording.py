@@ -85,11 +85,6 @@ class Recorder:
     most: int = MOST
     weight: int = 1  # multiplies `most`, for a page whose readers should be able to go anywhere
 
-    def __post_init__(self) -> None:
-        self._table = Table()
-        self._numbers: dict[bytes, int] = {}
-        self._stages = {name: Stage(room) for name, room in ROOMS.items()}
-
     def explore(self) -> list[DistanceMap | None]:
         """For each aim the distances of all states; None where there are too many states."""
         found = []
@@ -107,7 +102,6 @@ class Recorder:
             return self._record(self.explore() if maps is None else maps)
 
     def _record(self, maps: list[DistanceMap | None]) -> dict[str, Any]:
-        self._table = Table()
         self._numbers: dict[bytes, int] = {}  # of the rows, in the order in which they are met
         self._distances = [_Distances(*each) for each in zip(self.aims, maps, strict=True)]
         walks = list(self._starts())
@@ -126,7 +120,8 @@ class Recorder:
             "states": [recorded.get(row) for row in self._numbers],
             "plain": [self._plain(row) for row in self._numbers],
         }
-        return self._table.to_json(self._table.add(root))
+        table = Table()
+        return table.to_json(table.add(root))
 
     @property
     def is_whole(self) -> bool:

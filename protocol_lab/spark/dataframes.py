@@ -125,12 +125,14 @@ def make_edges(
     recipe: Recipe,
     asked: Asked,
     plan: list[list[LevelPiece]],
+    expanded: int,
 ) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: all transitions from the states of plan[k], for each number k."""
+    """A stage for `mapInArrow`: all transitions from the states of plan[k] up to depth `expanded`,
+    for each number k."""
     tasks = tasks_for(recipe, asked)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
-        for found in tasks.edges(block):
+        for found in tasks.edges(block) if block.depth <= expanded else ():
             columns = [
                 _signed(block.fingerprints[found.before]),
                 actions.take(pa.array(found.actions)),
@@ -142,13 +144,18 @@ def make_edges(
 
 
 def find_violations(
-    batches: Iterator[pa.RecordBatch], recipe: Recipe, asked: Asked, plan: list[list[LevelPiece]]
+    batches: Iterator[pa.RecordBatch],
+    recipe: Recipe,
+    asked: Asked,
+    plan: list[list[LevelPiece]],
+    expanded: int,
 ) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: all violations in plan[k] with reasons, for each number k."""
+    """A stage for `mapInArrow`: all violations in plan[k] with reasons, for each number k; of step
+    invariants in the steps from states up to depth `expanded`."""
     tasks = tasks_for(recipe, asked)
     for block in _blocks(batches, tasks, plan):
         found = list(_broken_states(tasks, block))
-        if asked.step_invariants:
+        if asked.step_invariants and block.depth <= expanded:
             found += _broken_steps(tasks, block)
         yield pa.RecordBatch.from_pylist(found, schema=VIOLATIONS)
 

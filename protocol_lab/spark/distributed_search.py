@@ -141,12 +141,14 @@ class SparkSearch:
         return self._table(session, decode_states, states_schema(self.model))
 
     def edges(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """All transitions from stored states, computed again: see `dataframes.EDGES`."""
-        return self._table(session, make_edges, EDGES)
+        """All transitions from the states that the search expanded, computed again: see
+        `dataframes.EDGES`."""
+        return self._table(session, make_edges, EDGES, self._expanded)
 
     def violations(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """Every violation among the stored states, with its reason: see `dataframes.VIOLATIONS`."""
-        return self._table(session, find_violations, VIOLATIONS)
+        """Every violation among the stored states, and of step invariants among the edges, with its
+        reason: see `dataframes.VIOLATIONS`."""
+        return self._table(session, find_violations, VIOLATIONS, self._expanded)
 
     def levels(self, session: "SparkSession | None" = None) -> "DataFrame":
         """How the search went, level by level: see `dataframes.LEVELS`."""
@@ -165,7 +167,17 @@ class SparkSearch:
         for make in (self.states, self.edges, self.violations, self.levels):
             make(session).write.parquet(address(place / make.__name__))
 
-    def _table(self, session: "SparkSession | None", stage: Callable, columns: Any) -> "DataFrame":
+    @property
+    def _expanded(self) -> int:
+        """How many levels were expanded: all but the last, which has no state after a whole
+        search."""
+        return len(self.folder.records) - 1
+
+    def _table(
+        self, session: "SparkSession | None", stage: Callable, columns: Any, *more: Any
+    ) -> "DataFrame":
+        """A DataFrame made by a stage of `dataframes` from all levels; `more`: its last
+        arguments."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         session = session or self._jobs.session()
@@ -173,7 +185,7 @@ class SparkSearch:
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
         plan = divided(pieces, 4 * self.folder.seen(self._least_owners).partitions)
         archives = ship(session, self._recipe.packages)
-        work = in_worker(stage, archives, self._recipe, self._asked, plan)
+        work = in_worker(stage, archives, self._recipe, self._asked, plan, *more)
         source = session.range(0, len(plan), 1, len(plan))
         return source.mapInArrow(work, from_arrow_schema(columns))
 
@@ -217,12 +229,14 @@ class SparkSearch:
                 rows, error = self._first_rows()
                 report = self._maker.first(level, rows, before, after)
             elif where == "driver":
-                report = self._maker.by_driver(level, before, after)
+                report = self._maker.by_driver(level, before, after, self._reached)
             else:
                 level, report = self._by_spark(level, before, after)
             if report.over and (not report.finding or self.request.to_the_end):
                 row = bytes.fromhex(report.over)
-                _stop(explain(self.model, row, self.request))
+                _stop(
+                    explain(self.model, row, self.request, self._tasks.never_reached(self._reached))
+                )
             record = {
                 "depth": depth,
                 "new": report.new,
@@ -253,7 +267,8 @@ class SparkSearch:
         while True:
             left -= 1
             try:
-                return level, self._maker.by_spark(level, before, after, self._watch)
+                report = self._maker.by_spark(level, before, after, self._reached, self._watch)
+                return level, report
             except JobFailed as failure:
                 if not left or not is_a_loss(str(failure.__cause__)):
                     raise

@@ -31,7 +31,10 @@ from protocol_lab.spark.run_folder import RunFolder
 
 @dataclass
 class LevelMaker:
-    """Makes the levels of one search; each is written into a folder that is empty before."""
+    """Makes the levels of one search; each is written into a folder that is empty before.
+
+    `reached`: the sometimes properties that a state of an earlier level has, as bits.
+    """
 
     folder: RunFolder
     tasks: Tasks
@@ -45,14 +48,14 @@ class LevelMaker:
         report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
         array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
         parcels = self.tasks.start(array, after.partitions, report)
-        return self._settled(level, before, after, parcels, report, watch)
+        return self._settled(level, before, after, parcels, 0, report, watch)
 
-    def by_driver(self, level: Path, before: Seen, after: Seen) -> Report:
+    def by_driver(self, level: Path, before: Seen, after: Seen, reached: int) -> Report:
         """The next level, made in this process, with its candidates in memory."""
         report, watch = Report(), Stopwatch("write")
         blocks = watch.timed("read", self.folder.read(before.depth))
         parcels = watch.timed("expand", self.tasks.expand(blocks, after.partitions, report))
-        return self._settled(level, before, after, parcels, report, watch)
+        return self._settled(level, before, after, parcels, reached, report, watch)
 
     def _settled(
         self,
@@ -60,6 +63,7 @@ class LevelMaker:
         before: Seen,
         after: Seen,
         parcels: Iterable[Parcel],
+        reached: int,
         report: Report,
         watch: Stopwatch,
     ) -> Report:
@@ -70,7 +74,7 @@ class LevelMaker:
         def settled() -> Iterator[tuple[int, Block]]:
             for owner, candidates in mine.items():
                 own = Report()
-                for block in self.tasks.settle(before, after, owner, candidates, own):
+                for block in self.tasks.settle(before, after, owner, candidates, reached, own):
                     yield owner, block
                 report.add(own)
 
@@ -79,7 +83,12 @@ class LevelMaker:
         return report
 
     def by_spark(
-        self, level: Path, before: Seen, after: Seen, watch: Callable[[int, int], None]
+        self,
+        level: Path,
+        before: Seen,
+        after: Seen,
+        reached: int,
+        watch: Callable[[int, int], None],
     ) -> Report:
         """The next level, made by a Spark job; see `Jobs.run` for what is raised."""
         session = self.jobs.session()
@@ -88,7 +97,7 @@ class LevelMaker:
             self._archives = ship(session, self.recipe.packages)
         common = (self._archives, self.recipe, self.asked)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
-        settle = in_worker(settle_owner, *common, before, after, level)
+        settle = in_worker(settle_owner, *common, before, after, reached, level)
         told = (
             session.range(0, len(plan), 1, len(plan))
             .mapInArrow(expand, CANDIDATE_COLUMNS)

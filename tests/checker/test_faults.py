@@ -267,6 +267,36 @@ def test_what_a_state_reaches_counts_unless_another_of_these_fails_there(judged_
     assert native.never_reached == (["late", "far"] if judged_as == "sometimes" else [])
 
 
+@pytest.mark.parametrize(("reached", "verdict"), [(0, "holds"), (1, "undecided"), (2, "undecided")])
+@pytest.mark.parametrize("engine", ["native", "python", "spark"])
+def test_a_sometimes_property_is_judged_to_the_end_of_the_level_that_reaches_it(
+    engine, reached, verdict
+):
+    """The states 1 and 2 are found in the same level; in which order is no matter."""
+    spec = Spec("toy.two", State, Nothing)
+
+    @spec.init
+    def start(s: State, c: Nothing):
+        return TAKEN
+
+    @spec.action
+    def go(s: State, c: Nothing, by: Range(1, 2)):
+        if s.n > 0:
+            return "gone"
+        s.n = by
+        return TAKEN
+
+    @spec.sometimes
+    def far(s: State, c: Nothing):
+        if s.n == reached:
+            return HOLDS
+        return "not far" if s.n == 0 else f"not far: {s.arr[s.n + 300]}"
+
+    found = explore(spec.bind(), engine=engine, progress=False)
+    assert found.verdict == verdict
+    assert found.distinct == 3 or verdict == "undecided"
+
+
 @pytest.mark.parametrize("place", ["action", "init", "invariant", "step invariant"])
 def test_a_fault_is_told_alike_on_spark(place):
     model = counting(place, slot_past_the_end).bind()

@@ -47,10 +47,11 @@ from protocol_lab.spark.jobs import JobFailed
 from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import Made, model_from, recipe_of
 from protocol_lab.spark.session import local_session
-from protocol_lab.spec.spec import Property
+from protocol_lab.spec.spec import HOLDS, Property
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
+from tests.checker.test_faults import LATE, counting, slot_past_the_end
 from tests.end_to_end.fuzz.comparison import compare
 from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 from tests.spec_checks import bind, cases_of, sampled, spark_search
@@ -636,6 +637,27 @@ def test_states_and_edges_answer_sql(session):
     mode, reached = session.sql(nested).first()
     assert mode in ("idle", "busy")
     assert 1 in reached
+
+
+@pytest.mark.slow
+def test_edges_start_in_states_that_the_search_has_expanded(session):
+    """From the violating state a step can't be computed."""
+    spec = counting("action", slot_past_the_end)
+
+    @spec.invariant
+    def small(s, c):
+        return HOLDS if s.n < LATE else "too large"
+
+    @spec.step_invariant
+    def goes_on(before, after, c):
+        return HOLDS if after.n < LATE else "too far"
+
+    model = spec.bind()
+    search = on_spark(model, request(model, ["small", "goes_on"]), session)
+    assert (search.result.verdict, search.result.depth) == ("violated", LATE + 1)
+    assert search.edges(session).count() == 2 * LATE  # each state rests, or counts on
+    found = search.violations(session).select("invariant", "depth").collect()
+    assert sorted(map(tuple, found)) == [("goes_on", LATE + 1), ("small", LATE + 1)]
 
 
 @pytest.mark.slow

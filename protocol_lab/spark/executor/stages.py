@@ -127,6 +127,7 @@ def settle_owner(
     asked: Asked,
     before: Seen,
     after: Seen,
+    reached: int,
     level: Path,
 ) -> Iterator[pa.RecordBatch]:
     """Second stage of a level: candidates of one owner go in; its new states are written, and
@@ -147,7 +148,7 @@ def settle_owner(
 
     report = Report()
     received = watch.timed("receive", parcels())
-    new = watch.timed("settle", tasks.settle(before, after, owner, received, report))
+    new = watch.timed("settle", tasks.settle(before, after, owner, received, reached, report))
     report.files = write_part(level, ((owner, block) for block in new), owner)
     report.spent = watch.taken()
     yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])

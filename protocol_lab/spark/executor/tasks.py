@@ -245,11 +245,18 @@ class Tasks:
     # --- Second stage -----------------------------------------------------------------------
 
     def settle(
-        self, before: Seen, after: Seen, owner: int, parcels: Iterable[Parcel], report: Report
+        self,
+        before: Seen,
+        after: Seen,
+        owner: int,
+        parcels: Iterable[Parcel],
+        reached: int,
+        report: Report,
     ) -> Iterator[Block]:
         """The states among the candidates that the owner has not seen, by fingerprint.
 
-        They are checked, and finally entered into the owner's visited set.
+        They are checked, and finally entered into the owner's visited set. `reached`: the sometimes
+        properties that a state of an earlier level has, as bits; they are not evaluated any more.
         """
         report.violating = [0] * len(self._bit_of)
         seen = before.of(owner, after.partitions)
@@ -259,24 +266,25 @@ class Tasks:
                 unseen.add(parcel)
             for settled in unseen.settled():
                 block = Block(after.depth, *settled)
-                self._inspect(block, report)
+                self._inspect(block, self.compiled.sometimes & ~reached, report)
                 prints.append(block.fingerprints)
                 yield block
         after.add(owner, np.concatenate(prints), seen)
 
-    def _inspect(self, new: Block, report: Report) -> None:
-        """Check and count new states."""
+    def _inspect(self, new: Block, sometimes: int, report: Report) -> None:
+        """Check and count new states; `sometimes`: the sometimes properties to evaluate, as
+        bits."""
         report.new += len(new)
         report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
         every = np.ones(len(new), bool)
         try:
-            failed = self._failed(new.rows, every, self.compiled.sometimes)
+            failed = self._failed(new.rows, every, sometimes)
             goal = self._at_goal(new.rows, every)
         except _CannotCheck as fault:
             report.over = new.rows[fault.at].tobytes().hex()
             return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
-        report.reached |= self.compiled.sometimes & ~lacking
+        report.reached |= sometimes & ~lacking
         self._count(failed, self._state_numbers, report)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 

@@ -87,7 +87,7 @@ def search(system: System, asked: Asked) -> Found:
 class _Search:
     def __init__(self, system: System, asked: Asked):
         self.system, self.asked = system, asked
-        self.unreached = list(asked.sometimes)
+        self.unreached = self.judged = list(asked.sometimes)
         self.depth: dict[Any, int] = {}
         self.result = Found({"init": 0, **dict.fromkeys(system.actions, 0)})
         names = [*asked.invariants, *asked.step_invariants]
@@ -123,11 +123,11 @@ class _Search:
             self.result.order.append(key)
             if depth + 1 > len(self.result.per_depth):
                 self.result.per_depth.append(0)
+                self.judged = self.unreached  # those that an earlier level has are left alone
             self.result.per_depth[depth] += 1
             self.waiting.append((state, depth + 1))
-            self.unreached = [
-                name for name in self.unreached if not holds("sometimes_properties", name, state)
-            ]
+            met = [name for name in self.judged if holds("sometimes_properties", name, state)]
+            self.unreached = [name for name in self.unreached if name not in met]
         if not known:
             for name in asked.invariants:
                 if not holds("invariants", name, state):
