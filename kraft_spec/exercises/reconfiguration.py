@@ -43,8 +43,8 @@ def has_joined(s: State, c: Constants) -> bool:
         " first answer is an error that names it.",
         "The leader may append the command at any time. The new configuration has two voters, so"
         " both have to hold the command.",
-        "The new server fetches three times as an observer: who leads, the first entry, the"
-        " command. Then once more, as a voter.",
+        "The leader may tell the new server that it leads. As an observer the server then fetches"
+        " the first entry and the command; the next fetch is that of a voter.",
     ],
     answer="""
         start_new_server(host=2, any_leader=1)

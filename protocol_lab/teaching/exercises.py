@@ -89,7 +89,7 @@ class Exercise:
         An answer that does not end is stopped, and an interrupted check says so.
         """
         if answer is None or answer is ...:
-            return wrong("There is no answer yet: write one in the cell above and run it first.")
+            return wrong("There is no answer yet: write one in this cell and run it again.")
         watch = None
         try:
             with time_limit() as watch:

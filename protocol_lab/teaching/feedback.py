@@ -17,6 +17,9 @@ steppers: list[Callable[[Walk], Any]] = []
 """Makes a widget from a walk. The room `stepper`, which depends on this one, registers itself
 here."""
 
+_DRAWN = 12
+"""States of a walk that are drawn, which a notebook keeps; the stepper shows all."""
+
 
 @dataclass(frozen=True)
 class Feedback:
@@ -71,14 +74,16 @@ class DrawnFeedback(Feedback):
             display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
 
     def _drawing(self) -> str:
-        """The last state of the walk, and below it all of them, folded."""
+        """The last state of the walk, and below it the last ones, folded."""
         path = self.walk.path
         last = path[-1:]
         shown = image_html(picture_strip(self.walk, 1, last), caption(self.walk.model, path[-1]))
         if len(path) == 1:
             return shown
-        every = image_html(picture_strip(self.walk), "; ".join(map(repr, path)))
-        return f"{shown}<details><summary>All {len(path)} states</summary>{every}</details>"
+        some = path[-_DRAWN:]
+        which = f"All {len(path)}" if some == path else f"The last {_DRAWN} of {len(path)}"
+        strip = image_html(picture_strip(self.walk, moments=some), "; ".join(map(repr, some)))
+        return f"{shown}<details><summary>{which} states</summary>{strip}</details>"
 
 
 def right(text: str, found: Result | Walk | None = None) -> Feedback:

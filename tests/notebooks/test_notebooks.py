@@ -139,6 +139,20 @@ def test_no_verdict_stands_open_between_a_question_and_its_answer(path):
 
 
 @every
+def test_an_exercise_begins_with_a_first_attempt_that_its_own_cell_checks(path):
+    checks = [cell for cell in code_cells(read(path)) if ".check(" in cell.source]
+    for cell in checks:
+        # A name that the cell does not bind would be an answer from another cell; one's own
+        # protocol, `spec`, is edited where it stands.
+        last = ast.parse(cell.source).body[-1].value.args[0]
+        named = {each.id for each in ast.walk(last) if isinstance(each, ast.Name)} - {"spec"}
+        assert all(re.search(rf"(def|import|,) {name}\b|\b{name} =", cell.source) for name in named)
+        said = "".join(each.data.get("text/plain", "") for each in cell.outputs)
+        assert "Not yet" in said, cell.source
+        assert "There is no answer yet" not in said, cell.source
+
+
+@every
 def test_no_output_is_an_error_or_a_warning(path):
     for cell in code_cells(read(path)):
         for output in cell.outputs:

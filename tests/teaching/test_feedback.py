@@ -5,9 +5,11 @@ from IPython.core.formatters import DisplayFormatter
 
 import protocol_lab.teaching.feedback as feedback_module
 from protocol_lab.explore import explore
+from protocol_lab.notebook import scenario
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.teaching.feedback import right, wrong
+from protocol_lab.traces.scenarios import play
 from tests.toy_specs import letters, values_last
 
 
@@ -30,6 +32,12 @@ def test_a_counterexample_is_drawn_under_the_sentence_and_can_be_stepped(shown):
     assert drawing.data.count("<img") == 2  # the last state; and all of them, folded
     assert f"All {len(found.trace) + 1} states" in drawing.data
     assert "application/vnd.jupyter.widget-view+json" in button
+
+
+def test_of_a_long_counterexample_the_last_states_are_drawn(shown):
+    walk = play(scenario("talk_46_56_found_scenario"))
+    wrong("It is lost.", walk)._ipython_display_()
+    assert f"The last 12 of {len(walk.path)} states" in shown[1].data
 
 
 def test_the_button_opens_the_stepper_at_the_start_of_the_counterexample():
