@@ -7,7 +7,7 @@ in files.
 
     cluster          what one picture shows, as plain values
     arrangement      how a picture uses its room, in a file or on a screen
-    placement        finds the place of everything in a `Cluster`, and draws it
+    cluster_picture  finds the place of everything in a `Cluster`, and draws it
     traffic          messages in flight and broken links, between the lanes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
@@ -35,8 +35,8 @@ from protocol_lab.drawing.cluster import (
     Text,
     Value,
 )
+from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.drawing.film import film_strip
-from protocol_lab.drawing.placement import draw_cluster
 
 __all__ = [
     "Bar",

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Any
 
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
-from protocol_lab.drawing.placement import draw_cluster
+from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.language.kept_results import kept
 from protocol_lab.semantics.transitions import evaluate
 from protocol_lab.spec.spec import Model

@@ -1,4 +1,4 @@
-"""The content of a cluster's picture, as plain values; `placement` places and draws it.
+"""The content of a cluster's picture, as plain values; `cluster_picture` places and draws it.
 
 Everything is given as text and numbers. What differs from the previous state has its previous text
 (`was`) or the kind of difference (`mark`), so that a difference can be read and not only seen.

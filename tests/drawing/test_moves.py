@@ -11,9 +11,9 @@ from protocol_lab.catalog import load
 from protocol_lab.drawing import Cluster, Entry, Flag, Lane, Text, draw_cluster, palette
 from protocol_lab.drawing.animation import APPEARING, FALLING, SLIDE, moves
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
+from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, WIDE_BOX
 from protocol_lab.drawing.picture_exports import to_animated_svg, to_gif
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.placement import BOX_GAP, WIDE_BOX
 from protocol_lab.traces.scenarios import parse_scenario, play
 from protocol_lab.traces.walk import Walk
 from tests.stepper.test_stepper import TALK

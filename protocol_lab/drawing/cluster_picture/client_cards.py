@@ -1,0 +1,63 @@
+"""The clients of a cluster: beside its lanes, or under them."""
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, lane_gap
+from protocol_lab.drawing.cluster import Card, Cluster, Text
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.picture_text import close_part, highlight, open_part
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+
+
+def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float) -> float:
+    """The clients, beside the lanes; each as high as its text. Returns where they end."""
+    if not cluster.cards:
+        return top
+    x, y = grid.right + 12, top
+    svg.text(x + 2, top - 8, cluster.cards_name, size=11, fill=palette.MUTED)
+    room = (bottom - top + lane_gap()) / len(cluster.cards)
+    for card in cluster.cards:
+        height = _draw_card(svg, x, y, card, cluster.card_width)
+        y += max(height + lane_gap(), min(room, max(grid.lane_heights, default=room) + lane_gap()))
+    return y - lane_gap()
+
+
+def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
+    """The clients under the lanes, from left to right. Returns where they end."""
+    room = grid.width - 2 * MARGIN
+    columns = min(len(cluster.cards), max(1, int((room + 8) // (cluster.card_width + 8))))
+    width = (room + 8) / columns - 8
+    for begin in range(0, len(cluster.cards), columns):
+        row = cluster.cards[begin : begin + columns]
+        y += 8 + max(
+            _draw_card(svg, MARGIN + k * (width + 8), y, card, width) for k, card in enumerate(row)
+        )
+    return y - 8
+
+
+def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
+    """One client; returns its height."""
+    lines = _card_lines(card, width)
+    height = 26 + 15 * len(lines)
+    open_part(svg, f"card {card.name}")
+    svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
+    svg.text(x + 10, y + 18, card.name, bold=True)
+    for k, (line, text) in enumerate(lines):
+        if text.was is not None:
+            highlight(svg, x + 6, y + 24 + 15 * k, text_width(line, 11.5) + 8, 15)
+        svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[text.tone])
+    close_part(svg)
+    return height
+
+
+def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
+    """The card's text in lines that fit, each with the text that it is part of."""
+    return [
+        (line, text) for text in card.lines for line in wrap(_told(text, width), width - 20, 11.5)
+    ]
+
+
+def _told(text: Text, width: float) -> str:
+    """A line of a card, with what it was; in a dense card only where that needs no second line."""
+    both = text.text if text.was is None else f"{text.text} (was: {text.was})"
+    is_wide = text_width(both, 11.5) > width - 20
+    return text.text if current().dense and is_wide else both

@@ -1,0 +1,114 @@
+"""Finds the grid of a cluster's picture. Widths are measured first, so that nothing overlaps, with
+any number of nodes.
+"""
+
+from dataclasses import replace
+
+from protocol_lab.drawing.arrangement import current, line_pitch, sized
+from protocol_lab.drawing.cluster import Cluster
+from protocol_lab.drawing.cluster_picture.grid import (
+    BOX_GAP,
+    BOX_HEIGHT,
+    CROPPED,
+    MARGIN,
+    NARROW_BOX,
+    WIDE_BOX,
+    Grid,
+    badge_room,
+    box_top,
+)
+from protocol_lab.drawing.cluster_picture.lane_heads import heads_of
+from protocol_lab.drawing.cluster_picture.message_lists import message_width, narrowest_group
+from protocol_lab.drawing.cluster_picture.picture_text import (
+    flag_width,
+    lane_text_width,
+    value_width,
+)
+from protocol_lab.drawing.svg import text_width
+from protocol_lab.drawing.traffic import ROOM, Tracks, tracks_of
+
+_MOST_WIDE_BOXES = 6
+_NARROWEST = 720
+
+
+def grid_of(cluster: Cluster) -> Grid:
+    """The places of a picture in the current arrangement."""
+    if current().stacked:
+        return _stacked_grid(cluster)
+    columns = _columns(cluster)
+    is_narrow = columns > _MOST_WIDE_BOXES or current().narrow
+    box = NARROW_BOX if is_narrow else WIDE_BOX
+    names = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
+    logs = MARGIN + badge_room() + names + sized(18, 8)
+    # A flag after the last column still has its label inside the lane.
+    tail = max([sized(24, 12), cluster.note_width, *(flag_width(lane) for lane in cluster.lanes)])
+    beside = bool(cluster.cards) and not current().below
+    cards = cluster.card_width + 12 if beside else 0
+    traffic = logs + columns * (box + BOX_GAP) + tail
+    list_width = 0.0
+    if current().aside and cluster.messages:
+        list_width = max(map(narrowest_group, cluster.messages)) + 6
+    narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
+    narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
+    left = narrowest - cards - MARGIN - traffic
+    tracks = tracks_of(cluster, min(left, ROOM)) if current().few_arrows else tracks_of(cluster)
+    arrows = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
+    right = max(traffic + arrows, narrowest - cards - MARGIN)
+    heights = _lane_heights(cluster)
+    width = right + cards + MARGIN
+    aside = width - 2 if list_width else 0
+    return Grid(
+        columns, box, logs, right - arrows, right, width + list_width, heights, 0, tracks, aside
+    )
+
+
+def _stacked_grid(cluster: Cluster) -> Grid:
+    """The columns where what lanes say stands above their logs. Messages have no arrows then."""
+    columns = _columns(cluster)
+    logs = MARGIN + BOX_GAP
+    last = [
+        flag_width(replace(lane, flags=[each]))
+        for lane in cluster.lanes
+        for each in lane.flags
+        if each.offset == columns
+    ]
+    needed = [
+        current().width + 2 * CROPPED,
+        logs + columns * (NARROW_BOX + BOX_GAP) + max([0.0, *last]) + MARGIN,
+        *(message_width(item) + 2 * MARGIN for group in cluster.messages for item in group.items),
+        *(value_width(value) + 2 * MARGIN + 24 for bar in cluster.bars for value in bar.values),
+    ]
+    width = max(needed)
+    right = width - MARGIN
+    rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
+    head = line_pitch() * max(rows, default=1) + 6
+    log = box_top() + BOX_HEIGHT + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    heights = [head + log] * len(cluster.lanes)
+    return Grid(columns, NARROW_BOX, logs, right, right, width, heights, head, Tracks([]))
+
+
+def _columns(cluster: Cluster) -> int:
+    """How many offsets have a place."""
+    offsets = [entry.offset + 1 for lane in cluster.lanes for entry in lane.entries]
+    offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
+    offsets += [cluster.line.offset] if cluster.line else []
+    return max([cluster.columns, *offsets])
+
+
+def _lane_heights(cluster: Cluster) -> list[float]:
+    """All lanes are equally high; on a screen those without words below their records are lower."""
+    lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
+    names = line_pitch() * lines + sized(12, 6)
+    alone = 3 if current().dense else 8
+    below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
+    return [max(box_top() + BOX_HEIGHT + each, names) for each in below]
+
+
+def _narrowest_live(cluster: Cluster) -> float:
+    """The width of a bar's longest value beside its name."""
+    widest = [
+        text_width(f"{bar.name} {value.label} {value.value.text}", 12, bold=True) + 80
+        for bar in cluster.bars
+        for value in bar.values
+    ]
+    return min(_NARROWEST, max([460.0, *widest]))

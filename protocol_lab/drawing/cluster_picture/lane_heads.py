@@ -1,0 +1,63 @@
+"""What a lane says, in rows above its log, as on a phone."""
+
+from dataclasses import replace
+
+from protocol_lab.drawing.cluster import Cluster, Lane, Text
+from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, badge_room
+from protocol_lab.drawing.cluster_picture.picture_text import line_width
+from protocol_lab.drawing.traffic import Tracks
+
+HEAD_GAP = 14
+
+Row = list[list[Text]]
+"""The lines of a lane that stand side by side."""
+
+
+def heads_of(cluster: Cluster, width: float) -> list[list[Row]]:
+    """For each lane the rows of what it says, with its notes, and its links that are down."""
+    lanes = with_undrawn_links(cluster, Tracks([])).lanes
+    return [_head(lane, lane.notes, width - 2 * BOX_GAP) for lane in lanes]
+
+
+def with_undrawn_links(cluster: Cluster, tracks: Tracks) -> Cluster:
+    """The cluster with a note in both lanes of every link that is down and has no track."""
+    drawn = [item for track in tracks.tracks for item in track.items]
+    lanes = []
+    for number, lane in enumerate(cluster.lanes):
+        told = [
+            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "bad")
+            for link in cluster.cut_links
+            if number in link.lanes and link not in drawn
+            for other in [cluster.lanes[sum(link.lanes) - number].name]
+        ]
+        lanes.append(replace(lane, notes=[*lane.notes, *told]))
+    return replace(cluster, lanes=lanes)
+
+
+def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
+    """A lane's lines in rows, as many in each as there is room for. The first two leave room for
+    the badge."""
+    rows: list[Row] = [[]]
+    end = 0.0
+    for line in [*lane.lines, *([note] for note in notes)]:
+        parts = [[piece for piece in line if piece.text]]
+        if line_width(lane, parts[0]) > width - badge_room():
+            parts = [
+                part for piece in parts[0] for part in _apart(lane, piece, width - badge_room())
+            ]
+        for part in filter(None, parts):
+            own = line_width(lane, part)
+            room = width - (badge_room() if len(rows) < 3 else 0)
+            if rows[-1] and end + own > room:
+                rows.append([])
+                end = 0
+            rows[-1].append(part)
+            end += own + HEAD_GAP
+    return rows
+
+
+def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
+    """A text by itself, and what it was by itself if both are too wide for a row."""
+    if piece.was is None or line_width(lane, [piece]) <= width:
+        return [[piece]]
+    return [[replace(piece, was=None)], [Text(f"was {piece.was}", "muted")]]

@@ -1,0 +1,163 @@
+"""The lanes of a cluster: for each node its name and what it believes, its log, flags and notes."""
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, lane_gap, line_pitch, sized, small
+from protocol_lab.drawing.cluster import Cluster, Flag, Lane
+from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
+from protocol_lab.drawing.cluster_picture.grid import (
+    BOX_GAP,
+    BOX_HEIGHT,
+    MARGIN,
+    Band,
+    Grid,
+    badge_room,
+    box_top,
+)
+from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
+from protocol_lab.drawing.cluster_picture.picture_text import (
+    close_part,
+    draw_text,
+    open_part,
+    size_of,
+    widths_of,
+)
+from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
+from protocol_lab.drawing.svg import Svg, wrap
+from protocol_lab.drawing.traffic import draw_tracks
+
+
+def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
+    """The axis, the lanes, the line across them, and the clients beside them."""
+    for offset in range(grid.columns) if cluster.axis else ():
+        number = cluster.first + offset
+        name = f"{cluster.axis} {number}" if offset == 0 else str(number)
+        middle = grid.column(offset) + grid.box / 2
+        svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
+    top = y + (17 if cluster.axis or cluster.cards else 0)
+    bands = []
+    bottom = top - lane_gap()
+    for height in grid.lane_heights:
+        bands.append(Band(bottom + lane_gap(), height, grid.head))
+        bottom = bands[-1].bottom
+    for lane, band in zip(cluster.lanes if current().has_names else (), bands):
+        _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
+    heads = heads_of(cluster, grid.right - MARGIN) if grid.head else [[] for _ in bands]
+    for lane, band, head in zip(cluster.lanes, bands, heads):
+        _draw_lane(svg, grid, cluster, lane, band, head)
+    middles = [band.middle for band in bands]
+    draw_tracks(svg, grid.tracks, grid.traffic, middles)
+    if cluster.line:
+        x = grid.boundary(cluster.line.offset)
+        open_part(svg, "line", kind="mark")
+        parts = (
+            [(each.log, each.bottom) for each in bands] if grid.head else [(top - 4, bottom + 8)]
+        )
+        for begin, end in parts:
+            svg.line(x, begin, x, end, stroke=palette.INK, stroke_width=2.2)
+        width = sum(widths_of(cluster.line.label, 11.5))
+        left = x + 5 if x + 5 + width <= grid.right else max(MARGIN, x - 5 - width)
+        draw_text(svg, left, bottom + 15, cluster.line.label, 11.5)
+        close_part(svg)
+    end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
+    return max(bottom + (sized(24, 20) if cluster.line else 10), end + 10)
+
+
+def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
+    outline = {"stroke": palette.LINE, "stroke_width": 1}
+    if lane.badge == "crown":
+        outline = {"stroke": palette.ACCENT, "stroke_width": 1.8}
+    if lane.badge == "ghost":
+        outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
+    fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
+    svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=6, fill=fill, **outline)
+
+
+def _draw_lane(
+    svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band, head: list["Row"]
+) -> None:
+    y = band.log
+    if not current().has_names:
+        _draw_lane_paper(svg, grid, lane, band)
+    if lane.badge:
+        x, middle = (
+            (grid.right - 38, band.top + 14) if grid.head else (MARGIN + sized(9, 5), band.middle)
+        )
+        open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
+        _draw_badge(svg, lane.badge, x, middle)
+        close_part(svg)
+    if grid.head:
+        _draw_head(svg, lane, head, band.top + 16)
+    else:
+        _draw_lines(svg, lane, band)
+    for offset in range(grid.columns + 1):
+        x = grid.boundary(offset)
+        svg.line(x, y + 1, x, band.bottom - 1, stroke=palette.GRID)
+    for entry in lane.entries:
+        kind = "record" if entry.is_here else "gap"
+        same = f"{entry.offset} {entry.label} {entry.detail}"
+        open_part(svg, f"{lane.name} {entry.offset}", kind=kind, same=same, lane=lane.name)
+        draw_entry(svg, grid, entry, y + box_top(), cluster)
+        close_part(svg)
+    used = max([entry.offset + 1 for entry in lane.entries], default=0)
+    if not lane.entries and lane.empty:
+        svg.text(grid.logs + 4, y + box_top() + 25, lane.empty, size=11, fill=palette.MUTED)
+        used = 1
+    for k, flag in enumerate(lane.flags):
+        open_part(svg, f"{lane.name} flag {k}", kind="mark")
+        _draw_flag(svg, grid, flag, band)
+        close_part(svg)
+    if not grid.head:
+        _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
+
+
+def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
+    """What a lane says, beside its log."""
+    first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
+    for k, pieces in enumerate(lane.lines):
+        x: float = MARGIN + badge_room()
+        for piece in pieces:
+            x = draw_text(svg, x, first + k * line_pitch(), piece, size_of(lane, piece)) + 8
+
+
+def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
+    for row in rows:
+        x: float = MARGIN + BOX_GAP
+        for pieces in row:
+            for piece in pieces:
+                x = draw_text(svg, x, y, piece, size_of(lane, piece)) + 8
+            x += HEAD_GAP - 8
+        y += line_pitch()
+
+
+def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
+    lines = [
+        (line, note.tone)
+        for note in lane.notes
+        for line in wrap(note.text, grid.traffic - x - 8, 11.5)
+    ]
+    first = y + box_top() + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
+    for k, (line, tone) in enumerate(lines):
+        svg.text(x, first + 15 * k, line, size=11.5, fill=palette.TONES[tone])
+
+
+def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
+    crown = f"M{x} {y + 9}l3 -14 6.5 7.5 5.5 -11.5 5.5 11.5 6.5 -7.5 3 14z"
+    if badge == "crown":
+        svg.path(crown, fill=palette.ACCENT)
+    elif badge == "ghost":
+        svg.path(
+            crown, fill="none", stroke=palette.WARNING, stroke_width=1.6, stroke_linejoin="round"
+        )
+    elif badge == "dead":
+        svg.path(
+            f"M{x + 6} {y - 9}l18 18m0 -18l-18 18",
+            stroke=palette.MUTED,
+            stroke_width=3.5,
+            stroke_linecap="round",
+        )
+
+
+def _draw_flag(svg: Svg, grid: Grid, flag: Flag, band: Band) -> None:
+    x, foot = grid.boundary(flag.offset), band.bottom - 4
+    svg.line(x, band.log + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
+    draw_text(svg, x + 4, foot - 2, flag.label, small())

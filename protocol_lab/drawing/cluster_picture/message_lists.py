@@ -1,0 +1,94 @@
+"""The groups of messages of a cluster: under its lanes, or beside them."""
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, tag
+from protocol_lab.drawing.cluster import Message, Messages
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_part
+from protocol_lab.drawing.svg import Svg, text_width, total_width
+
+
+def draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
+    """The groups in rows, as many in one as there is room for. Returns where they end."""
+    x, below, room = float(MARGIN), y, grid.width - MARGIN
+    for group in groups:
+        width = _group_width(group)
+        if x > MARGIN and x + width > room:
+            x, y = float(MARGIN), below
+        end = draw_messages(svg, grid, group, y, x) + (0 if current().dense else 6)
+        x, below = x + width + 24, max(below, end)
+    return below
+
+
+def draw_messages_aside(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
+    """The groups below each other, beside the lanes. Returns where they end."""
+    for group in groups:
+        y = draw_messages(svg, grid, group, y, grid.aside) + 6
+    return y
+
+
+def narrowest_group(group: Messages) -> float:
+    """The width of a group whose messages stand below each other."""
+    shown = group.items[-group.limit :]
+    folded = len(group.items) - len(shown)
+    words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
+    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + 14
+    return max([150.0, head, *map(message_width, shown)])
+
+
+def _group_width(group: Messages) -> float:
+    """The width of a group whose messages stand in one row."""
+    shown = group.items[-group.limit :]
+    words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
+    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + (90 if words else 10)
+    return max(head, total_width(map(message_width, shown), 8))
+
+
+def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
+    """Messages as boxes that flow from left to right; the first may be folded into a count."""
+    svg.text(left, y + 13, group.name, bold=True, size=11.5)
+    shown = group.items[-group.limit :]
+    folded = len(group.items) - len(shown)
+    beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
+    x = left + text_width(group.name, 11.5, bold=True) + 10
+    svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
+    y += 20 if current().dense else 25
+    if not shown:
+        return y
+    x = left
+    for item in shown:
+        width = message_width(item)
+        if x > left and x + width > grid.width - MARGIN:
+            x, y = left, y + 50
+        open_part(svg, f"message {group.name} {item.name} {item.detail}", kind="message")
+        _draw_message(svg, x, y, width, item)
+        close_part(svg)
+        x += width + 8
+    return y + 46
+
+
+def message_width(item: Message) -> float:
+    """The width of a message's box."""
+    mark = text_width(item.mark, tag(), bold=True) + 20 if item.mark else 0
+    head = text_width(item.name, 12, bold=True) + mark
+    return max(head, text_width(item.detail, 11.5)) + 20
+
+
+def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
+    tone = palette.MUTED if item.faded else palette.INK
+    border = {"stroke_dasharray": "2 3"} if item.faded else {}
+    svg.rect(x, y, width, 42, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
+    svg.text(x + 10, y + 18, item.name, bold=True, fill=tone)
+    svg.text(x + 10, y + 34, item.detail, size=11.5, fill=palette.MUTED)
+    if item.mark:
+        room = text_width(item.mark, tag(), bold=True) + 8
+        svg.rect(x + width - room - 6, y - 6, room, 14, rx=7, fill=palette.ACCENT)
+        svg.text(
+            x + width - room / 2 - 6,
+            y + 4.5,
+            item.mark,
+            size=tag(),
+            bold=True,
+            fill=palette.PAPER,
+            text_anchor="middle",
+        )

@@ -1,0 +1,72 @@
+"""Text in a cluster's picture: how wide it is, with what it was before, and how it is drawn.
+
+Also the named parts of a picture, which are followed from one picture to the next.
+"""
+
+from dataclasses import replace
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, small
+from protocol_lab.drawing.cluster import Lane, Text, Value
+from protocol_lab.drawing.svg import Svg, text_width, total_width
+
+
+def open_part(svg: Svg, name: str, **about: str) -> None:
+    """Start a part that has a name, by which it is followed while it moves: on a page, and in
+    films."""
+    if current().has_names:
+        svg.open_part(name, **about)
+
+
+def close_part(svg: Svg) -> None:
+    """End the part."""
+    if current().has_names:
+        svg.close_group()
+
+
+def widths_of(text: Text, size: float) -> tuple[float, float]:
+    """The widths of a text (with its highlight) and of what it was."""
+    own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
+    return own, 0 if text.was is None else text_width(f"was {text.was}", small()) + 5
+
+
+def lane_text_width(lane: Lane) -> float:
+    """The width of the longest line beside a log."""
+    return max(line_width(lane, line) for line in lane.lines)
+
+
+def line_width(lane: Lane, line: list[Text]) -> float:
+    """The width of one of a lane's lines."""
+    return total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in line), 8)
+
+
+def size_of(lane: Lane, piece: Text) -> float:
+    """The size of the type: a lane's name is larger than the rest."""
+    return 14 if piece is lane.lines[0][0] else 12
+
+
+def value_width(value: Value) -> float:
+    """The width of a labelled value in a bar, or of what it was, which stands below it."""
+    label = text_width(value.label, 12) + 6 if value.label else 0
+    return label + max(widths_of(replace(value.value, bold=True), 12))
+
+
+def flag_width(lane: Lane) -> float:
+    """The width of the longest label of a lane's flags; 0 without one."""
+    return max((sum(widths_of(flag.label, small())) + 10 for flag in lane.flags), default=0)
+
+
+def draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> float:
+    """Draw a text, highlighted with what it was if it changed; returns where it ends."""
+    own, was = widths_of(text, size)
+    if text.was is not None:
+        highlight(svg, x, y - size, own, size + 4)
+        svg.text(x + own + 5, y, f"was {text.was}", size=small(), fill=palette.MUTED)
+    inset = 0 if text.was is None else 4
+    svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
+    return x + own + was
+
+
+def highlight(svg: Svg, x: float, y: float, width: float, height: float) -> None:
+    """What lies under a text that has changed."""
+    svg.rect(x, y, width, height, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE)

@@ -1,0 +1,121 @@
+"""Places everything in a `Cluster`, and draws it as SVG.
+
+From the top: title, information bars, the axis of offsets, one lane for each node (name, log,
+notes) with clients beside them, alarms, messages, legend. In a narrow picture a lane's name and
+notes stand above its log. Lanes do not move when messages come and go.
+"""
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, sized, small, tag
+from protocol_lab.drawing.cluster import Bar, Cluster, Text
+from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
+from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
+from protocol_lab.drawing.cluster_picture.joined_lines import joined
+from protocol_lab.drawing.cluster_picture.lane_heads import with_undrawn_links
+from protocol_lab.drawing.cluster_picture.lanes import draw_lanes
+from protocol_lab.drawing.cluster_picture.message_lists import (
+    draw_all_messages,
+    draw_messages,
+    draw_messages_aside,
+)
+from protocol_lab.drawing.cluster_picture.picture_text import draw_text, highlight, value_width
+from protocol_lab.drawing.describe import describe
+from protocol_lab.drawing.svg import Svg, text_width, wrap
+
+
+def draw_cluster(cluster: Cluster) -> str:
+    """The picture as SVG text, with a title and a text alternative."""
+    told = describe(cluster)
+    if current().dense:
+        cluster = joined(cluster)
+    svg, grid = Svg(), grid_of(cluster)
+    if current().few_arrows:
+        cluster = with_undrawn_links(cluster, grid.tracks)
+    y: float = MARGIN
+    if cluster.show_title and cluster.title:
+        for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
+            svg.text(MARGIN, y + 13, line, size=15, bold=True)
+            y += 21
+        y += 5
+    for bar in cluster.bars:
+        y = _draw_bar(svg, grid, bar, y) + sized(8, 4)
+    y += sized(4, 1)
+    top, y = y, draw_lanes(svg, grid, cluster, y)
+    if current().live:  # the page has the alarms and the legend
+        if cluster.cards and current().below:
+            y = draw_cards_below(svg, grid, cluster, y) + 8
+        if grid.aside:
+            y = max(y, draw_messages_aside(svg, grid, cluster.messages, top))
+        else:
+            y = draw_all_messages(svg, grid, cluster.messages, y)
+        return svg.document(
+            grid.width,
+            y + (0 if current().dense else 4),
+            cluster.title,
+            told,
+            inset=CROPPED,
+            legend=cluster.legend,
+        )
+    for alarm in cluster.alarms:
+        y = _draw_alarm(svg, grid, alarm, y) + 6
+    for group in cluster.messages:
+        y = draw_messages(svg, grid, group, y) + 6
+    if cluster.legend:
+        for line in wrap(cluster.legend, grid.width - 2 * MARGIN, small()):
+            svg.text(MARGIN, y + 11, line, size=small(), fill=palette.MUTED)
+            y += 14
+    return svg.document(grid.width, y + 10, cluster.title, told)
+
+
+def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
+    """Labelled values from left to right; a value's previous text is below it."""
+    start = MARGIN + 12 + text_width(bar.name, 12, bold=True) + 16
+    rows: list[list] = [[]]
+    x = start
+    for value in bar.values:
+        label = text_width(value.label, 12) + 6 if value.label else 0
+        width = value_width(value) + 16
+        if (rows[-1] or current().stacked) and x + width - 16 > grid.width - MARGIN - 8:
+            x = MARGIN + 12 if current().stacked else start
+            rows.append([])
+        rows[-1].append((x, label, value))
+        x += width
+    pitch = sized(36, 30)
+    height = pitch * len(rows) + sized(0, 2)
+    svg.rect(
+        MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
+    )
+    svg.text(MARGIN + 12, y + sized(20, 15), bar.name, bold=True)
+    for k, row in enumerate(rows):
+        for x, label, value in row:
+            _draw_value(svg, x, y + pitch * k + sized(20, 15), label, value.label, value.value)
+    return y + height
+
+
+def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Text) -> None:
+    svg.text(x, y, name, fill=palette.MUTED)
+    unchanged = Text(value.text, value.tone, bold=True)
+    if value.was is not None:
+        own = text_width(value.text, 12, bold=True) + 8
+        highlight(svg, x + label - 4, y - 13, own, 18)
+        svg.text(x + label, y + sized(12.5, 14), f"was {value.was}", size=tag(), fill=palette.MUTED)
+    draw_text(svg, x + label, y, unchanged)
+
+
+def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
+    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24)
+    height = 12 + 17 * len(lines)
+    svg.rect(
+        MARGIN,
+        y,
+        grid.width - 2 * MARGIN,
+        height,
+        rx=6,
+        fill=palette.BAD_PAPER,
+        stroke=palette.BAD,
+        stroke_width=1.4,
+    )
+    for k, line in enumerate(lines):
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, fill=palette.BAD)
+    return y + height

@@ -1,0 +1,116 @@
+"""The records of a log: a box for each that is here, or that was, with tags on its edge."""
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import sized, small, tag
+from protocol_lab.drawing.cluster import Cluster, Entry
+from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, BOX_HEIGHT, WIDE_BOX, Grid
+from protocol_lab.drawing.describe import entry_text
+from protocol_lab.drawing.svg import Svg, text_width
+
+
+def draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, cluster: Cluster) -> None:
+    """A record at its place, or what is left of one that is gone."""
+    x = grid.column(entry.offset)
+    svg.open_group(entry_text(entry, cluster))
+    if entry.is_here:
+        _draw_record(svg, grid, entry, x, y, cluster.ticked)
+    else:
+        _draw_gap(svg, grid, entry, x, y, cluster.removed)
+    svg.close_group()
+
+
+def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked: str) -> None:
+    border = {"stroke": palette.MUTED, "stroke_width": 1.2, "stroke_dasharray": "4 3"}
+    if entry.committed:
+        border = {"stroke": palette.INK, "stroke_width": 2}
+    is_wrong = bool(entry.gone) and entry.mark != "changed"
+    if is_wrong:
+        border |= {"stroke": palette.BAD, "stroke_width": 2.4}
+    svg.rect(x, y, grid.box, BOX_HEIGHT, rx=5, fill=palette.shade(entry.shade), **border)
+    middle = x + grid.box / 2
+    detail = _detail(grid, entry)
+    if entry.committed:
+        detail = f"{detail} ✓".strip()
+    fits = text_width(entry.label, 12.5, bold=True) <= grid.box - 6
+    size = 12.5 if fits else sized(12.5, small())
+    svg.text(
+        middle, y + (19 if detail else 26), entry.label, size=size, bold=True, text_anchor="middle"
+    )
+    svg.text(middle, y + 34, detail, size=11, text_anchor="middle")
+    if is_wrong:
+        _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
+    elif entry.mark == "changed":
+        _draw_tag(svg, grid, x, y, f"was {entry.gone}", "changed", palette.ACCENT)
+    elif entry.mark == "committed":
+        _draw_tag(svg, grid, x, y, ticked, "now ✓")
+    elif entry.mark:
+        _draw_tag(svg, grid, x, y, entry.mark, entry.mark)
+
+
+def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:
+    """A record that is not here any more: a hatched box with the word for that and the record's
+    text."""
+    word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
+    if entry.mark == "truncated" and grid.box < WIDE_BOX:
+        word = "gone"
+    svg.rect(
+        x,
+        y,
+        grid.box,
+        BOX_HEIGHT,
+        rx=5,
+        fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
+        stroke=palette.BAD,
+        **(
+            {"stroke_width": 2.4}
+            if entry.mark == "lost"
+            else {"stroke_width": 1.5, "stroke_dasharray": "2 3"}
+        ),
+    )
+    paper = palette.BAD_PAPER
+    if entry.mark == "truncated":
+        paper = palette.PAPER
+        svg.hatch(x + 1, y + 1, grid.box - 2, BOX_HEIGHT - 2)
+    middle = x + grid.box / 2
+    lines = [
+        (word, 11, True, palette.BAD, None),
+        (f"{entry.label} {entry.short}".strip(), small(), False, palette.INK, "line-through"),
+    ]
+    for k, (text, size, bold, fill, decoration) in enumerate(lines):
+        width = min(grid.box - 4, text_width(text, size, bold) + 4)
+        svg.rect(middle - width / 2, y + 7 + 15 * k, width, 14, rx=3, fill=paper)
+        svg.text(
+            middle,
+            y + 18 + 15 * k,
+            text,
+            size=size,
+            bold=bold,
+            fill=fill,
+            text_anchor="middle",
+            text_decoration=decoration,
+        )
+
+
+def _detail(grid: Grid, entry: Entry) -> str:
+    room = grid.box - 8 - (14 if entry.committed else 0)
+    return entry.detail if text_width(entry.detail, 11) <= room else entry.short
+
+
+def _draw_tag(
+    svg: Svg, grid: Grid, x: float, y: float, text: str, short: str, fill: str = palette.ACCENT
+) -> None:
+    """A small label on the upper edge of a box."""
+    if text_width(text, tag(), bold=True) + 8 > grid.box + BOX_GAP:
+        text = short
+    width = text_width(text, tag(), bold=True) + 8
+    left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
+    svg.rect(left, y - 8, width, 14, rx=7, fill=fill)
+    svg.text(
+        left + width / 2,
+        y + 2.5,
+        text,
+        size=tag(),
+        bold=True,
+        fill=palette.PAPER,
+        text_anchor="middle",
+    )
