@@ -62,16 +62,26 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+_NEARLY = 0.85
+"""Of the room's width, what a picture that is too wide may have to be made narrower."""
+
+
 def best(
-    measure: Callable[[], tuple[float, float]], room: tuple[float, float]
+    measure: Callable[[], tuple[float, float]],
+    room: tuple[float, float],
+    for_audience: bool = False,
 ) -> tuple[Arrangement, tuple[float, float]]:
     """The live arrangement in which a picture is largest within a width and height, and its size
     there.
 
+    for_audience: dense arrangements count, too, where the others fit; else they are for a room that
+    is too small.
+
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
-    then, in a room that is only too low, dense ones, and those that count most messages; then the
-    stacked one. One that fits the width is better than one that has to be scrolled sideways.
+    then, in a room that is only too low, or nearly wide enough, dense ones, and those that count
+    most messages; then the stacked one. One that fits the width is better than one that has to be
+    scrolled sideways.
     `measure()` gives the picture's width and height in the current arrangement.
     """
     found: list[_Measured] = []
@@ -81,21 +91,23 @@ def best(
         return any(each.fits for each in found)
 
     shapes = [Arrangement(True, *shape) for shape in product((False, True), repeat=3)]
+    dense = [
+        Arrangement(True, below, True, aside, few_arrows=True, width=room[0], dense=True)
+        for below, aside in product((False, True), repeat=2)
+    ]
+    if for_audience:
+        shapes += [replace(each, width=0) for each in dense]
     if not try_out(shapes):
         wider = [replace(each.arrangement, width=room[0]) for each in found if each.across > 1]
         few = [
             Arrangement(True, False, narrow, aside, few_arrows=True, width=room[0])
             for narrow, aside in product((False, True), repeat=2)
         ]
-        dense = [
-            Arrangement(True, below, True, aside, few_arrows=True, width=room[0], dense=True)
-            for below, aside in product((False, True), repeat=2)
-        ]
         stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
         if not (try_out(wider) or try_out(few)):
-            is_only_low = any(each.across >= 1 for each in found)
+            is_nearly_wide = any(each.across >= _NEARLY for each in found)
             lower = [[replace(each, listed=k) for each in dense] for k in (0, 3, 1)]
-            any(map(try_out, lower if is_only_low else [])) or try_out([stacked])
+            any(map(try_out, lower if is_nearly_wide else [])) or try_out([stacked])
     chosen = max(found, key=lambda each: each.rank)
     return chosen.arrangement, chosen.size
 

@@ -1,6 +1,7 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 import re
+from functools import partial, reduce
 
 from protocol_lab.drawing.arrangement import Arrangement, arranged, best
 from protocol_lab.drawing.pictures import moment_picture
@@ -8,8 +9,10 @@ from protocol_lab.traces.walk import Moment, Walk
 
 _SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 _SAMPLED = 6
-"""How many moments are measured to guess a walk's largest picture; a larger one makes the stage
-grow."""
+"""How many moments are drawn in each arrangement to choose one."""
+
+_MEASURED = 60
+"""How many are drawn to find a walk's largest picture; a larger one makes the stage grow."""
 
 Size = tuple[float, float]
 
@@ -18,11 +21,12 @@ class Stage:
     """Draws the moments of one walk for a space of this width and height, in pixels of the page.
 
     can_rearrange: a picture that has outgrown the space is arranged anew. Otherwise all pictures
-    have the arrangement of the first, as recorded ones need it.
+    have the arrangement of the first, as recorded ones need it. for_audience: see `best`.
     """
 
-    def __init__(self, room: Size, can_rearrange: bool = False):
+    def __init__(self, room: Size, can_rearrange: bool = False, for_audience: bool = False):
         self._room, self._can_rearrange = room, can_rearrange
+        self._for_audience = for_audience
         self._arrangement: Arrangement | None = None
         self._size: Size = (1, 1)
 
@@ -39,8 +43,19 @@ class Stage:
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
 
     def _arrange(self, walk: Walk) -> None:
-        few = _sample(walk)
-        self._arrangement, self._size = best(lambda: _largest(walk, few), self._room)
+        """Choose by some moments, and by those that turn out to be the largest; the size is that of
+        all, so that there is one scale for the walk as far as it goes."""
+        few, every = _sample(walk, _SAMPLED), _sample(walk, _MEASURED)
+        while True:
+            largest = partial(_largest, walk, few)
+            self._arrangement, _ = best(largest, self._room, self._for_audience)
+            with arranged(self._arrangement):
+                sizes = {each: _size(moment_picture(walk.model, each)) for each in every}
+            self._size = reduce(_around, sizes.values())
+            outgrown = {max(every, key=lambda each: sizes[each][k]) for k in (0, 1)} - {*few}
+            if self._fits(self._size) or not outgrown:
+                return
+            few += outgrown
 
     def _picture(self, walk: Walk) -> str:
         with arranged(self._arrangement):
@@ -50,10 +65,10 @@ class Stage:
         return size[0] <= self._room[0] and size[1] <= self._room[1]
 
 
-def _sample(walk: Walk) -> list[Moment]:
-    """The moment shown, the last one, and some in between."""
+def _sample(walk: Walk, about: int) -> list[Moment]:
+    """The moment shown, the last one, and some in between, about so many in all."""
     path = walk.path
-    every = max(1, len(path) // (_SAMPLED - 2))
+    every = max(1, len(path) // (about - 2))
     return list(dict.fromkeys([walk.moment, path[-1], *path[::every]]))
 
 

@@ -118,6 +118,7 @@ class Stepper(anywidget.AnyWidget):
         self._shown = False  # in a browser; before that nothing is computed in the background
         self._tab, self._aim = "cluster", ""
         self._room: tuple[int, int] | None = None  # of the picture, in the browser
+        self._is_presenting = False
         self._unfolded: set[str] = set()  # the folded refusals that the learner has opened
         self._options = panels.Options()
         self._live = Live()
@@ -314,8 +315,12 @@ class Stepper(anywidget.AnyWidget):
     def _take_room(self, message: dict) -> None:
         """Draw for the space that the picture has in the browser."""
         self._room = max(200, int(message["width"])), max(120, int(message["height"]))
-        self._options.stage = Stage(self._room, can_rearrange=True)
+        self._is_presenting = bool(message.get("presenting"))
+        self._options.stage = self._new_stage()
         self._refresh_safely()
+
+    def _new_stage(self) -> Stage:
+        return Stage(self._room, can_rearrange=True, for_audience=self._is_presenting)
 
     def _begin_computing(self, _: dict) -> None:
         self._shown = True
@@ -346,7 +351,7 @@ class Stepper(anywidget.AnyWidget):
         self._session, self._earlier = session, self._session
         self._origin = origin_of(session)
         self._aim = ""
-        self._options = panels.Options(stage=self._room and Stage(self._room, True))
+        self._options = panels.Options(stage=self._room and self._new_stage())
 
     def _restart(self, message: dict) -> None:
         self._begin(Walk.begin(self.walk.model, message["start"]))

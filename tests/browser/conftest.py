@@ -51,7 +51,11 @@ def browser():
             "or leave the browser tests out with `-m 'not browser'`."
         )
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
+        started = playwright.chromium.launch(
+            executable_path=chromium,
+            args=CHROMIUM_OPTIONS,
+            ignore_default_args=["--hide-scrollbars"],  # they take room from pictures
+        )
         yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
         started.close()
 

@@ -145,7 +145,17 @@ def test_an_address_with_a_walk_opens_it(open_page):
     again.locator(".lab-stepper [aria-valuenow='12'][aria-valuemax='12']").wait_for()
 
 
-@pytest.mark.parametrize("width", [390, 1366])
+_CUT_OFF = """stepper => {
+  const cut = [], right = stepper.getBoundingClientRect().right - 1;
+  for (let each = stepper.parentElement; each; each = each.parentElement) {
+    const hides = getComputedStyle(each).overflowX !== "visible";
+    if (hides && each.getBoundingClientRect().right < right) cut.push(each.className);
+  }
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1366, 1920])
 def test_a_stepper_of_a_notebook_works_at_this_width(open_page, width):
     page = open_page(START, width)
     holder = page.locator(".lab-recorded").first
@@ -155,6 +165,7 @@ def test_a_stepper_of_a_notebook_works_at_this_width(open_page, width):
     stepper.get_by_role("button", name="append(replica=1, record=1)").click()
     stepper.locator("[aria-valuenow='2']").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert stepper.evaluate(_CUT_OFF) == []
 
 
 def test_a_prediction_is_made_and_kept_and_then_revealed(open_page):

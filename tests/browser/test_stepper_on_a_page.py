@@ -22,7 +22,7 @@ LARGEST = {
     "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
     "kraft": lambda: step("kraft.kip_853", "three_servers"),
 }
-WITH_FILE_BROWSER = 906
+WITH_FILE_BROWSER = 892
 """Pixels of an output in JupyterLab that is 1280 wide, with its file browser open."""
 SIZES = [(390, 844), (768, 1024), (1280, 720), (1440, 900), (2560, 1440)]
 
@@ -87,6 +87,38 @@ def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
         assert measured["smallest"] > 10.9
         assert measured["hidden"] < 1
 
+
+def test_a_second_branch_takes_no_room_from_the_picture(browser):
+    heights = []
+    for branches in (1, 2):
+        stepper = step("kafka.kip_320")
+        steps = [each for each in stepper.walk.attempts() if each.taken]
+        for each in steps[:branches]:
+            stepper.walk.first()
+            stepper.walk.take(each)
+        assert len(stepper.walk.branches) == branches
+        stepper.refresh()
+        with shown(browser, stepper) as page:
+            expect(page.locator(".ls-moment")).to_have_count(1 + branches)
+            heights.append(page.evaluate("document.querySelector('.ls-panel').clientHeight"))
+            for dot in page.locator(".ls-moment").all():
+                dot.click()  # none covers another
+    assert heights[0] == heights[1]
+
+
+def test_the_drawing_of_invariants_can_be_read_on_a_phone(browser):
+    stepper = far_along(LARGEST["pulsar"]())
+    with shown(browser, stepper, 390, 844) as page:
+        page.locator('[data-key="tab-invariants"]').click()
+        expect(page.locator(".ls-invariants svg")).to_be_visible()
+        assert page.evaluate(_SMALLEST_TYPE, ".ls-invariants svg") > 10.9
+
+
+_SMALLEST_TYPE = """where => {
+  const drawing = document.querySelector(where);
+  const sizes = [...drawing.querySelectorAll("text")].map(each => each.getAttribute("font-size"));
+  return drawing.getScreenCTM().a * Math.min(...sizes.map(parseFloat));
+}"""
 
 _COVERED = """() => {
   const box = (name) => document.querySelector(name).getBoundingClientRect();

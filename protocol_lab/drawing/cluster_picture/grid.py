@@ -6,7 +6,7 @@ from protocol_lab.drawing.arrangement import current, sized
 from protocol_lab.drawing.traffic import Tracks
 
 MARGIN = 14
-BOX_HEIGHT, BOX_GAP = 42, 8
+BOX_GAP = 8
 WIDE_BOX, NARROW_BOX = 74, 54
 CROPPED = 8  # of the margin on every side, where the page has one
 
@@ -14,6 +14,11 @@ CROPPED = 8  # of the margin on every side, where the page has one
 def badge_room() -> float:
     """The width that the crown takes before the name of a lane."""
     return sized(46, 38)
+
+
+def box_height() -> float:
+    """The height of the box of a record, or of a message."""
+    return 38 if current().dense else 42
 
 
 def box_top() -> float:

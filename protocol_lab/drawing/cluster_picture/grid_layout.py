@@ -8,13 +8,13 @@ from protocol_lab.drawing.arrangement import current, line_pitch, sized
 from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
-    BOX_HEIGHT,
     CROPPED,
     MARGIN,
     NARROW_BOX,
     WIDE_BOX,
     Grid,
     badge_room,
+    box_height,
     box_top,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import heads_of
@@ -82,7 +82,7 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     right = width - MARGIN
     rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
     head = line_pitch() * max(rows, default=1) + 6
-    log = box_top() + BOX_HEIGHT + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    log = box_top() + box_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
     heights = [head + log] * len(cluster.lanes)
     return Grid(columns, NARROW_BOX, logs, right, right, width, heights, head, Tracks([]))
 
@@ -101,7 +101,7 @@ def _lane_heights(cluster: Cluster) -> list[float]:
     names = line_pitch() * lines + sized(12, 6)
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
-    return [max(box_top() + BOX_HEIGHT + each, names) for each in below]
+    return [max(box_top() + box_height() + each, names) for each in below]
 
 
 def _narrowest_live(cluster: Cluster) -> float:

@@ -43,7 +43,7 @@ def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
         parts = [[piece for piece in line if piece.text]]
         if line_width(lane, parts[0]) > width - badge_room():
             parts = [
-                part for piece in parts[0] for part in _apart(lane, piece, width - badge_room())
+                part for piece in parts[0] for part in apart(lane, piece, width - badge_room())
             ]
         for part in filter(None, parts):
             own = line_width(lane, part)
@@ -56,7 +56,7 @@ def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
     return rows
 
 
-def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
+def apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
     """A text by itself, and what it was by itself if both are too wide for a row."""
     if piece.was is None or line_width(lane, [piece]) <= width:
         return [[piece]]

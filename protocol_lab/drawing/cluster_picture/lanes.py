@@ -6,11 +6,11 @@ from protocol_lab.drawing.cluster import Cluster, Flag, Lane
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
-    BOX_HEIGHT,
     MARGIN,
     Band,
     Grid,
     badge_room,
+    box_height,
     box_top,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
@@ -33,7 +33,8 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
-    top = y + (17 if cluster.axis or cluster.cards else 0)
+    axis = 15 if current().dense else 17
+    top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
     bottom = top - lane_gap()
     for height in grid.lane_heights:
@@ -135,7 +136,7 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
         for note in lane.notes
         for line in wrap(note.text, grid.traffic - x - 8, 11.5)
     ]
-    first = y + box_top() + BOX_HEIGHT / 2 + 4 - 7.5 * (len(lines) - 1)
+    first = y + box_top() + box_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
         svg.text(x, first + 15 * k, line, size=11.5, fill=palette.TONES[tone])
 

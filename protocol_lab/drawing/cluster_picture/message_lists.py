@@ -3,7 +3,7 @@
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, tag
 from protocol_lab.drawing.cluster import Message, Messages
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, box_height
 from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_part
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
@@ -52,19 +52,19 @@ def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float =
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
     x = left + text_width(group.name, 11.5, bold=True) + 10
     svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
-    y += 20 if current().dense else 25
+    y += 18 if current().dense else 25
     if not shown:
         return y
     x = left
     for item in shown:
         width = message_width(item)
         if x > left and x + width > grid.width - MARGIN:
-            x, y = left, y + 50
+            x, y = left, y + box_height() + 8
         open_part(svg, f"message {group.name} {item.name} {item.detail}", kind="message")
         _draw_message(svg, x, y, width, item)
         close_part(svg)
         x += width + 8
-    return y + 46
+    return y + box_height() + 4
 
 
 def message_width(item: Message) -> float:
@@ -77,9 +77,10 @@ def message_width(item: Message) -> float:
 def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
     tone = palette.MUTED if item.faded else palette.INK
     border = {"stroke_dasharray": "2 3"} if item.faded else {}
-    svg.rect(x, y, width, 42, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
-    svg.text(x + 10, y + 18, item.name, bold=True, fill=tone)
-    svg.text(x + 10, y + 34, item.detail, size=11.5, fill=palette.MUTED)
+    centre = y + box_height() / 2
+    svg.rect(x, y, width, box_height(), rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
+    svg.text(x + 10, centre - 3, item.name, bold=True, fill=tone)
+    svg.text(x + 10, centre + 13, item.detail, size=11.5, fill=palette.MUTED)
     if item.mark:
         room = text_width(item.mark, tag(), bold=True) + 8
         svg.rect(x + width - room - 6, y - 6, room, 14, rx=7, fill=palette.ACCENT)

@@ -46,9 +46,11 @@ def size_of(lane: Lane, piece: Text) -> float:
 
 
 def value_width(value: Value) -> float:
-    """The width of a labelled value in a bar, or of what it was, which stands below it."""
+    """The width of a labelled value in a bar, or of what it was, which stands below it unless the
+    picture is dense."""
     label = text_width(value.label, 12) + 6 if value.label else 0
-    return label + max(widths_of(replace(value.value, bold=True), 12))
+    own, was = widths_of(replace(value.value, bold=True), 12)
+    return label + (own if current().dense else max(own, was))
 
 
 def flag_width(lane: Lane) -> float:

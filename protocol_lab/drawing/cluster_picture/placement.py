@@ -81,7 +81,7 @@ def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
             rows.append([])
         rows[-1].append((x, label, value))
         x += width
-    pitch = sized(36, 30)
+    pitch = 20 if current().dense else sized(36, 30)
     height = pitch * len(rows) + sized(0, 2)
     svg.rect(
         MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
@@ -99,7 +99,9 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Te
     if value.was is not None:
         own = text_width(value.text, 12, bold=True) + 8
         highlight(svg, x + label - 4, y - 13, own, 18)
-        svg.text(x + label, y + sized(12.5, 14), f"was {value.was}", size=tag(), fill=palette.MUTED)
+        if not current().dense:
+            below = y + sized(12.5, 14)
+            svg.text(x + label, below, f"was {value.was}", size=tag(), fill=palette.MUTED)
     draw_text(svg, x + label, y, unchanged)
 
 

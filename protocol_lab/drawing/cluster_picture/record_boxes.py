@@ -3,7 +3,7 @@
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import sized, small, tag
 from protocol_lab.drawing.cluster import Cluster, Entry
-from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, BOX_HEIGHT, WIDE_BOX, Grid
+from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, WIDE_BOX, Grid, box_height
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -26,17 +26,17 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     is_wrong = bool(entry.gone) and entry.mark != "changed"
     if is_wrong:
         border |= {"stroke": palette.BAD, "stroke_width": 2.4}
-    svg.rect(x, y, grid.box, BOX_HEIGHT, rx=5, fill=palette.shade(entry.shade), **border)
+    svg.rect(x, y, grid.box, box_height(), rx=5, fill=palette.shade(entry.shade), **border)
     middle = x + grid.box / 2
     detail = _detail(grid, entry)
     if entry.committed:
         detail = f"{detail} ✓".strip()
     fits = text_width(entry.label, 12.5, bold=True) <= grid.box - 6
     size = 12.5 if fits else sized(12.5, small())
-    svg.text(
-        middle, y + (19 if detail else 26), entry.label, size=size, bold=True, text_anchor="middle"
-    )
-    svg.text(middle, y + 34, detail, size=11, text_anchor="middle")
+    centre = y + box_height() / 2
+    name_at = centre - 2 if detail else centre + 5
+    svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
+    svg.text(middle, centre + 13, detail, size=11, text_anchor="middle")
     if is_wrong:
         _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
     elif entry.mark == "changed":
@@ -57,7 +57,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
         x,
         y,
         grid.box,
-        BOX_HEIGHT,
+        box_height(),
         rx=5,
         fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
         stroke=palette.BAD,
@@ -70,7 +70,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     paper = palette.BAD_PAPER
     if entry.mark == "truncated":
         paper = palette.PAPER
-        svg.hatch(x + 1, y + 1, grid.box - 2, BOX_HEIGHT - 2)
+        svg.hatch(x + 1, y + 1, grid.box - 2, box_height() - 2)
     middle = x + grid.box / 2
     lines = [
         (word, 11, True, palette.BAD, None),
@@ -78,10 +78,11 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     ]
     for k, (text, size, bold, fill, decoration) in enumerate(lines):
         width = min(grid.box - 4, text_width(text, size, bold) + 4)
-        svg.rect(middle - width / 2, y + 7 + 15 * k, width, 14, rx=3, fill=paper)
+        top = y + box_height() / 2 - 14 + 15 * k
+        svg.rect(middle - width / 2, top, width, 14, rx=3, fill=paper)
         svg.text(
             middle,
-            y + 18 + 15 * k,
+            top + 11,
             text,
             size=size,
             bold=bold,

@@ -44,9 +44,18 @@ function drawPanel(view, graph, ui, act) {
       return drawCode(view.panel);
     case "compare":
       return drawComparison(view.panel, ui, choose);
+    case "cluster":
+      return drawCluster(view, ui);
     default:
-      return view.tab === "cluster" ? drawCluster(view, ui) : scrolling(view.tab, withWays(drawSvg(view.panel.svg), view, act));
+      return scrolling(view.tab, readable(withWays(drawSvg(view.panel.svg), view, act)));
   }
+}
+
+/** A drawing that is scrolled where it would be too small to be read. */
+function readable(drawing) {
+  const svg = drawing.querySelector("svg");
+  if (svg) svg.style.minWidth = `${Math.ceil(readableScale(svg) * ownSize(svg)[0])}px`;
+  return drawing;
 }
 
 /** A drawing in which a place that belongs to a state leads there. */
@@ -83,7 +92,8 @@ function drawCluster(view, ui) {
 
 /** Gives the cluster its size: as large as its room, but never so small that it can't be read. */
 function layCluster(panel, ui, [across, down]) {
-  const svg = panel.querySelector(".ls-staged svg");
+  const field = panel.querySelector(".ls-staged");
+  const svg = field?.querySelector("svg");
   if (!svg) return;
   const [width, height] = ownSize(svg);
   const most = ui.presenting ? Infinity : LARGEST;
@@ -92,6 +102,7 @@ function layCluster(panel, ui, [across, down]) {
   svg.style.width = `${Math.floor(scale * width)}px`;
   svg.style.height = `${Math.floor(scale * height)}px`;
   svg.style.maxWidth = "none";
+  field.style.overflowX = scale * width <= across ? "hidden" : ""; // or a vertical bar calls for one
 }
 
 /** The only markup that is taken as it is: the kit's own drawings, made in the learner's kernel. */

@@ -1,13 +1,13 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
 const STEP = 56;
-const LANE = 44;
+const LANE = 16;
 const LEFT = 26;
-const TOP = 17;
+const [TOP, BELOW] = [17, 31]; // of a single lane
+const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [11, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
 
 const x = (depth) => LEFT + (depth - 1) * STEP;
-const y = (lane) => TOP + lane * LANE;
 
 /** The depth of the dot nearest to a place on the drawing. */
 const depthAt = (place) => Math.round((place - LEFT) / STEP) + 1;
@@ -17,22 +17,29 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const last = (lane) => lane.depth + lane.moments.length;
   const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
+  const y = (lane) => (named ? TOP_OF_SEVERAL : TOP) + lane * LANE;
   const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 60 + NAME * Math.max(...lanes.map((each) => each.name.length)) : 72);
-  const height = y(lanes.length - 1) + 31;
+  const height = y(lanes.length - 1) + (named ? BELOW_SEVERAL : BELOW);
+  const isAboveAnother = (k, at) => lanes.slice(k + 1).some((lane) => lane.depth <= at && at <= last(lane));
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    lanes.map((lane, k) => drawRail(lane, k, end(lane), "ls-rail")),
-    drawTrack(lanes, end),
-    lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, lane.depth + n + 1, moment))),
-    lanes.map((lane, k) => lane.moments.map((_, n) => drawMoment(lane, k, n, branch, goTo))),
-    named ? lanes.map((lane, k) => drawLaneName(lane, k, x(Math.max(last(lane), lane.depth)))) : [],
+    lanes.map((lane, k) => drawRail(lane, k, y, end(lane), "ls-rail")),
+    drawTrack(lanes, y, end),
+    lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, y, lane.depth + n + 1, moment))),
+    lanes.map((lane, k) =>
+      lane.moments.map((_, n) => {
+        const shape = { above: y(k), isNarrow: named, isCovered: isAboveAnother(k, lane.depth + n + 1) };
+        return drawMoment(lane, n, shape, branch, goTo);
+      }),
+    ),
+    named ? lanes.map((lane, k) => drawLaneName(lane, y(k), x(Math.max(last(lane), lane.depth)))) : [],
   );
   return drawing;
 }
 
 /** A lane's line up to a depth, from where it leaves the lane above. */
-function drawRail(lane, k, end, look) {
+function drawRail(lane, k, y, end, look) {
   if (lane.parent < 0) return s("path", { class: look, d: `M${x(1)} ${y(k)}H${x(end)}` });
   const [from, bend] = [x(lane.depth), x(lane.depth) + STEP / 2];
   const [above, here] = [y(lane.parent), y(k)];
@@ -41,12 +48,12 @@ function drawRail(lane, k, end, look) {
 }
 
 /** The current branch from the start to its end, over the lanes that it shares. */
-function drawTrack(lanes, end) {
+function drawTrack(lanes, y, end) {
   const parts = [];
   let k = lanes.findIndex((lane) => lane.current);
   let to = end(lanes[k]);
   while (k >= 0) {
-    parts.push(drawRail(lanes[k], k, to, "ls-rail ls-current"));
+    parts.push(drawRail(lanes[k], k, y, to, "ls-rail ls-current"));
     to = lanes[k].depth;
     k = lanes[k].parent;
   }
@@ -54,7 +61,7 @@ function drawTrack(lanes, end) {
 }
 
 /** An arrow from a state back to the one that it is again, or to itself if the run stays there. */
-function drawLoop(lanes, k, depth, moment) {
+function drawLoop(lanes, k, y, depth, moment) {
   if (!moment.loops_to) return null;
   let to = k;
   while (lanes[to].parent >= 0 && moment.loops_to <= lanes[to].depth) to = lanes[to].parent;
@@ -72,7 +79,9 @@ function drawLoop(lanes, k, depth, moment) {
   );
 }
 
-function drawMoment(lane, k, n, branch, goTo) {
+/** A state. Between lanes there is no room for words: what a lane below covers is named beside the
+ * dot, if it is the current state, and else only by its title. */
+function drawMoment(lane, n, { above, isNarrow, isCovered }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
   const broken = moment.broken.length > 0;
@@ -90,16 +99,17 @@ function drawMoment(lane, k, n, branch, goTo) {
     "g",
     {
       class: classes,
-      transform: `translate(${x(depth)} ${y(k)})`,
+      transform: `translate(${x(depth)} ${above})`,
       "data-depth": depth,
       onclick: () => goTo(moment.place === "aside" ? lane.name : branch, depth),
     },
     s("title", {}, words),
-    s("rect", { class: "ls-hit", x: -STEP / 2, y: -16, width: STEP, height: LANE - 4 }),
+    s("rect", { class: "ls-hit", x: -STEP / 2, y: isNarrow ? -LANE / 2 : -16, width: STEP, height: isNarrow ? LANE : 40 }),
     here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
-    label ? s("text", { y: 25 }, label) : null,
-    broken && !before?.broken.length ? s("text", { x: 10, y: -9, class: "ls-said" }, "violated") : null,
+    label && !isCovered ? s("text", { y: isNarrow ? 19 : 25 }, label) : null,
+    label && isCovered && here ? s("text", { x: 22, y: 4 }, label) : null,
+    broken && !isNarrow && !before?.broken.length ? s("text", { x: 10, y: -9, class: "ls-said" }, "violated") : null,
   );
 }
 
@@ -111,7 +121,7 @@ function labelOf(moment, before, depth) {
   return moment.slide === before?.slide ? "" : moment.slide;
 }
 
-function drawLaneName(lane, k, end) {
+function drawLaneName(lane, above, end) {
   const at = end + (lane.moments.length ? 44 : STEP / 2 + 10);
-  return s("text", { class: lane.current ? "ls-lane ls-current" : "ls-lane", x: at, y: y(k) + 4 }, lane.name);
+  return s("text", { class: lane.current ? "ls-lane ls-current" : "ls-lane", x: at, y: above + 4 }, lane.name);
 }
