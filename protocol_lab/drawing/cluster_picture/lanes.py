@@ -60,7 +60,9 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         draw_text(svg, left, bottom + 15, cluster.line.label, 11.5)
         close_part(svg)
     end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
-    return max(bottom + (sized(24, 20) if cluster.line else 10), end + 10)
+    return max(
+        bottom + (sized(24, 20) if cluster.line else 10), end + (5 if current().dense else 10)
+    )
 
 
 def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
