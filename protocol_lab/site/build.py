@@ -41,6 +41,7 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"
 nb_ipywidgets_js = {{}}
 nb_merge_streams = True
+nb_render_markdown_format = "gfm"  # tables in outputs
 myst_enable_extensions = ["attrs_inline"]
 myst_heading_anchors = 3
 myst_heading_slug_func = "protocol_lab.site.build.heading_anchor"
@@ -49,6 +50,7 @@ html_theme = "sphinx_book_theme"
 html_theme_options = {{
     "show_toc_level": 2,
     "use_download_button": False,
+    "secondary_sidebar_items": [],  # the room is for pictures
     "footer_content_items": [],
 }}
 html_context = {{"default_mode": "auto"}}

@@ -17,8 +17,8 @@ from protocol_lab.site.sessions import Recordings
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
-RECORDED = "lab-recorded full-width"
-"""The class of a stepper's holder; where a page has room, the theme lets it reach its margin."""
+RECORDED = "lab-recorded"
+"""The class of a stepper's holder."""
 
 TO_CHECK = (
     '<p class="lab-python"><b>This needs Python.</b> The kit runs and checks your answer: '
@@ -57,6 +57,8 @@ class Pages:
                 each for each in cells[each.settled]["outputs"] if not _is_folded(each)
             ]
         for cell in cells:
+            if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+                cell["metadata"].setdefault("tags", []).append("hide-input")
             if cell["cell_type"] == "markdown":
                 cell["source"] = self._linked(name, cell["source"])
             elif ".check(" in cell["source"]:

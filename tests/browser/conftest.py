@@ -85,7 +85,8 @@ def lab(lab_server, browser, screenshots, request):
     opened = []
 
     def open_one(what, **size):
-        name = f"{request.node.name.strip(']').replace('[', '-')}{len(opened) or ''}"
+        attempt = "again" * (getattr(request.node, "execution_count", 1) - 1)
+        name = f"{request.node.name.strip(']').replace('[', '-')}{len(opened) or ''}{attempt}"
         opened.append(open_notebook(browser, lab_server, name, what, screenshots, **size))
         return opened[-1]
 

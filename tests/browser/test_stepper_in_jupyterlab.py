@@ -633,8 +633,8 @@ def test_the_dark_theme_repaints_the_picture_too(talk):
     key(stepper, "theme").click()
     key(stepper, "theme").click()
     expect(stepper).to_have_attribute("data-theme", "dark")
-    colour = "element => getComputedStyle(element).fill"
-    assert stepper.locator(".ls-picture svg > rect").first.evaluate(colour) == "rgb(22, 29, 37)"
+    paper = stepper.locator(".ls-picture svg > rect").first
+    expect(paper).to_have_css("fill", "rgb(22, 29, 37)")
     talk.shoot("dark", stepper)
     key(stepper, "theme").click()
 

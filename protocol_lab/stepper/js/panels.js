@@ -97,7 +97,8 @@ function layCluster(panel, ui, [across, down]) {
   if (!svg) return;
   const [width, height] = ownSize(svg);
   const most = ui.presenting ? Infinity : LARGEST;
-  const fits = Math.min(across / width, ui.tall ? Infinity : down / height, most);
+  const whole = down - 1; // a browser may have rounded it up
+  const fits = Math.min(across / width, ui.tall ? Infinity : whole / height, most);
   const scale = Math.max(fits, readableScale(svg));
   svg.style.width = `${Math.floor(scale * width)}px`;
   svg.style.height = `${Math.floor(scale * height)}px`;
