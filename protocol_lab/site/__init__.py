@@ -4,6 +4,7 @@ build              the whole site, by Sphinx
 pages              notebooks and documents as sources of pages
 front_page         the first page: a film, a stepper, and the ways in
 notebook_steppers  which steppers a notebook has
+state_diagrams     state diagrams of documents, drawn
 kept_predictions   which predictions it has, and their answers
 sessions           the session of a page's stepper: its walk, and the challenge or scenario
 recording          records all that the stepper shows of a model's states

@@ -14,6 +14,7 @@ from typing import Any
 from protocol_lab.site.kept_predictions import Asked, predictions
 from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_sessions
 from protocol_lab.site.sessions import Recordings
+from protocol_lab.site.state_diagrams import with_diagrams
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
@@ -60,7 +61,7 @@ class Pages:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
                 cell["metadata"].setdefault("tags", []).append("hide-input")
             if cell["cell_type"] == "markdown":
-                cell["source"] = self._linked(name, cell["source"])
+                cell["source"] = with_diagrams(self._linked(name, cell["source"]))
             elif ".check(" in cell["source"]:
                 cell["outputs"] = [_html(TO_CHECK)]
         notebook["metadata"].pop("widgets", None)
