@@ -139,6 +139,19 @@ def test_no_verdict_stands_open_between_a_question_and_its_answer(path):
 
 
 @every
+def test_a_picture_right_after_an_answer_is_folded_with_it(path):
+    settled = ""
+    for cell in read(path).cells:
+        if cell.cell_type == "code" and ".settle(" in cell.source:
+            settled = cell.id
+        elif cell.cell_type != "code" or asks(cell):
+            settled = ""
+        elif settled:
+            *_, last = cell.source.rstrip().splitlines()
+            assert not re.match(r"(show|strip|frames|told|diagram)\(", last), f"{settled}: {last}"
+
+
+@every
 def test_an_exercise_begins_with_a_first_attempt_that_its_own_cell_checks(path):
     checks = [cell for cell in code_cells(read(path)) if ".check(" in cell.source]
     for cell in checks:
