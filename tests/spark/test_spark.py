@@ -293,7 +293,7 @@ def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
         report, level = Report(), folder.new_level(after.depth)
         tracemalloc.start()
         parcels = tasks.expand(folder.read(before.depth), 1, report)
-        settled = tasks.settle(before, after, 0, parcels, report)
+        settled = tasks.settle(before, after, 0, parcels, 0, report)
         write_part(level, ((0, block) for block in settled), 0)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -523,8 +523,8 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
     model = letters.bind(servers=2, starts=1)
     waiting = list(failures)
 
-    def by_spark(self, level, before, after, watch):
-        report = self.by_driver(level, before, after)
+    def by_spark(self, level, before, after, reached, watch):
+        report = self.by_driver(level, before, after, reached)
         if waiting:
             raise JobFailed from RuntimeError(waiting.pop(0))
         return report
