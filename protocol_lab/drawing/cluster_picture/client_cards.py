@@ -23,7 +23,7 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
 
 def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     """The clients under the lanes, from left to right. Returns where they end."""
-    room = grid.width - 2 * MARGIN
+    room = (grid.aside or grid.width) - 2 * MARGIN  # messages beside the lanes may reach below them
     columns = min(len(cluster.cards), max(1, int((room + 8) // (cluster.card_width + 8))))
     width = (room + 8) / columns - 8
     for begin in range(0, len(cluster.cards), columns):
