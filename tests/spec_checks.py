@@ -16,6 +16,7 @@ from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import Attempt, attempts, initial
 from protocol_lab.spec.spec import Model
 from protocol_lab.traces.scenarios import play, read_scenario
+from protocol_lab.traces.walk import Walk
 
 Case = tuple[str, tuple[tuple[str, object], ...]]
 """A spec's name and the constants to bind, hashable."""
@@ -133,3 +134,13 @@ def agree(model: Model, **question) -> Result:
     ):
         assert getattr(native, name) == getattr(python, name), name
     return native
+
+
+def take_random_steps(walk: Walk, steps: int, seed: int) -> None:
+    """Take so many random steps of a walk, or as many as are possible."""
+    chance = random.Random(seed)
+    for _ in range(steps):
+        possible = [each for each in walk.attempts() if each.taken]
+        if not possible:
+            break
+        walk.take(chance.choice(possible))

@@ -73,10 +73,7 @@ def _sample(walk: Walk, about: int) -> list[Moment]:
 
 
 def _largest(walk: Walk, moments: list[Moment]) -> Size:
-    size: Size = (1, 1)
-    for moment in moments:
-        size = _around(size, _size(moment_picture(walk.model, moment)))
-    return size
+    return reduce(_around, [_size(moment_picture(walk.model, each)) for each in moments])
 
 
 def _around(one: Size, other: Size) -> Size:

@@ -1,6 +1,5 @@
 """The stepper's own scripts in a browser: sizes, drawings to look at, and what they lead to."""
 
-import random
 import re
 
 import pytest
@@ -9,6 +8,7 @@ from playwright.sync_api import expect
 from protocol_lab.notebook import replay, step
 from protocol_lab.stepper import Stepper
 from tests.browser.stepper_page import BESIDE, shown
+from tests.spec_checks import take_random_steps
 from tests.toy_specs import letters
 
 pytestmark = pytest.mark.browser
@@ -49,13 +49,10 @@ _MEASURED = """() => {
 
 def far_along(stepper):
     """The stepper where much is to be seen: at the end of its walk, or of a random one."""
-    walk, rng = stepper.walk, random.Random(3)
-    if len(walk.path) > 1:
-        walk.last()
-    for _ in range(12 if len(walk.path) == 1 else 0):
-        possible = [each for each in walk.attempts() if each.taken]
-        if possible:
-            walk.take(rng.choice(possible))
+    if len(stepper.walk.path) > 1:
+        stepper.walk.last()
+    else:
+        take_random_steps(stepper.walk, 12, seed=3)
     stepper.refresh()
     return stepper
 

@@ -1,7 +1,6 @@
 """The stepper's views, drawn from walks: complete, readable, and the same in light and dark."""
 
 import json
-import random
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -37,6 +36,7 @@ from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.drawing.test_drawing import boxes, contrast, described, texts
 from tests.request_reply import spec as request_reply
+from tests.spec_checks import take_random_steps
 from tests.toy_specs import State, counter, letters
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,12 +44,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def random_walk(model, steps, seed=7):
     walk = Walk.begin(model, next(initial_texts(model), None))
-    rng = random.Random(seed)
-    for _ in range(steps):
-        taken = [each for each in walk.attempts() if each.taken]
-        if not taken:
-            break
-        walk.take(rng.choice(taken))
+    take_random_steps(walk, steps, seed)
     return walk
 
 

@@ -1,11 +1,10 @@
 """The stage of a walk: an arrangement and a scale for all of its pictures."""
 
-import random
-
 import pytest
 
 from protocol_lab.stepper.stage import Stage
 from tests.browser.test_stepper_on_a_page import LARGEST
+from tests.spec_checks import take_random_steps
 
 BESIDE_THE_FILE_BROWSER = (662, 417)
 """The picture's room in JupyterLab at 1280x720, with its file browser open, in pixels."""
@@ -16,13 +15,9 @@ FOR_AN_AUDIENCE = (1270, 570)
 
 def walked(name, seed, steps):
     """A stepper's walk from its start, so many random steps long."""
-    walk, rng = LARGEST[name]().walk, random.Random(seed)
+    walk = LARGEST[name]().walk
     walk.first()
-    for _ in range(steps):
-        possible = [each for each in walk.attempts() if each.taken]
-        if not possible:
-            break
-        walk.take(rng.choice(possible))
+    take_random_steps(walk, steps, seed)
     return walk
 
 

@@ -6,7 +6,7 @@ from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.cluster import Card, Cluster, Lane, Text
 from protocol_lab.drawing.cluster_picture.grid import CROPPED
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
-from protocol_lab.drawing.cluster_picture.lane_heads import apart
+from protocol_lab.drawing.cluster_picture.lane_heads import divided
 from protocol_lab.drawing.cluster_picture.picture_text import lane_text_width, line_width
 from protocol_lab.drawing.svg import text_width
 
@@ -33,10 +33,7 @@ def joined(cluster: Cluster) -> Cluster:
 
 def _dense_lane(lane: Lane, room: float) -> Lane:
     """The lane with as much in each line as there is room for."""
-    parts = []
-    for line in lane.lines:
-        fits = line_width(lane, line) <= room
-        parts += [line] if fits else [part for piece in line for part in apart(lane, piece, room)]
+    parts = [part for line in lane.lines for part in divided(lane, line, room)]
     lines = [parts[0]]
     for part in parts[1:]:
         both = [*lines[-1], *part]

@@ -40,12 +40,8 @@ def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
     rows: list[Row] = [[]]
     end = 0.0
     for line in [*lane.lines, *([note] for note in notes)]:
-        parts = [[piece for piece in line if piece.text]]
-        if line_width(lane, parts[0]) > width - badge_room():
-            parts = [
-                part for piece in parts[0] for part in apart(lane, piece, width - badge_room())
-            ]
-        for part in filter(None, parts):
+        said = [piece for piece in line if piece.text]
+        for part in filter(None, divided(lane, said, width - badge_room())):
             own = line_width(lane, part)
             room = width - (badge_room() if len(rows) < 3 else 0)
             if rows[-1] and end + own > room:
@@ -56,7 +52,14 @@ def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
     return rows
 
 
-def apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
+def divided(lane: Lane, line: list[Text], width: float) -> list[list[Text]]:
+    """One of a lane's lines, or its pieces by themselves if they are too wide together."""
+    if line_width(lane, line) <= width:
+        return [line]
+    return [part for piece in line for part in _apart(lane, piece, width)]
+
+
+def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
     """A text by itself, and what it was by itself if both are too wide for a row."""
     if piece.was is None or line_width(lane, [piece]) <= width:
         return [[piece]]

@@ -107,7 +107,7 @@ function render({ model: widget, el }) {
     isLost = false;
     model.send({ command: "open", tab });
     if (spoilers) model.send({ command: "spoilers", shown: true });
-    if (room) model.send({ command: "room", ...room, presenting: Boolean(ui.presenting) });
+    if (room) model.send({ command: "room", ...room });
     model.send({ command: "shown" });
     if (message.command !== "shown") send(message);
   }
@@ -287,8 +287,8 @@ function render({ model: widget, el }) {
     const height = ui.tall ? TALL : clientHeight;
     const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
     if (!width || known || model.get("view").tab !== "cluster") return;
-    room = { width, height };
-    model.send({ command: "room", ...room, presenting: Boolean(ui.presenting) });
+    room = { width, height, presenting: Boolean(ui.presenting) };
+    model.send({ command: "room", ...room });
   }
 
   const resized = new ResizeObserver(() => {
