@@ -22,7 +22,8 @@ class Arrangement:
     as on a phone. `width`: the least width of the picture, in pixels. `named`: the parts are named
     for movement although the picture is not live, as in a film. `dense`: short lines of nodes and
     clients share a line. `listed`: of a group of messages at most so many are listed, the others
-    are counted; 0 leaves it to the specification.
+    are counted; 0 leaves it to the specification. `large`: for an audience: dense, and no type is
+    smaller than the words of a lane.
     """
 
     live: bool = False
@@ -35,6 +36,7 @@ class Arrangement:
     named: bool = False
     dense: bool = False
     listed: int = 0
+    large: bool = False
 
     @property
     def has_names(self) -> bool:
@@ -62,20 +64,15 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+Size = tuple[float, float]
+
 _NEARLY = 0.85
 """Of the room's width, what a picture that is too wide may have to be made narrower."""
 
 
-def best(
-    measure: Callable[[], tuple[float, float]],
-    room: tuple[float, float],
-    for_audience: bool = False,
-) -> tuple[Arrangement, tuple[float, float]]:
+def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
     """The live arrangement in which a picture is largest within a width and height, and its size
     there.
-
-    for_audience: dense arrangements count, too, where the others fit; else they are for a room that
-    is too small.
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
@@ -95,8 +92,6 @@ def best(
         Arrangement(True, below, True, aside, few_arrows=True, width=room[0], dense=True)
         for below, aside in product((False, True), repeat=2)
     ]
-    if for_audience:
-        shapes += [replace(each, width=0) for each in dense]
     if not try_out(shapes):
         wider = [replace(each.arrangement, width=room[0]) for each in found if each.across > 1]
         few = [
@@ -110,6 +105,76 @@ def best(
             any(map(try_out, lower if is_nearly_wide else [])) or try_out([stacked])
     chosen = max(found, key=lambda each: each.rank)
     return chosen.arrangement, chosen.size
+
+
+FROM_THE_LAST_ROW = 0.035
+"""The smallest type that can be read there, of the height of the picture's room: 20 px of 580."""
+
+_STEP = 1.03
+
+_SCALES = [_STEP**k for k in range(20, -28, -1)]
+"""The scales that are tried, the largest first: 1 makes the smallest type just large enough."""
+
+_SHAPES = [(False, *each) for each in product((False, True), repeat=3)] + [
+    (True, True, True, False)
+]
+"""Is it stacked, narrow, are clients below, messages aside? The plainest shape is the first."""
+
+_LISTED = (8, 6, 4, 3, 2, 1)
+"""How many messages of a group are listed if all of them would make the type too small."""
+
+
+def best_for_audience(sizes: Callable[[], Iterable[Size]], room: Size) -> Arrangement:
+    """The arrangement in which the type is largest when the pictures fill a width and height.
+
+    An enlarged picture has fewer units in the room, so that it is arranged anew for each scale. If
+    its type could not be read from the last row, messages are counted rather than listed, as few as
+    needed. `sizes()` gives the pictures' sizes in the current arrangement.
+    """
+    enough = FROM_THE_LAST_ROW * room[1] / LEAST
+    scales = [enough * each for each in _SCALES]
+    chosen = _for_audience(room, scales[-1], 1, False, False, False, False)
+    for listed in (0, *_LISTED):
+        low, high = 0, len(scales)  # the largest scale at which something fits is one of these
+        while low < high:
+            middle = (low + high) // 2
+            if fitting := _fitting(sizes, room, scales[middle], listed):
+                chosen, high = fitting, middle
+            else:
+                low = middle + 1
+        if scales[high:] and scales[high] >= enough:
+            break
+        scales = [each for each in scales[:high] if each < enough * _STEP]
+    return chosen
+
+
+def _fitting(
+    sizes: Callable[[], Iterable[Size]], room: Size, scale: float, listed: int
+) -> Arrangement | None:
+    """The plainest arrangement in which all pictures fit a room at a scale, if there is one."""
+    for stacked, narrow, below, aside in _SHAPES:
+        each = _for_audience(room, scale, listed, stacked, narrow, below, aside)
+        with arranged(each):
+            if all(size[0] <= each.width and size[1] * scale <= room[1] for size in sizes()):
+                return each
+    return None
+
+
+def _for_audience(
+    room: Size, scale: float, listed: int, stacked: bool, narrow: bool, below: bool, aside: bool
+) -> Arrangement:
+    return Arrangement(
+        True,
+        below,
+        narrow,
+        aside,
+        few_arrows=True,
+        stacked=stacked,
+        width=room[0] // scale,
+        dense=True,
+        listed=listed,
+        large=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -146,14 +211,23 @@ def sized(in_files: float, on_screen: float) -> float:
     return on_screen if current().live else in_files
 
 
+LEAST = 12
+"""The smallest type for an audience."""
+
+
+def legible(size: float) -> float:
+    """A size of type, or the smallest one for an audience if that is larger."""
+    return max(size, LEAST) if current().large else size
+
+
 def small() -> float:
     """The size of the smallest words."""
-    return sized(10, 11)
+    return legible(sized(10, 11))
 
 
 def tag() -> float:
     """The size of the type on tags."""
-    return sized(9.5, 11)
+    return legible(sized(9.5, 11))
 
 
 def line_pitch() -> float:

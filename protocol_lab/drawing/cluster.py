@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before.
+    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before; ""
+    if it differed, but is not said.
 
     topic: what a line of a card is about, for cards that do not always have the same lines: it is
     compared with the previous line of the same topic, otherwise with the one at the same place.

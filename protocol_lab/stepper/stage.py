@@ -1,9 +1,10 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 import re
+from collections.abc import Iterator
 from functools import partial, reduce
 
-from protocol_lab.drawing.arrangement import Arrangement, arranged, best
+from protocol_lab.drawing.arrangement import Arrangement, arranged, best, best_for_audience
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -21,7 +22,8 @@ class Stage:
     """Draws the moments of one walk for a space of this width and height, in pixels of the page.
 
     can_rearrange: a picture that has outgrown the space is arranged anew. Otherwise all pictures
-    have the arrangement of the first, as recorded ones need it. for_audience: see `best`.
+    have the arrangement of the first, as recorded ones need it. for_audience: they are enlarged to
+    fill the space.
     """
 
     def __init__(self, room: Size, can_rearrange: bool = False, for_audience: bool = False):
@@ -47,8 +49,10 @@ class Stage:
         all, so that there is one scale for the walk as far as it goes."""
         few, every = _sample(walk, _SAMPLED), _sample(walk, _MEASURED)
         while True:
-            largest = partial(_largest, walk, few)
-            self._arrangement, _ = best(largest, self._room, self._for_audience)
+            if self._for_audience:
+                self._arrangement = best_for_audience(partial(_sizes, walk, few), self._room)
+            else:
+                self._arrangement, _ = best(partial(_largest, walk, few), self._room)
             with arranged(self._arrangement):
                 sizes = {each: _size(moment_picture(walk.model, each)) for each in every}
             self._size = reduce(_around, sizes.values())
@@ -62,7 +66,9 @@ class Stage:
             return moment_picture(walk.model, walk.moment)
 
     def _fits(self, size: Size) -> bool:
-        return size[0] <= self._room[0] and size[1] <= self._room[1]
+        """Does a picture of this size fit the space, at the scale of an audience's?"""
+        scale = self._room[0] / self._arrangement.width if self._for_audience else 1
+        return size[0] * scale <= self._room[0] and size[1] * scale <= self._room[1]
 
 
 def _sample(walk: Walk, about: int) -> list[Moment]:
@@ -73,7 +79,12 @@ def _sample(walk: Walk, about: int) -> list[Moment]:
 
 
 def _largest(walk: Walk, moments: list[Moment]) -> Size:
-    return reduce(_around, [_size(moment_picture(walk.model, each)) for each in moments])
+    return reduce(_around, _sizes(walk, moments))
+
+
+def _sizes(walk: Walk, moments: list[Moment]) -> Iterator[Size]:
+    """The sizes of the pictures, those that were added last first: they are the largest."""
+    return (_size(moment_picture(walk.model, each)) for each in reversed(moments))
 
 
 def _around(one: Size, other: Size) -> Size:

@@ -47,6 +47,9 @@ _MEASURED = """() => {
 }"""
 
 
+_HAS_TYPE_OF = f"size => ({_MEASURED})().smallest >= size"
+
+
 def far_along(stepper):
     """The stepper where much is to be seen: at the end of its walk, or of a random one."""
     if len(stepper.walk.path) > 1:
@@ -83,6 +86,16 @@ def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
         measured = page.evaluate(_MEASURED)
         assert measured["smallest"] > 10.9
         assert measured["hidden"] < 1
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_the_presenters_picture_is_large_and_can_be_read_from_the_last_row(browser, name):
+    with shown(browser, far_along(LARGEST[name]())) as page:
+        page.locator(".ls-caption").click()
+        page.keyboard.press("p")
+        page.wait_for_function(_HAS_TYPE_OF, arg=20)  # once the view has taken the screen
+        assert page.locator(".ls-panel").bounding_box()["height"] >= 0.7 * 720
+        assert page.evaluate(_MEASURED)["hidden"] < 1
 
 
 def test_a_second_branch_takes_no_room_from_the_picture(browser):

@@ -1,5 +1,6 @@
 """Pictures on screens: as large as the room allows; in a narrow one names are above the logs."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
@@ -17,10 +18,13 @@ from protocol_lab.drawing import (
     Text,
     draw_cluster,
 )
-from protocol_lab.drawing.arrangement import Arrangement, arranged, best, current
+from protocol_lab.drawing.arrangement import Arrangement, arranged, best, best_for_audience, current
+from protocol_lab.drawing.palette import CHANGED
 from protocol_lab.drawing.pictures import picture
 from tests.drawing.test_drawing import boxes, texts, walk
 from tests.toy_specs import letters
+
+TEXT = "{http://www.w3.org/2000/svg}text"
 
 PHONE = 368
 """Pixels that a phone which is 390 wide leaves to a picture."""
@@ -202,3 +206,45 @@ def test_clients_below_the_lanes_leave_room_for_messages_beside_them():
         if x <= found["w2"][0] <= x + width and y <= found["w2"][1] <= y + height and width < 500
     ]
     assert all(are_apart(client, found[each.name]) for each in sent[0].items)
+
+
+@pytest.mark.parametrize(("listed", "shown"), [(1, "adf"), (4, "adef"), (6, "abcdef")])
+def test_an_audience_is_shown_what_is_new_and_then_what_has_an_effect(listed, shown):
+    marks = {"a": "new", "d": "new", "f": "new"}
+    sent = [Message(name, mark=marks.get(name, ""), faded=name == "b") for name in "abcdef"]
+    cluster = Cluster("Mail", [Lane([[Text("Server 1")]])], messages=[Messages("Mail", sent)])
+    with arranged(Arrangement(True, dense=True, large=True, listed=listed)):
+        told = texts(draw_cluster(cluster))
+    assert [each for each in told if each in set("abcdef")] == list(shown)
+    assert (f"{6 - len(shown)} more, not shown" in told) == (len(shown) < 6)
+
+
+def test_for_an_audience_no_type_is_small_and_what_a_text_was_needs_no_line():
+    lines = [[Text("Server 1")], [Text("follows server 2", was="knows no leader")]]
+    lane = Lane(lines, [Entry(0, "a", "epoch 1", mark="new")])
+    cluster = Cluster("A", [lane], cards=[Card("c", [Text("waits")])], lane_width=400)
+    at = Arrangement(True, dense=True, large=True, few_arrows=True)
+    with arranged(at):
+        wide = draw_cluster(cluster)
+    with arranged(replace(at, width=400)):
+        svg = draw_cluster(cluster)
+    sizes = [float(each.get("font-size")) for each in ElementTree.fromstring(svg).iter(TEXT)]
+    assert min(sizes) >= 12
+    assert "was knows no leader" in texts(wide)
+    assert "was knows no leader" not in texts(svg)
+    assert svg.count(CHANGED) == wide.count(CHANGED) > 0
+
+
+def test_an_audience_gets_the_largest_scale_and_fewer_messages_only_where_type_is_small():
+    def chosen(height):
+        def sizes():
+            at = current()
+            all_or_few = 100 + 150 * at.listed if at.listed else height
+            return [(at.width, all_or_few * (0.5 if at.below else 1))]
+
+        return best_for_audience(sizes, (1000, 400))
+
+    assert chosen(400).below
+    assert chosen(400).listed == 0
+    assert chosen(400).width < chosen(600).width
+    assert chosen(3000).listed == 3

@@ -1,15 +1,20 @@
 """The stage of a walk: an arrangement and a scale for all of its pictures."""
 
+import re
+from itertools import combinations
+
 import pytest
 
+from protocol_lab.notebook import replay
 from protocol_lab.stepper.stage import Stage
 from tests.browser.test_stepper_on_a_page import LARGEST
+from tests.drawing.test_arrangement import are_apart, places
 from tests.spec_checks import take_random_steps
 
 BESIDE_THE_FILE_BROWSER = (662, 417)
 """The picture's room in JupyterLab at 1280x720, with its file browser open, in pixels."""
 
-FOR_AN_AUDIENCE = (1270, 570)
+FOR_AN_AUDIENCE = (1278, 578)
 """Its room in the presenter's view at 1280x720."""
 
 
@@ -40,7 +45,54 @@ def test_a_walk_has_one_scale_as_far_as_it_goes(name):
     assert len(sizes) == 1
 
 
-def test_an_audience_gets_the_arrangement_with_the_largest_type():
-    walk = walked("bookkeeper", 1, 14)
-    plain, large = (Stage(FOR_AN_AUDIENCE, for_audience=each).draw(walk) for each in (False, True))
-    assert large["height"] < plain["height"]
+def smallest_type(walk):
+    """In pixels, over all of a walk; the pictures have one scale. Fails if one does not fit."""
+    stage = Stage(FOR_AN_AUDIENCE, can_rearrange=True, for_audience=True)
+    drawn = [stage.draw(walk)]
+    for depth in range(1, len(walk.path) + 1):
+        walk.go_to(depth)
+        drawn.append(stage.draw(walk))
+    (size,) = {(each["width"], each["height"]) for each in drawn}
+    sizes = [float(each) for at in drawn for each in re.findall(r'font-size="([^"]+)"', at["svg"])]
+    return min(sizes) * min(FOR_AN_AUDIENCE[0] / size[0], FOR_AN_AUDIENCE[1] / size[1])
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_from_the_last_row_the_type_of_random_walks_can_be_read(name):
+    for seed in range(4):
+        assert smallest_type(walked(name, seed, 14)) >= 20, seed
+
+
+LARGE_SCENARIOS = {
+    "talk_46_56_found_scenario": 20,
+    "async_isr_pending_expand": 20,
+    "defect_1_diagram": 20,
+    "defect_2_diagram": 17,  # six bookies
+    "protocol_two_recoveries": 19,  # three clients
+    "protocol_recovery_replaces_a_bookie": 20,
+    "leaked_ledger_two_crashes": 20,
+    "failed_value_is_committed": 20,
+    "resigned_leader_says_so": 19,
+    "hwm_over_earlier_epoch": 19,
+    "disk_is_replaced": 17.5,  # four servers
+}
+"""The smallest type of what is shown in talks, in pixels: 20 wherever it fits."""
+
+
+@pytest.mark.parametrize("name", LARGE_SCENARIOS)
+def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
+    walk = replay(name).walk
+    walk.last()
+    assert smallest_type(walk) >= LARGE_SCENARIOS[name]
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_for_an_audience_nothing_overlaps_or_is_cut(name):
+    walk = walked(name, 2, 20)
+    stage = Stage(FOR_AN_AUDIENCE, can_rearrange=True, for_audience=True)
+    for depth in range(len(walk.path), 0, -1):
+        walk.go_to(depth)
+        (left, top, right, bottom), found = places(stage.draw(walk)["svg"])
+        assert all(left <= each[0] and each[2] <= right for each in found)
+        assert all(top <= each[1] and each[3] <= bottom for each in found)
+        assert all(are_apart(*pair) for pair in combinations(found, 2))

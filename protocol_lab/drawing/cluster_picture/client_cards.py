@@ -1,7 +1,7 @@
 """The clients of a cluster: beside its lanes, or under them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, lane_gap
+from protocol_lab.drawing.arrangement import current, lane_gap, legible
 from protocol_lab.drawing.cluster import Card, Cluster, Text
 from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
 from protocol_lab.drawing.cluster_picture.picture_text import close_part, highlight, open_part
@@ -13,7 +13,7 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
     if not cluster.cards:
         return top
     x, y = grid.right + 12, top
-    svg.text(x + 2, top - 8, cluster.cards_name, size=11, fill=palette.MUTED)
+    svg.text(x + 2, top - 8, cluster.cards_name, size=legible(11), fill=palette.MUTED)
     room = (bottom - top + lane_gap()) / len(cluster.cards)
     for card in cluster.cards:
         height = _draw_card(svg, x, y, card, cluster.card_width)
@@ -37,14 +37,17 @@ def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
 def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
     """One client; returns its height."""
     lines = _card_lines(card, width)
-    height = 26 + 15 * len(lines)
+    head = 20 if current().large else 26
+    height = head + 15 * len(lines)
     open_part(svg, f"card {card.name}")
     svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
-    svg.text(x + 10, y + 18, card.name, bold=True)
+    svg.text(x + 10, y + head - (6 if current().large else 8), card.name, bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            highlight(svg, x + 6, y + 24 + 15 * k, text_width(line, 11.5) + 8, 15)
-        svg.text(x + 10, y + 35 + 15 * k, line, size=11.5, fill=palette.TONES[text.tone])
+            highlight(svg, x + 6, y + head - 2 + 15 * k, text_width(line, legible(11.5)) + 8, 15)
+        svg.text(
+            x + 10, y + head + 9 + 15 * k, line, size=legible(11.5), fill=palette.TONES[text.tone]
+        )
     close_part(svg)
     return height
 
@@ -52,12 +55,14 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
 def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
     """The card's text in lines that fit, each with the text that it is part of."""
     return [
-        (line, text) for text in card.lines for line in wrap(_told(text, width), width - 20, 11.5)
+        (line, text)
+        for text in card.lines
+        for line in wrap(_told(text, width), width - 20, legible(11.5))
     ]
 
 
 def _told(text: Text, width: float) -> str:
     """A line of a card, with what it was; in a dense card only where that needs no second line."""
     both = text.text if text.was is None else f"{text.text} (was: {text.was})"
-    is_wide = text_width(both, 11.5) > width - 20
+    is_wide = text_width(both, legible(11.5)) > width - 20
     return text.text if current().dense and is_wide else both

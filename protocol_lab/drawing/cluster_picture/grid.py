@@ -12,18 +12,19 @@ CROPPED = 8  # of the margin on every side, where the page has one
 
 
 def badge_room() -> float:
-    """The width that the crown takes before the name of a lane."""
-    return sized(46, 38)
+    """The width that the crown takes before what a lane says; for an audience only before its
+    name."""
+    return 8 if current().large and not current().stacked else sized(46, 38)
 
 
 def box_height() -> float:
     """The height of the box of a record, or of a message."""
-    return 38 if current().dense else 42
+    return 34 if current().large else 38 if current().dense else 42
 
 
 def box_top() -> float:
     """How far below the top of a lane its records begin; tags stand on their upper edges."""
-    return 10 if current().dense else sized(15, 11)
+    return 9 if current().large else 10 if current().dense else sized(15, 11)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def grid_of(cluster: Cluster) -> Grid:
     traffic = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
     if current().aside and cluster.messages:
-        list_width = max(map(narrowest_group, cluster.messages)) + 6
+        list_width = max(map(narrowest_group, cluster.messages))
+        list_width += 9 if current().large else 6
     narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
     narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
     left = narrowest - cards - MARGIN - traffic
@@ -96,12 +97,17 @@ def _columns(cluster: Cluster) -> int:
 
 
 def _lane_heights(cluster: Cluster) -> list[float]:
-    """All lanes are equally high; on a screen those without words below their records are lower."""
-    lines = max([len(lane.lines) for lane in cluster.lanes], default=1)
-    names = line_pitch() * lines + sized(12, 6)
+    """All lanes are equally high; on a screen those without words below their records are lower,
+    and for an audience those with fewer lines."""
+    lines = [len(lane.lines) for lane in cluster.lanes]
+    if not current().large:
+        lines = [max(lines, default=1)] * len(lines)
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
-    return [max(box_top() + box_height() + each, names) for each in below]
+    return [
+        max(box_top() + box_height() + under, line_pitch() * said + sized(12, 6))
+        for said, under in zip(lines, below)
+    ]
 
 
 def _narrowest_live(cluster: Cluster) -> float:

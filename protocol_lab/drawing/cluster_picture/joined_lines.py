@@ -2,37 +2,73 @@
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current
-from protocol_lab.drawing.cluster import Card, Cluster, Lane, Text
+from protocol_lab.drawing.arrangement import current, legible
+from protocol_lab.drawing.cluster import Card, Cluster, Lane, Messages, Text
 from protocol_lab.drawing.cluster_picture.grid import CROPPED
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
 from protocol_lab.drawing.cluster_picture.lane_heads import divided
 from protocol_lab.drawing.cluster_picture.picture_text import lane_text_width, line_width
 from protocol_lab.drawing.svg import text_width
 
+_NARROWEST_CARD = 170
+"""Clients' cards beside the lanes of a picture that is too wide are made no narrower."""
+
 
 def joined(cluster: Cluster) -> Cluster:
     """The cluster with short lines joined, without groups that have no message, and with as many
     messages as the arrangement lists. Where the picture is too wide lines are divided instead."""
+    messages = [_listed(each) for each in cluster.messages if each.items]
+    if current().large:
+        cluster = replace(cluster, messages=messages)
     room = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
+    card = cluster.card_width
     if current().width:
-        room -= max(0, grid_of(cluster).width - current().width - 2 * CROPPED)
-    most = current().listed
+        excess = max(0, grid_of(cluster).width - current().width - 2 * CROPPED)
+        if current().large and cluster.cards and not current().below:  # they share it
+            gives = min(excess / 2, max(0, card - _NARROWEST_CARD))
+            card, excess = card - gives, excess - gives
+        room -= excess
     return replace(
         cluster,
         lanes=[_dense_lane(lane, room) for lane in cluster.lanes],
         lane_width=min(cluster.lane_width, room),
-        cards=[_dense_card(card, cluster.card_width) for card in cluster.cards],
-        messages=[
-            replace(each, limit=min(each.limit, most or each.limit))
-            for each in cluster.messages
-            if each.items
-        ],
+        cards=[_dense_card(each, card) for each in cluster.cards],
+        card_width=card,
+        messages=messages,
     )
 
 
+def _listed(group: Messages) -> Messages:
+    """The group with as many messages as the arrangement lists; for an audience these are the new
+    ones and, if there is room, those that have an effect."""
+    most = current().listed or group.limit
+    if not current().large or len(group.items) <= most:
+        return replace(group, limit=min(group.limit, most))
+    new = sum(each.mark == "new" for each in group.items)
+    most = max(new, min(group.limit, most))
+    chosen = sorted(group.items, key=lambda each: (each.mark == "new", not each.faded))[-most:]
+    others = [each for each in group.items if each not in chosen]
+    listed = [each for each in group.items if each in chosen]
+    return replace(group, items=others + listed, limit=len(listed), folded="more")
+
+
 def _dense_lane(lane: Lane, room: float) -> Lane:
-    """The lane with as much in each line as there is room for."""
+    """The lane with as much in each line as there is room for; for an audience without what it was
+    where that needs a further line."""
+    lines = _joined_lines(lane, room)
+    if not current().large:
+        return replace(lane, lines=lines)
+    unsaid = [[_without_words(piece) for piece in line] for line in lane.lines]
+    fewer = _joined_lines(replace(lane, lines=unsaid), room)
+    return replace(lane, lines=fewer if len(fewer) < len(lines) else lines)
+
+
+def _without_words(piece: Text) -> Text:
+    """A text that is still marked as changed, but does not say what it was."""
+    return piece if piece.was is None else replace(piece, was="")
+
+
+def _joined_lines(lane: Lane, room: float) -> list[list[Text]]:
     parts = [part for line in lane.lines for part in divided(lane, line, room)]
     lines = [parts[0]]
     for part in parts[1:]:
@@ -41,7 +77,7 @@ def _dense_lane(lane: Lane, room: float) -> Lane:
             lines[-1] = both
         else:
             lines.append(part)
-    return replace(lane, lines=lines)
+    return lines
 
 
 def _dense_card(card: Card, width: float) -> Card:
@@ -49,7 +85,7 @@ def _dense_card(card: Card, width: float) -> Card:
     for line in card.lines:
         both = f"{lines[-1].text} · {line.text}" if lines else ""
         alike = lines and lines[-1].tone == line.tone and lines[-1].was is line.was is None
-        if alike and text_width(both, 11.5) <= width - 20:
+        if alike and text_width(both, legible(11.5)) <= width - 20:
             lines[-1] = replace(line, text=both)
         else:
             lines.append(line)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.cluster import Cluster, Lane, Text
 from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, badge_room
 from protocol_lab.drawing.cluster_picture.picture_text import line_width
@@ -60,7 +61,10 @@ def divided(lane: Lane, line: list[Text], width: float) -> list[list[Text]]:
 
 
 def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
-    """A text by itself, and what it was by itself if both are too wide for a row."""
+    """A text by itself, and what it was by itself if both are too wide for a row; for an audience
+    it is then only marked as changed."""
     if piece.was is None or line_width(lane, [piece]) <= width:
         return [[piece]]
+    if current().large:
+        return [[replace(piece, was="")]]
     return [[replace(piece, was=None)], [Text(f"was {piece.was}", "muted")]]

@@ -1,7 +1,7 @@
 """The lanes of a cluster: for each node its name and what it believes, its log, flags and notes."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, lane_gap, line_pitch, sized, small
+from protocol_lab.drawing.arrangement import current, lane_gap, legible, line_pitch, sized, small
 from protocol_lab.drawing.cluster import Cluster, Flag, Lane
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
 from protocol_lab.drawing.cluster_picture.grid import (
@@ -15,6 +15,7 @@ from protocol_lab.drawing.cluster_picture.grid import (
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
 from protocol_lab.drawing.cluster_picture.picture_text import (
+    badge_width,
     close_part,
     draw_text,
     open_part,
@@ -32,7 +33,7 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         number = cluster.first + offset
         name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
-        svg.text(middle, y + 9, name, size=11, fill=palette.MUTED, text_anchor="middle")
+        svg.text(middle, y + 9, name, size=legible(11), fill=palette.MUTED, text_anchor="middle")
     axis = 15 if current().dense else 17
     top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
@@ -55,13 +56,14 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         )
         for begin, end in parts:
             svg.line(x, begin, x, end, stroke=palette.INK, stroke_width=2.2)
-        width = sum(widths_of(cluster.line.label, 11.5))
+        width = sum(widths_of(cluster.line.label, legible(11.5)))
         left = x + 5 if x + 5 + width <= grid.right else max(MARGIN, x - 5 - width)
-        draw_text(svg, left, bottom + 15, cluster.line.label, 11.5)
+        draw_text(svg, left, bottom + 15, cluster.line.label, legible(11.5))
         close_part(svg)
     end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
     return max(
-        bottom + (sized(24, 20) if cluster.line else 10), end + (5 if current().dense else 10)
+        bottom + (sized(24, 20) if cluster.line else 6 if current().large else 10),
+        end + (5 if current().dense else 10),
     )
 
 
@@ -85,6 +87,8 @@ def _draw_lane(
         x, middle = (
             (grid.right - 38, band.top + 14) if grid.head else (MARGIN + sized(9, 5), band.middle)
         )
+        if badge_width(lane):
+            x, middle = MARGIN + badge_room(), _first_line(lane, band) - 5
         open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
         _draw_badge(svg, lane.badge, x, middle)
         close_part(svg)
@@ -103,7 +107,9 @@ def _draw_lane(
         close_part(svg)
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
-        svg.text(grid.logs + 4, y + box_top() + 25, lane.empty, size=11, fill=palette.MUTED)
+        svg.text(
+            grid.logs + 4, y + box_top() + 25, lane.empty, size=legible(11), fill=palette.MUTED
+        )
         used = 1
     for k, flag in enumerate(lane.flags):
         open_part(svg, f"{lane.name} flag {k}", kind="mark")
@@ -115,11 +121,15 @@ def _draw_lane(
 
 def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
     """What a lane says, beside its log."""
-    first = band.middle - line_pitch() * len(lane.lines) / 2 + 13
+    first = _first_line(lane, band)
     for k, pieces in enumerate(lane.lines):
-        x: float = MARGIN + badge_room()
+        x: float = MARGIN + badge_room() + (0 if k else badge_width(lane))
         for piece in pieces:
             x = draw_text(svg, x, first + k * line_pitch(), piece, size_of(lane, piece)) + 8
+
+
+def _first_line(lane: Lane, band: Band) -> float:
+    return band.middle - line_pitch() * len(lane.lines) / 2 + 13
 
 
 def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
@@ -136,11 +146,11 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
     lines = [
         (line, note.tone)
         for note in lane.notes
-        for line in wrap(note.text, grid.traffic - x - 8, 11.5)
+        for line in wrap(note.text, grid.traffic - x - 8, legible(11.5))
     ]
     first = y + box_top() + box_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
-        svg.text(x, first + 15 * k, line, size=11.5, fill=palette.TONES[tone])
+        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=palette.TONES[tone])
 
 
 def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:

@@ -1,7 +1,7 @@
 """The groups of messages of a cluster: under its lanes, or beside them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, tag
+from protocol_lab.drawing.arrangement import current, legible, tag
 from protocol_lab.drawing.cluster import Message, Messages
 from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, box_height
 from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_part
@@ -32,7 +32,7 @@ def narrowest_group(group: Messages) -> float:
     shown = group.items[-group.limit :]
     folded = len(group.items) - len(shown)
     words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + 14
+    head = text_width(group.name, legible(11.5), bold=True) + text_width(words, legible(11.5)) + 14
     return max([150.0, head, *map(message_width, shown)])
 
 
@@ -40,53 +40,66 @@ def _group_width(group: Messages) -> float:
     """The width of a group whose messages stand in one row."""
     shown = group.items[-group.limit :]
     words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
-    head = text_width(group.name, 11.5, bold=True) + text_width(words, 11.5) + (90 if words else 10)
+    head = (
+        text_width(group.name, legible(11.5), bold=True)
+        + text_width(words, legible(11.5))
+        + (90 if words else 10)
+    )
     return max(head, total_width(map(message_width, shown), 8))
 
 
 def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
     """Messages as boxes that flow from left to right; the first may be folded into a count."""
-    svg.text(left, y + 13, group.name, bold=True, size=11.5)
+    svg.text(left, y + 13, group.name, bold=True, size=legible(11.5))
     shown = group.items[-group.limit :]
     folded = len(group.items) - len(shown)
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    x = left + text_width(group.name, 11.5, bold=True) + 10
-    svg.text(x, y + 13, beside, size=11.5, fill=palette.MUTED)
+    x = left + text_width(group.name, legible(11.5), bold=True) + 10
+    svg.text(x, y + 13, beside, size=legible(11.5), fill=palette.MUTED)
     y += 18 if current().dense else 25
     if not shown:
         return y
-    x = left
+    x, height = left, _message_height(shown)
     for item in shown:
         width = message_width(item)
         if x > left and x + width > grid.width - MARGIN:
-            x, y = left, y + box_height() + 8
+            x, y = left, y + height + (6 if current().large else 8)
         open_part(svg, f"message {group.name} {item.name} {item.detail}", kind="message")
-        _draw_message(svg, x, y, width, item)
+        _draw_message(svg, x, y, width, height, item)
         close_part(svg)
         x += width + 8
-    return y + box_height() + 4
+    return y + height + 4
+
+
+def _message_height(items: list[Message]) -> float:
+    """The height of the boxes of a group; for an audience they are as low as their words."""
+    if not current().large:
+        return box_height()
+    return 36 if any(item.detail for item in items) else 22
 
 
 def message_width(item: Message) -> float:
     """The width of a message's box."""
     mark = text_width(item.mark, tag(), bold=True) + 20 if item.mark else 0
     head = text_width(item.name, 12, bold=True) + mark
-    return max(head, text_width(item.detail, 11.5)) + 20
+    return max(head, text_width(item.detail, legible(11.5))) + 20
 
 
-def _draw_message(svg: Svg, x: float, y: float, width: float, item) -> None:
+def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, item: Message) -> None:
     tone = palette.MUTED if item.faded else palette.INK
     border = {"stroke_dasharray": "2 3"} if item.faded else {}
-    centre = y + box_height() / 2
-    svg.rect(x, y, width, box_height(), rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
-    svg.text(x + 10, centre - 3, item.name, bold=True, fill=tone)
-    svg.text(x + 10, centre + 13, item.detail, size=11.5, fill=palette.MUTED)
+    centre = y + height / 2
+    svg.rect(x, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
+    name_at = centre + (4 if current().large and not item.detail else -3)
+    svg.text(x + 10, name_at, item.name, bold=True, fill=tone)
+    svg.text(x + 10, centre + 13, item.detail, size=legible(11.5), fill=palette.MUTED)
     if item.mark:
         room = text_width(item.mark, tag(), bold=True) + 8
-        svg.rect(x + width - room - 6, y - 6, room, 14, rx=7, fill=palette.ACCENT)
+        top = y - (3 if current().large else 6)  # lower where the group's name is close above it
+        svg.rect(x + width - room - 6, top, room, 14, rx=7, fill=palette.ACCENT)
         svg.text(
             x + width - room / 2 - 6,
-            y + 4.5,
+            top + 10.5,
             item.mark,
             size=tag(),
             bold=True,

@@ -25,9 +25,9 @@ def close_part(svg: Svg) -> None:
 
 
 def widths_of(text: Text, size: float) -> tuple[float, float]:
-    """The widths of a text (with its highlight) and of what it was."""
+    """The widths of a text (with its highlight) and of what it was, unless that is not said."""
     own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
-    return own, 0 if text.was is None else text_width(f"was {text.was}", small()) + 5
+    return own, 0 if not text.was else text_width(f"was {text.was}", small()) + 5
 
 
 def lane_text_width(lane: Lane) -> float:
@@ -36,8 +36,14 @@ def lane_text_width(lane: Lane) -> float:
 
 
 def line_width(lane: Lane, line: list[Text]) -> float:
-    """The width of one of a lane's lines."""
-    return total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in line), 8)
+    """The width of one of a lane's lines, with the badge that stands in it."""
+    words = total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in line), 8)
+    return words + (badge_width(lane) if line and line[0] is lane.lines[0][0] else 0)
+
+
+def badge_width(lane: Lane) -> float:
+    """The width of the badge in a lane's first line, where it has no column of its own."""
+    return 39 if lane.badge and current().large and not current().stacked else 0
 
 
 def size_of(lane: Lane, piece: Text) -> float:
@@ -63,6 +69,7 @@ def draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> flo
     own, was = widths_of(text, size)
     if text.was is not None:
         highlight(svg, x, y - size, own, size + 4)
+    if text.was:
         svg.text(x + own + 5, y, f"was {text.was}", size=small(), fill=palette.MUTED)
     inset = 0 if text.was is None else 4
     svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])

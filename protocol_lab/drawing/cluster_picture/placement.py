@@ -21,7 +21,9 @@ from protocol_lab.drawing.cluster_picture.message_lists import (
 )
 from protocol_lab.drawing.cluster_picture.picture_text import draw_text, highlight, value_width
 from protocol_lab.drawing.describe import describe
-from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
+
+_BAR_GAP = 4
 
 
 def draw_cluster(cluster: Cluster) -> str:
@@ -38,8 +40,8 @@ def draw_cluster(cluster: Cluster) -> str:
             svg.text(MARGIN, y + 13, line, size=15, bold=True)
             y += 21
         y += 5
-    for bar in cluster.bars:
-        y = _draw_bar(svg, grid, bar, y) + sized(8, 4)
+    for row in _bar_rows(cluster.bars, grid):
+        y = _draw_bars(svg, grid, row, y) + sized(8, 4)
     y += sized(4, 1)
     top, y = y, draw_lanes(svg, grid, cluster, y)
     if current().live:  # the page has the alarms and the legend
@@ -68,25 +70,54 @@ def draw_cluster(cluster: Cluster) -> str:
     return svg.document(grid.width, y + 10, cluster.title, told)
 
 
-def _draw_bar(svg: Svg, grid: Grid, bar: Bar, y: float) -> float:
+def _draw_bars(svg: Svg, grid: Grid, row: list[Bar], y: float) -> float:
+    """Bars side by side, as wide as the picture. Returns where they end."""
+    room = grid.width - 2 * MARGIN - _BAR_GAP * (len(row) - 1)
+    spare = (room - sum(map(_bar_width, row))) / len(row)
+    x, ends = float(MARGIN), []
+    for bar in row:
+        width = _bar_width(bar) + spare
+        ends.append(_draw_bar(svg, x, width, bar, y))
+        x += width + _BAR_GAP
+    return max(ends)
+
+
+def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
+    """The bars below each other; for an audience those side by side for which there is room."""
+    rows: list[list[Bar]] = []
+    room = grid.width - 2 * MARGIN
+    for bar in bars:
+        both = [*rows[-1], bar] if rows and current().large else []
+        if both and total_width(map(_bar_width, both), _BAR_GAP) <= room:
+            rows[-1] = both
+        else:
+            rows.append([bar])
+    return rows
+
+
+def _bar_width(bar: Bar) -> float:
+    """The width of a bar whose values stand in one row."""
+    name = 12 + text_width(bar.name, 12, bold=True) + 16
+    return name + sum(value_width(value) + 16 for value in bar.values) - 8
+
+
+def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     """Labelled values from left to right; a value's previous text is below it."""
-    start = MARGIN + 12 + text_width(bar.name, 12, bold=True) + 16
+    start = left + 12 + text_width(bar.name, 12, bold=True) + 16
     rows: list[list] = [[]]
     x = start
     for value in bar.values:
         label = text_width(value.label, 12) + 6 if value.label else 0
-        width = value_width(value) + 16
-        if (rows[-1] or current().stacked) and x + width - 16 > grid.width - MARGIN - 8:
-            x = MARGIN + 12 if current().stacked else start
+        own = value_width(value)
+        if (rows[-1] or current().stacked) and x + own > left + width - 8:
+            x = left + 12 if current().stacked else start
             rows.append([])
         rows[-1].append((x, label, value))
-        x += width
+        x += own + 16
     pitch = 20 if current().dense else sized(36, 30)
     height = pitch * len(rows) + sized(0, 2)
-    svg.rect(
-        MARGIN, y, grid.width - 2 * MARGIN, height, rx=6, fill=palette.PANEL, stroke=palette.LINE
-    )
-    svg.text(MARGIN + 12, y + sized(20, 15), bar.name, bold=True)
+    svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
+    svg.text(left + 12, y + sized(20, 15), bar.name, bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
             _draw_value(svg, x, y + pitch * k + sized(20, 15), label, value.label, value.value)

@@ -1,7 +1,7 @@
 """The records of a log: a box for each that is here, or that was, with tags on its edge."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import sized, small, tag
+from protocol_lab.drawing.arrangement import current, legible, sized, small, tag
 from protocol_lab.drawing.cluster import Cluster, Entry
 from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, WIDE_BOX, Grid, box_height
 from protocol_lab.drawing.describe import entry_text
@@ -36,7 +36,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     centre = y + box_height() / 2
     name_at = centre - 2 if detail else centre + 5
     svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
-    svg.text(middle, centre + 13, detail, size=11, text_anchor="middle")
+    svg.text(middle, centre + 13, detail, size=legible(11), text_anchor="middle")
     if is_wrong:
         _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
     elif entry.mark == "changed":
@@ -73,7 +73,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
         svg.hatch(x + 1, y + 1, grid.box - 2, box_height() - 2)
     middle = x + grid.box / 2
     lines = [
-        (word, 11, True, palette.BAD, None),
+        (word, legible(11), True, palette.BAD, None),
         (f"{entry.label} {entry.short}".strip(), small(), False, palette.INK, "line-through"),
     ]
     for k, (text, size, bold, fill, decoration) in enumerate(lines):
@@ -94,7 +94,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
 
 def _detail(grid: Grid, entry: Entry) -> str:
     room = grid.box - 8 - (14 if entry.committed else 0)
-    return entry.detail if text_width(entry.detail, 11) <= room else entry.short
+    return entry.detail if text_width(entry.detail, legible(11)) <= room else entry.short
 
 
 def _draw_tag(
@@ -105,10 +105,11 @@ def _draw_tag(
         text = short
     width = text_width(text, tag(), bold=True) + 8
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
-    svg.rect(left, y - 8, width, 14, rx=7, fill=fill)
+    top = y - (10 if current().large else 8)  # higher where the record's name is close below it
+    svg.rect(left, top, width, 14, rx=7, fill=fill)
     svg.text(
         left + width / 2,
-        y + 2.5,
+        top + 10.5,
         text,
         size=tag(),
         bold=True,
