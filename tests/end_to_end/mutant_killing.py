@@ -27,6 +27,7 @@ from platformdirs import user_cache_dir
 from protocol_lab.catalog import spec_names
 from protocol_lab.compiler import building
 from protocol_lab.errors import LabError
+from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.traces.scenarios import Scenario
 from tests import ROOT
 from tests.end_to_end.mutations import Mutant, reached_functions
@@ -270,9 +271,10 @@ def _forked(work: Callable[[], dict], seconds: int) -> tuple[int, int]:
 
 def _forget_compiled(kept: set[str]) -> None:
     """Remove the machine code of a mutant from the disk: nobody will ask for it again."""
+    folder = cache_folder("kernels")
     for key in set(building.loaded) - kept:
-        if not building.loaded[key].stats.cache_hits:
-            for path in (building.cache_folder() / key).rglob("*"):
+        if folder and not building.loaded[key].stats.cache_hits:
+            for path in folder.glob(f"*_{key}-*"):
                 with suppress(OSError):
                     path.unlink()
 

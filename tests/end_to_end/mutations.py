@@ -210,10 +210,12 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
         yield from _in_order(child)
 
 
+def sources(package: str) -> list[Path]:
+    """The files of a package of specs, also those in its folders."""
+    folder = Path(next(iter(inspect.importlib.import_module(f"{package}_spec").__path__)))
+    return sorted(folder.rglob("*.py"))
+
+
 def source_hash(package: str) -> str:
     """A hash of the sources of a package of specs."""
-    folder = Path(next(iter(inspect.importlib.import_module(f"{package}_spec").__path__)))
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources(package))).hexdigest()[:16]

@@ -8,14 +8,16 @@ import sys
 import pytest
 
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.compiler import building
 from protocol_lab.errors import LabError
+from protocol_lab.explore import explore
 from protocol_lab.language import evaluation
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
 from tests.end_to_end import mutant_killing
 from tests.end_to_end.mutant_killing import ROOT, Kept
 from tests.end_to_end.mutants import chosen, equivalent_mutants, main
-from tests.end_to_end.mutations import mutants_of, reached_functions
+from tests.end_to_end.mutations import mutants_of, reached_functions, sources
 
 CORES = {
     "pulsar": "pulsar.compaction",
@@ -68,6 +70,24 @@ def test_a_mutant_changes_what_its_function_does():
         linecache.clearcache()
 
 
+def test_machine_code_of_a_mutant_is_not_kept(monkeypatch, tmp_path):
+    [mutant] = chosen("kafka.id_sequence", None, 1, "next_id: drop effect")
+    function, code = mutant.loaded, mutant.loaded.__code__
+    explore(load("kafka.id_sequence").bind(), progress=False)  # the loops are loaded by now
+    known = set(building.loaded)
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    try:
+        mutant.apply()
+        explore(load("kafka.id_sequence").bind(), progress=False)
+        assert list((tmp_path / "kernels").iterdir())
+        mutant_killing._forget_compiled(known)
+        assert not list((tmp_path / "kernels").iterdir())
+    finally:
+        function.__code__ = code
+        evaluation._made.pop(function, None)
+        linecache.clearcache()
+
+
 def test_a_sample_is_the_same_every_time():
     first, again = (chosen("kafka.kip_320", 5, 7, "") for _ in range(2))
     assert [each.name for each in first] == [each.name for each in again]
@@ -95,6 +115,11 @@ def test_outcomes_are_kept_as_long_as_they_are_true(monkeypatch, tmp_path, mutan
     assert set(kept.read()) == {killed.name, survived.name}
     assert set(Kept("pulsar", "these specs", "other tests").read()) == {killed.name}
     assert Kept("pulsar", "other specs", "these tests").read() == {}
+
+
+@pytest.mark.parametrize("package", CORES)
+def test_outcomes_depend_on_every_file_with_a_mutant(mutants, package):
+    assert {each.path for each in mutants[package]} <= set(sources(package))
 
 
 @pytest.mark.slow
