@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from protocol_lab.teaching.guesses import is_same
 from protocol_lab.teaching.predictions import PredictionField, predict
 
 pytestmark = pytest.mark.browser
@@ -44,6 +45,35 @@ def test_a_poll_tells_how_many_have_answered_and_what_only_when_it_is_shown(aske
     page.locator(".lp-end").click()
     page.locator(".lp-choices button").first.click()
     assert page.evaluate("sent") == [{"command": "commit", "guess": "yes"}]
+
+
+SAME = [
+    ["49", "49 states", " 49 ", "49.", "it has 49 of them", "49.0"],
+    ["1,200", "1200", "1 200 states", "1_200"],
+    ["7", "seven", "Seven", "7 steps"],
+    ["yes", "y", "Yes, it can", "true"],
+    ["no", "No."],
+    ["the leader", "Leader", "leader!"],
+    ["weak isr", "weak_isr", "Weak-ISR"],
+    ["3 or 4"],
+    ["-49"],
+]
+
+
+def test_answers_that_mean_the_same_are_counted_together(asked):
+    """As `guesses.is_same` compares an answer with the fact, and no other ones."""
+    page = asked(predict("How many states?"))
+    page.locator(".lp-poll").click()
+    for answer in [each for group in SAME for each in group]:
+        page.locator("input").fill(answer)
+        page.locator("input").press("Enter")
+    page.locator(".lp-count").click()
+    counted, total = sorted(SAME, key=len, reverse=True), sum(map(len, SAME))
+    shown = ", ".join(f"{group[0]}: {len(group)}" for group in counted)
+    expect(page.locator(".lp-verdict")).to_contain_text(f"{total} answers {shown}")
+    for fact, *_ in SAME:
+        found = [each for group in SAME for each in group if is_same(each, fact)]
+        assert found == next(group for group in SAME if fact in group), fact
 
 
 def test_typed_answers_are_counted_too(asked):

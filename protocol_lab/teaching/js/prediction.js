@@ -2,13 +2,36 @@
 // run has settled it, the fact. A presenter can poll a room with it: answers are counted, and the
 // counts are shown when the presenter says so.
 
+const NUMBER = /[-+]?(?:\d{1,3}(?:[, _']\d{3})+(?!\d)|\d+)(?:\.\d+)?/g;
+const WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const TRUTH = { yes: "yes", true: "yes", y: "yes", no: "no", false: "no", n: "no" };
+const AROUND = " .!?\"'`“”‘’";
+
+/** What an answer of a poll means, by which answers are counted together: as protocol_lab/teaching/guesses.py
+ * compares them, since no kernel may be there to ask. Nothing is rounded: there is no fact yet. */
+function meaning(answer) {
+  const plain = plainWords(answer);
+  const truth = TRUTH[plainWords(answer.split(/[,;:.]/)[0])];
+  if (truth) return truth;
+  if (WORDS.includes(plain)) return WORDS.indexOf(plain);
+  const found = answer.match(NUMBER) ?? [];
+  return found.length === 1 ? Number(found[0].replace(/[, _']/g, "")) : plain;
+}
+
+function plainWords(text) {
+  let words = [...text.replace(/[_-]/g, " ").toLowerCase()];
+  while (AROUND.includes(words[0])) words.shift();
+  while (AROUND.includes(words.at(-1))) words.pop();
+  return words.join("").replace(/^the /, "").split(/\s+/).join(" ");
+}
+
 function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "lab-prediction";
   el.append(root);
   let typed = "";
   let revealed = false;
-  let poll = null; // how often each answer was given, while a room is polled
+  let poll = null; // the answers by what they mean, each as first given and how often, while a room is polled
   let counted = false; // are the answers of the poll shown?
 
   function make(tag, attributes, text = "") {
@@ -23,15 +46,20 @@ function render({ model, el }) {
       model.send({ command: "commit", guess });
       return;
     }
-    poll.set(guess.trim(), (poll.get(guess.trim()) ?? 0) + 1);
+    const meant = meantBy(guess.trim());
+    const { answer, votes } = poll.get(meant) ?? { answer: guess.trim(), votes: 0 };
+    poll.set(meant, { answer, votes: votes + 1 });
     typed = "";
     draw();
   }
 
+  /** Of choices none means the same as another. */
+  const meantBy = (guess) => (model.get("view").choices.length ? guess : meaning(guess));
+
   function drawChoices({ choices, guess }) {
     const group = make("div", { className: "lp-choices", role: "group", ariaLabel: "Your prediction" });
     for (const each of choices) {
-      const votes = poll && counted ? ` · ${poll.get(each) ?? 0}` : "";
+      const votes = poll && counted ? ` · ${poll.get(each.trim())?.votes ?? 0}` : "";
       const button = make("button", { onclick: () => commit(each) }, each + votes);
       button.setAttribute("aria-pressed", String(!poll && each === guess));
       button.disabled = poll ? counted : revealed;
@@ -59,12 +87,12 @@ function render({ model, el }) {
 
   /** How many have answered; what they have answered once it is shown. */
   function drawPoll({ choices }) {
-    const total = [...poll.values()].reduce((sum, each) => sum + each, 0);
+    const total = [...poll.values()].reduce((sum, each) => sum + each.votes, 0);
     const place = make("p", { className: "lp-verdict" }, `${total} answer${total === 1 ? "" : "s"} `);
     place.setAttribute("role", "status");
     if (counted && !choices.length) {
-      const most = [...poll].sort((one, other) => other[1] - one[1]);
-      place.append(most.map(([answer, votes]) => `${answer}: ${votes}`).join(", "), " ");
+      const most = [...poll.values()].sort((one, other) => other.votes - one.votes);
+      place.append(most.map(({ answer, votes }) => `${answer}: ${votes}`).join(", "), " ");
     }
     if (!counted) place.append(make("button", { className: "lp-count", onclick: () => change(true) }, "show them"), " ");
     place.append(make("button", { className: "lp-end", onclick: () => turn(null) }, "end the poll"));
