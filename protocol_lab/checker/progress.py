@@ -70,6 +70,11 @@ class ProgressBar:
             self._end_compiling()
             self._bar.update(done - self._bar.n)
 
+    def tell(self, sentence: str) -> None:
+        """Show a sentence in place of counts, until the end."""
+        if not self._bar.disable:
+            self._bar.display(sentence)
+
     def _end_compiling(self) -> None:
         if self._compiling:
             self._compiling = False

@@ -1,4 +1,4 @@
-"""Interrupts a learner's function that does not end.
+"""Says when a learner's function takes long, and interrupts one that does not end.
 
 A check may take minutes, since it explores. So not the check is timed, but a single call of a
 function that belongs neither to the kit nor to a protocol's package.
@@ -10,12 +10,20 @@ import threading
 import time
 from _thread import interrupt_main
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 
+from IPython import get_ipython
+
+from protocol_lab.checker.progress import ProgressBar
+
 LIMIT = 30.0
 """Seconds that one call may take."""
+
+PATIENCE = 2.0
+"""Seconds after which the learner is told that a call is still running."""
 
 _EVERY = 0.5
 """Seconds between two looks at what is running."""
@@ -46,7 +54,9 @@ def time_limit(seconds: float | None = None) -> Iterator[Watch]:
         return
     outer = sys._getframe(2)  # the caller; what is timed is called inside it
     limit = LIMIT if seconds is None else seconds
-    thread = threading.Thread(target=_look, args=(watch, main.ident, outer, limit), daemon=True)
+    # In this context, since a notebook then knows which cell the sentence belongs to.
+    about = (_look, watch, main.ident, outer, limit)
+    thread = threading.Thread(target=copy_context().run, args=about, daemon=True)
     thread.start()
     try:
         yield watch
@@ -56,16 +66,30 @@ def time_limit(seconds: float | None = None) -> Iterator[Watch]:
 
 
 def _look(watch: Watch, thread: int, outer: FrameType, limit: float) -> None:
-    """Interrupt, again and again, once the same call has been running for the whole limit."""
-    running, since = None, time.monotonic()
-    while not watch.ended.wait(min(_EVERY, limit / 4)):
-        found = _call_of_learner(sys._current_frames().get(thread), outer)
-        if found is None or found is not running:
-            running, since = found, time.monotonic()
-        elif time.monotonic() - since > limit:
-            watch.is_over = True
-            interrupt_main()
-        del found  # between two looks only the running frame is kept alive
+    """Say so once the same call has been running for a while, and interrupt, again and again, once
+    it has for the whole limit."""
+    running, since, is_told = None, time.monotonic(), False
+    with ExitStack() as telling:
+        while not watch.ended.wait(min(_EVERY, limit / 4)):
+            found = _call_of_learner(sys._current_frames().get(thread), outer)
+            if found is None or found is not running:
+                running, since, is_told = found, time.monotonic(), False
+                telling.close()
+            elif time.monotonic() - since > limit:
+                watch.is_over = True
+                interrupt_main()
+            elif not is_told and time.monotonic() - since > PATIENCE:
+                telling.enter_context(ProgressBar("")).tell(_still_running(limit))
+                is_told = True
+            del found  # between two looks only the running frame is kept alive
+
+
+def _still_running(limit: float) -> str:
+    how = "the button ■ stops it" if hasattr(get_ipython(), "kernel") else "Ctrl-C stops it"
+    return (
+        f"Your answer has been running for {PATIENCE:g} seconds in one state. It is stopped after"
+        f" {limit:g} seconds; {how} at once."
+    )
 
 
 def _call_of_learner(frame: FrameType | None, outer: FrameType) -> FrameType | None:

@@ -5,8 +5,10 @@ which have more to say, are in test_talk_exercises.py.
 """
 
 import importlib
+import io
 import pkgutil
 import signal
+import time
 
 import pytest
 
@@ -25,6 +27,7 @@ from protocol_lab.teaching.exercises import (
     with_action,
     with_invariant,
 )
+from tests.patience import PATIENCE
 from tests.spec_checks import packages
 
 QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")
@@ -237,6 +240,34 @@ def test_an_answer_that_does_not_end_is_stopped_with_one_sentence(monkeypatch):
         patch.setattr(time_limit, "LIMIT", 0.4)
         assert "it ran for 30 seconds in one state without an end" in task.check(endless).text
     assert task.check(start.logs_agree).passed
+
+
+class TerminalError(io.StringIO):
+    """Standard error of a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_of_an_answer_that_takes_long_it_is_said_at_once_when_it_is_stopped(monkeypatch):
+    monkeypatch.setattr(time_limit, "PATIENCE", 0.2)
+    monkeypatch.setattr(time_limit, "_EVERY", 0.1)
+    screen = TerminalError()
+    monkeypatch.setattr("sys.stderr", screen)
+    with time_limit.time_limit(30):
+        time.sleep(0.05)
+    assert screen.getvalue() == ""
+    with time_limit.time_limit(30) as watch:
+        _slowly(screen)
+    assert not watch.is_over
+    assert screen.getvalue().endswith("\r"), "removed at the end"
+
+
+def _slowly(screen):
+    end = time.monotonic() + PATIENCE
+    while "stopped after 30 seconds; Ctrl-C stops it at once" not in screen.getvalue():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_an_interrupted_check_is_one_sentence():
