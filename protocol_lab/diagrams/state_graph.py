@@ -317,7 +317,7 @@ def draw_graph(
         },
         edge_attr={
             "fontname": "Arial",
-            "fontsize": str(9 if graph.here is None else EDGE_SIZE),
+            "fontsize": str(EDGE_SIZE),
             "fontcolor": palette.INK,
         },
     )

@@ -126,7 +126,8 @@ class CutLink:
 
 @dataclass(frozen=True)
 class Messages:
-    """A named group of messages; beyond `limit` the first are only counted, as `folded` says."""
+    """A named group of messages; beyond `limit` the first that are not new are only counted, as
+    `folded` says."""
 
     name: str
     items: list[Message]

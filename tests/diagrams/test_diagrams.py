@@ -1,6 +1,7 @@
 """The stepper's views, drawn from walks: complete, readable, and the same in light and dark."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -413,6 +414,7 @@ def test_a_lasso_shows_its_loop_within_the_width_of_a_page():
     marked = [each for each in texts(drawn) if each.startswith("↻")]
     assert len(marked) == len({each.row for each in walk.path[walk.loop_from - 1 :]})
     assert float(ElementTree.fromstring(drawn).get("width")) < 900
+    assert min(float(each) for each in re.findall(r'font-size="([\d.]+)"', drawn)) >= 11
 
 
 def test_a_graph_that_nobody_wants_any_more_is_given_up():

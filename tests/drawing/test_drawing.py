@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -434,6 +435,14 @@ def test_many_messages_are_folded_into_their_number():
     )
     written = texts(draw_cluster(cluster))
     assert "18 older, not shown" in written
+    assert "message 29" in written
+    assert "message 2" not in written
+    items[2] = drawing.Message("message 2", mark="new")  # what the step is about
+    cluster = replace(cluster, messages=[drawing.Messages("Sent", items)])
+    written = texts(draw_cluster(cluster))
+    assert "18 older, not shown" in written
+    assert {"message 2", "message 19", "message 29"} <= {*written}
+    assert "message 18" not in written
     assert "message 29" in written
     assert "message 17" not in written
 

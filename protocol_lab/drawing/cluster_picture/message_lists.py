@@ -8,6 +8,13 @@ from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_p
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
 
+def shown_messages(group: Messages) -> list[Message]:
+    """The messages that are shown where there are more than the limit: the new ones, since the step
+    was about them, and then the last ones; in their order."""
+    order = sorted(range(len(group.items)), key=lambda k: (bool(group.items[k].mark), k))
+    return [group.items[k] for k in sorted(order[-group.limit :])]
+
+
 def draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
     """The groups in rows, as many in one as there is room for. Returns where they end."""
     x, below, room = float(MARGIN), y, grid.width - MARGIN
@@ -29,7 +36,7 @@ def draw_messages_aside(svg: Svg, grid: Grid, groups: list[Messages], y: float) 
 
 def narrowest_group(group: Messages) -> float:
     """The width of a group whose messages stand below each other."""
-    shown = group.items[-group.limit :]
+    shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
     head = text_width(group.name, legible(11.5), bold=True) + text_width(words, legible(11.5)) + 14
@@ -38,7 +45,7 @@ def narrowest_group(group: Messages) -> float:
 
 def _group_width(group: Messages) -> float:
     """The width of a group whose messages stand in one row."""
-    shown = group.items[-group.limit :]
+    shown = shown_messages(group)
     words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
     head = (
         text_width(group.name, legible(11.5), bold=True)
@@ -49,9 +56,9 @@ def _group_width(group: Messages) -> float:
 
 
 def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
-    """Messages as boxes that flow from left to right; the first may be folded into a count."""
+    """Messages as boxes that flow from left to right; beyond the limit they are only counted."""
     svg.text(left, y + 13, group.name, bold=True, size=legible(11.5))
-    shown = group.items[-group.limit :]
+    shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
     x = left + text_width(group.name, legible(11.5), bold=True) + 10
