@@ -53,7 +53,8 @@ def invariants_strip(
     """The whole branch, states ahead included, as SVG text; of a long one the part around the
     current state.
 
-    Each column is a group of the class "lab-moment" with `data-depth`, the number of its state.
+    Each column is a group of the class "lab-moment" with `data-depth`, the number of its state; the
+    names of the invariants are a part that can be kept in view.
     """
     rows = tracks(walk, watched)
     path = walk.path
@@ -80,10 +81,16 @@ def invariants_strip(
         stroke=palette.ACCENT,
         stroke_width=2,
     )
+    has_slides = _draw_head(svg, path, shown, cell)
+    svg.open_part("names")
+    svg.rect(0, 0, NAMES - 2, bottom, fill=palette.PAPER)  # over columns that are scrolled below it
+    svg.text(MARGIN, MARGIN + 12, "state", size=10.5, fill=palette.MUTED)
+    if has_slides:
+        svg.text(MARGIN, MARGIN + 27, "slide", size=10.5, fill=palette.MUTED)
     for lines, y in zip(labels, tops):
         for k, (line, fill) in enumerate(lines):
             svg.text(MARGIN, y + 14 + LINE * k, line, size=11, bold=fill == palette.INK, fill=fill)
-    _draw_head(svg, path, shown, cell)
+    svg.close_group()
     y = bottom + 18
     for line in _foot(walk, rows, shown):
         svg.text(MARGIN, y, line, size=10.5, fill=palette.MUTED)
@@ -138,13 +145,11 @@ def _draw_cell(svg: Svg, kind: str, x: float, y: float, cell: float, is_first: b
     )
 
 
-def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> None:
-    """Above the cells the numbers of the states, where there is room, and the slides."""
+def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> bool:
+    """Above the cells the numbers of the states, where there is room, and the slides. Returns
+    whether there are any slides."""
     every = next(step for step in (1, 2, 5, 10) if cell * step >= 17 or step == 10)
-    svg.text(MARGIN, MARGIN + 12, "state", size=10.5, fill=palette.MUTED)
     slides = [split_caption(path[k].caption)[0] for k in shown]
-    if any(slides):
-        svg.text(MARGIN, MARGIN + 27, "slide", size=10.5, fill=palette.MUTED)
     free, last = 0.0, ""
     for k, slide in zip(shown, slides):
         middle = NAMES + (k - shown.start + 0.5) * cell
@@ -164,6 +169,7 @@ def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> None:
             )
             free = middle + width / 2
         last = slide or last
+    return any(slides)
 
 
 def _foot(walk: Walk, rows: list[Track], shown: range) -> list[str]:

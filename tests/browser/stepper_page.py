@@ -32,6 +32,7 @@ def shown(
     )
     page.evaluate(_RENDER, [stepper._esm, list(TRAITS)])
     page.wait_for_function("window.answers > 1")  # to "shown", and to the size of the room
+    page.stepper = stepper
     try:
         yield page
     finally:

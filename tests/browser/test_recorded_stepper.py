@@ -123,6 +123,24 @@ def test_distances_branches_and_the_sequence_are_those_of_the_kit(page, tmp_path
     assert drawn.count("lab-moment") == beside["timeline"]["depth"] - 1
 
 
+_ALL_OF_IT = """field => [field.scrollHeight - field.clientHeight,
+  field.scrollWidth - field.clientWidth, field.clientHeight]"""
+
+
+def test_a_challenges_line_takes_no_room_from_recorded_pictures(page, tmp_path):
+    """They can't be arranged anew for a lower room."""
+    page.set_viewport_size({"width": 1280, "height": 720})
+    challenge = challenge_named("one_copy_is_enough")
+    page.goto(write_page(tmp_path, challenge, challenge.begin(), around=0, most=1, whole=0))
+    rooms = []
+    for number in (0, 1):
+        view_of(page, number)
+        field = page.locator(".lab-stepper").nth(number).locator(".ls-staged")
+        assert field.evaluate(_ALL_OF_IT)[:2] == [0, 0]
+        rooms.append(field.evaluate(_ALL_OF_IT)[2])
+    assert rooms[0] >= rooms[1]
+
+
 def test_the_graph_shows_the_states_that_the_kit_shows_and_leads_there(page, tmp_path):
     spec, constants = MODELS["logs"]
     model = load(spec).bind(**constants)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from protocol_lab.notebook import replay, step
+from protocol_lab.notebook import challenge, replay, step
 from protocol_lab.stepper import Stepper
 from tests.browser.stepper_page import BESIDE, shown
 from tests.spec_checks import take_random_steps
@@ -116,6 +116,78 @@ def test_a_second_branch_takes_no_room_from_the_picture(browser):
     assert heights[0] == heights[1]
 
 
+_HINT_IS_THERE = """async () => {
+  await lookAgain();
+  return document.querySelector(".ls-hints li");
+}"""
+
+
+@pytest.mark.parametrize("name", ["one_copy_is_enough", "outrun_the_fence", "never_finish"])
+def test_a_challenge_takes_one_line_and_opens_over_the_picture(browser, name):
+    with shown(browser, far_along(challenge(name))) as page:
+        page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
+        page.wait_for_timeout(300)
+        measured = page.evaluate(_MEASURED)
+        assert measured["hidden"] < 1
+        assert measured["smallest"] > 10.9
+        assert page.locator(".ls-challenge").bounding_box()["height"] < 30
+        panel = page.locator(".ls-panel").bounding_box()
+        assert panel["height"] > 380
+        page.locator('[data-key="hint"]').click()
+        page.wait_for_function(_HINT_IS_THERE)
+        expect(page.locator(".ls-hints li")).to_be_in_viewport()
+        expect(page.locator(".ls-task")).to_contain_text(page.stepper.session.challenge.task)
+        page.locator('[data-key="challenge"]').click()
+        expect(page.locator(".ls-hints")).to_be_hidden()
+        assert page.locator(".ls-panel").bounding_box() == panel
+
+
+_CROSSING = """() => {
+  const texts = [...document.querySelectorAll(".ls-timeline text")];
+  const boxes = texts.map(each => [each.textContent, each.getBoundingClientRect()]);
+  const meet = (one, other) => one.left < other.right && other.left < one.right
+    && one.top + 2 < other.bottom && other.top + 2 < one.bottom;
+  return boxes.flatMap(([name, box], k) =>
+    boxes.slice(k + 1).filter(([, other]) => meet(box, other)).map(([other]) => [name, other]));
+}"""
+
+
+def test_words_on_the_timeline_are_apart_and_a_slide_has_one_number(talk):
+    numbers = talk.locator(".ls-moment text").filter(has_text=re.compile("^51$"))
+    for depth in (8, 9, 10, 11, 12):
+        talk.locator(f".ls-timeline [data-depth='{depth}']").first.click()
+        expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
+        expect(numbers).to_have_count(1)
+    for depth, count in [(11, 2), (4, 3), (13, 4)]:
+        talk.locator(f".ls-timeline [data-depth='{depth}']").first.click()
+        talk.locator(".ls-choice:not(.ls-ahead)").first.click()
+        expect(talk.locator(".ls-lane")).to_have_count(count)
+        assert talk.evaluate(_CROSSING) == []
+
+
+_SEEN_BESIDE_THE_NAMES = """depth => {
+  const field = document.querySelector(".ls-invariants");
+  const box = (name) => field.querySelector(name).getBoundingClientRect();
+  const [names, column] = [box("[data-part='names']"), box(`[data-depth='${depth}']`)];
+  const room = field.getBoundingClientRect();
+  const apart = names.right <= column.left + 1;
+  return room.left <= names.left + 1 && apart && column.right <= room.right;
+}"""
+
+
+@pytest.mark.parametrize("width", [374, WITH_FILE_BROWSER])
+def test_the_invariants_are_shown_where_the_walk_stands(talk, width):
+    talk.set_viewport_size({"width": 390 if width < 400 else 1280, "height": 800})
+    talk.evaluate("width => place.style.width = `${width}px`", width)
+    talk.wait_for_timeout(300)
+    talk.locator('[data-key="last"]').click()
+    talk.locator('[data-key="tab-invariants"]').click()
+    for depth in (16, 15, 1, 2):
+        talk.locator(f".ls-timeline [data-depth='{depth}']").first.dispatch_event("click")
+        expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
+        assert talk.evaluate(_SEEN_BESIDE_THE_NAMES, depth), depth
+
+
 def test_the_drawing_of_invariants_can_be_read_on_a_phone(browser):
     stepper = far_along(LARGEST["pulsar"]())
     with shown(browser, stepper, 390, 844) as page:
@@ -209,7 +281,6 @@ def talk(browser):
     stepper.walk.go_to(11)
     stepper.refresh()
     with shown(browser, stepper) as page:
-        page.stepper = stepper
         yield page
 
 

@@ -7,6 +7,7 @@ const GRID = "var(--lab-grid, #e9edf1)";
 const ACCENT = "var(--lab-accent, #1f5fbf)";
 const BAD = "var(--lab-bad, #b3261e)";
 const GOOD = "var(--lab-good, #1b7a43)";
+const PAPER = "var(--lab-paper, #ffffff)";
 const PANEL = "var(--lab-panel, #f5f7f9)";
 const HERE = "var(--lab-accent-paper, #eff5ff)";
 
@@ -164,7 +165,9 @@ function invariantsSvg({ recording: { about }, walk, session }) {
   });
   const here = x(walk.moment.depth - 1 - first);
   const frame = s("rect", { x: here, y: 12, width: cell, height: bottom - 12, rx: 4, fill: "none", stroke: ACCENT, "stroke-width": 2 });
-  const labels = names.map((name, k) => words(12, 63 + 30 * k, shortened(name, 34), { "font-weight": 600 }));
+  const named = names.map((name, k) => words(12, 63 + 30 * k, shortened(name, 34), { "font-weight": 600 }));
+  const paper = s("rect", { width: 214, height: bottom, fill: PAPER }); // over columns that are scrolled below it
+  const labels = s("g", { "data-part": "names" }, paper, words(12, 26, "state", { fill: MUTED }), named);
   const foot = words(12, bottom + 18, "✓ holds · ✗ fails · – not applicable: it compares a state with the one before", { fill: MUTED });
-  return picture(700, bottom + 30, `${about.title}: invariants over time`, words(12, 26, "state", { fill: MUTED }), columns, frame, labels, foot);
+  return picture(700, bottom + 30, `${about.title}: invariants over time`, columns, frame, labels, foot);
 }

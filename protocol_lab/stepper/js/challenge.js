@@ -1,24 +1,35 @@
-// The challenge: the task, the score so far, the hints, and what to do once it is met.
+// The challenge: one line with the task and the score so far, which opens to the whole task and the
+// hints; and what to do once it is met.
 
-function drawChallenge({ challenge }, act) {
+function drawChallenge({ challenge }, ui, act) {
   if (!challenge) return [];
   const command = (key, label) => h("button", { "data-key": key, onclick: () => act({ command: key }) }, label);
-  return [
-    h(
-      "div",
-      { class: "ls-task" },
-      h("p", {}, h("b", {}, `${challenge.solved ? "✓ " : ""}Challenge: ${challenge.title}`), ` (${challenge.goal})`),
-      h("p", {}, challenge.task),
-    ),
-    h(
-      "div",
-      { class: "ls-score" },
-      h("p", { role: "status" }, challenge.text),
-      challenge.solved ? command("shortest", "replay it beside the shortest way") : null,
-      challenge.solved ? null : command("hint", `${challenge.next_hint} (costs a point)`),
-    ),
+  const hint = h(
+    "button",
+    {
+      "data-key": "hint",
+      onclick: () => {
+        ui.unfolded.add("challenge"); // that is where it is to be read
+        act({ command: "hint" });
+      },
+    },
+    `${challenge.next_hint} (costs a point)`,
+  );
+  const name = h("b", {}, `${challenge.solved ? "✓ " : ""}Challenge: ${challenge.title}`);
+  const told = `(${challenge.goal}) ${challenge.task}`;
+  const inside = [
+    h("p", { class: "ls-task" }, told),
     challenge.hints.length
       ? h("ol", { class: "ls-hints" }, challenge.hints.map((each) => h("li", {}, each)))
       : null,
-  ].filter(Boolean);
+  ];
+  return [
+    fold(ui, "challenge", [name, " ", told], [h("div", { class: "ls-unfolded" }, inside)], "ls-more"),
+    h(
+      "div",
+      { class: "ls-score" },
+      h("p", { role: "status", title: challenge.text }, challenge.text),
+      challenge.solved ? command("shortest", "replay it beside the shortest way") : hint,
+    ),
+  ];
 }

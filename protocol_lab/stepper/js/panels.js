@@ -46,8 +46,11 @@ function drawPanel(view, graph, ui, act) {
       return drawComparison(view.panel, ui, choose);
     case "cluster":
       return drawCluster(view, ui);
-    default:
-      return scrolling(view.tab, readable(withWays(drawSvg(view.panel.svg), view, act)));
+    default: {
+      const field = scrolling(view.tab, readable(withWays(drawSvg(view.panel.svg), view, act)));
+      pinParts(field);
+      return field;
+    }
   }
 }
 

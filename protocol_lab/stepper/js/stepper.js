@@ -234,7 +234,7 @@ function render({ model: widget, el }) {
     root.setAttribute("aria-label", `Stepper: ${view.title}`);
     root.classList.toggle("ls-alarm", view.invariants.some((each) => each.watched && !each.holds));
     keepingPlace(root, () => {
-      parts.challenge.replaceChildren(...drawChallenge(view, act));
+      parts.challenge.replaceChildren(...drawChallenge(view, ui, act));
       parts.challenge.hidden = !view.challenge;
       parts.tabs.replaceChildren(...drawTabs(view, act));
       before = partsOf(parts.panel.querySelector(".ls-staged svg"));
@@ -251,8 +251,9 @@ function render({ model: widget, el }) {
       drawDrawer(view);
     });
     if (moved) revealChange(before, parts.panel.querySelector(".ls-staged"));
-    const field = parts.panel.querySelector(".ls-field");
-    if (ui.seen !== `${view.tab} ${place}`) scrollTo(field, field?.querySelector(`.ls-sequence [data-depth="${timeline.depth}"]`));
+    const field = parts.panel.querySelector(".ls-field, .ls-invariants");
+    const followed = view.tab === "sequence" || view.tab === "invariants";
+    if (followed && ui.seen !== `${view.tab} ${place}`) scrollTo(field, field.querySelector(`[data-depth="${timeline.depth}"]`));
     ui.seen = `${view.tab} ${place}`;
     const { svg } = model.get("graph");
     if (view.tab === "graph" && ui.graph !== svg) {

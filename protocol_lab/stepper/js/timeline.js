@@ -6,6 +6,7 @@ const LEFT = 26;
 const [TOP, BELOW] = [17, 31]; // of a single lane
 const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [11, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
+const WORD = 20; // pixels for half of what is written under a dot
 
 const x = (depth) => LEFT + (depth - 1) * STEP;
 
@@ -20,7 +21,12 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const y = (lane) => (named ? TOP_OF_SEVERAL : TOP) + lane * LANE;
   const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 60 + NAME * Math.max(...lanes.map((each) => each.name.length)) : 72);
   const height = y(lanes.length - 1) + (named ? BELOW_SEVERAL : BELOW);
-  const isAboveAnother = (k, at) => lanes.slice(k + 1).some((lane) => lane.depth <= at && at <= last(lane));
+  const nameAt = (lane) => x(Math.max(last(lane), lane.depth)) + (lane.moments.length ? 44 : STEP / 2 + 10);
+  const isAboveName = (lane, at) =>
+    lane && nameAt(lane) - WORD < x(at) && x(at) < nameAt(lane) + NAME * lane.name.length + WORD;
+  const isAboveAnother = (k, at) =>
+    lanes.slice(k + 1).some((lane) => lane.depth <= at && at <= last(lane)) || isAboveName(lanes[k + 1], at);
+  const slideHere = lanes.flatMap((lane) => lane.moments).find((each) => each.place === "here")?.slide;
   const drawing = s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
@@ -30,10 +36,10 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
     lanes.map((lane, k) =>
       lane.moments.map((_, n) => {
         const shape = { above: y(k), isNarrow: named, isCovered: isAboveAnother(k, lane.depth + n + 1) };
-        return drawMoment(lane, n, shape, branch, goTo);
+        return drawMoment(lane, n, { ...shape, slideHere }, branch, goTo);
       }),
     ),
-    named ? lanes.map((lane, k) => drawLaneName(lane, y(k), x(Math.max(last(lane), lane.depth)))) : [],
+    named ? lanes.map((lane, k) => drawLaneName(lane, nameAt(lane), y(k))) : [],
   );
   return drawing;
 }
@@ -81,13 +87,13 @@ function drawLoop(lanes, k, y, depth, moment) {
 
 /** A state. Between lanes there is no room for words: what a lane below covers is named beside the
  * dot, if it is the current state, and else only by its title. */
-function drawMoment(lane, n, { above, isNarrow, isCovered }, branch, goTo) {
+function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
   const broken = moment.broken.length > 0;
   const before = lane.moments[n - 1];
   const here = moment.place === "here";
-  const label = labelOf(moment, before, depth);
+  const label = labelOf(moment, before, depth, slideHere);
   const words = [
     moment.slide ? `slide ${moment.slide}` : `state ${depth}`,
     moment.step,
@@ -113,15 +119,17 @@ function drawMoment(lane, n, { above, isNarrow, isCovered }, branch, goTo) {
   );
 }
 
-/** Slide or state number; a slide's further steps go without. */
-function labelOf(moment, before, depth) {
-  if (moment.broken.length) return `${moment.slide || depth} ✗`;
-  if (moment.place === "here") return moment.slide || String(depth);
+/** Slide or state number. Of a slide with several steps only one has it: the current state, or else
+ * the first. */
+function labelOf(moment, before, depth, slideHere) {
+  const isHere = moment.place === "here";
+  const isTold = !isHere && moment.slide && [slideHere, before?.slide].includes(moment.slide);
+  if (moment.broken.length) return isTold ? "✗" : `${moment.slide || depth} ✗`;
+  if (isHere) return moment.slide || String(depth);
   if (depth === 1) return "start";
-  return moment.slide === before?.slide ? "" : moment.slide;
+  return isTold ? "" : moment.slide;
 }
 
-function drawLaneName(lane, above, end) {
-  const at = end + (lane.moments.length ? 44 : STEP / 2 + 10);
+function drawLaneName(lane, at, above) {
   return s("text", { class: lane.current ? "ls-lane ls-current" : "ls-lane", x: at, y: above + 4 }, lane.name);
 }

@@ -23,7 +23,7 @@ function drawViewer(name, ui, svg, ...options) {
     );
   const field = h("div", { class: "ls-field", "data-scroll": name, tabindex: "0", "data-key": name }, svg);
   letDrag(field);
-  pinHeads(field);
+  pinParts(field);
   field.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
@@ -78,15 +78,20 @@ function layDrawing(panel, ui) {
 
 const HEADS = 46; // the height of the heads of lifelines with what is above them, in the drawing
 
-/** Keeps the heads of a sequence's lifelines in view while it is scrolled. */
-function pinHeads(field) {
-  const heads = field.querySelectorAll("[data-part='head']");
-  if (!heads.length) return;
+/** Keeps in view, while the rest is scrolled, the heads of a sequence's lifelines, or the names of
+ * invariants. */
+function pinParts(field) {
   const svg = field.querySelector("svg");
-  const pinned = s("g", { class: "ls-heads" }, s("rect", { width: ownSize(svg)[0], height: HEADS }), [...heads]);
+  const [heads, names] = ["head", "names"].map((part) => [...field.querySelectorAll(`[data-part='${part}']`)]);
+  const parts = [...heads, ...names];
+  if (!parts.length) return;
+  const paper = heads.length ? s("rect", { width: ownSize(svg)[0], height: HEADS }) : [];
+  const pinned = s("g", { class: `ls-pinned ls-pinned-${heads.length ? "above" : "left"}` }, paper, parts);
   svg.append(pinned);
   field.addEventListener("scroll", () => {
-    pinned.setAttribute("transform", `translate(0 ${field.scrollTop / scaleOf(field)})`);
+    const indent = parseFloat(getComputedStyle(field).paddingLeft);
+    const [x, y] = heads.length ? [0, field.scrollTop] : [Math.max(0, field.scrollLeft - indent), 0];
+    pinned.setAttribute("transform", `translate(${x / scaleOf(field)} ${y / scaleOf(field)})`);
   });
 }
 
@@ -134,7 +139,9 @@ function scrollToHere(field) {
 function scrollTo(field, part) {
   if (!field || !part) return;
   const [room, box] = [field.getBoundingClientRect(), part.getBoundingClientRect()];
-  const pinned = field.querySelector(".ls-heads")?.getBoundingClientRect().height ?? 0;
-  if (box.top < room.top + pinned || box.bottom > room.bottom) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
-  if (box.left < room.left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width - box.width) / 2;
+  const pinned = (side, size) => field.querySelector(`.ls-pinned-${side}`)?.getBoundingClientRect()[size] ?? 0;
+  const [above, left] = [pinned("above", "height"), pinned("left", "width")];
+  const isTall = box.height > room.height - above; // then its beginning is seen
+  if (!isTall && (box.top < room.top + above || box.bottom > room.bottom)) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
+  if (box.left < room.left + left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width + left - box.width) / 2;
 }
