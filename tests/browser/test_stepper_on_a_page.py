@@ -137,6 +137,9 @@ def test_a_challenge_takes_one_line_and_opens_over_the_picture(browser, name):
         page.wait_for_function(_HINT_IS_THERE)
         expect(page.locator(".ls-hints li")).to_be_in_viewport()
         expect(page.locator(".ls-task")).to_contain_text(page.stepper.session.challenge.task)
+        lists = page.locator(".ls-lists").bounding_box()
+        opened = page.locator(".ls-challenge .ls-unfolded").bounding_box()
+        assert opened["x"] + opened["width"] <= lists["x"], "what can happen can still be pressed"
         page.locator('[data-key="challenge"]').click()
         expect(page.locator(".ls-hints")).to_be_hidden()
         assert page.locator(".ls-panel").bounding_box() == panel
@@ -238,6 +241,16 @@ def test_every_button_is_in_view_in_a_narrow_column(browser):
         page.evaluate("place.style.width = '270px'")  # what JupyterLab leaves at this width
         page.wait_for_timeout(300)
         assert max(page.evaluate(_RIGHT_OF_THE_STEPPER)) <= 0
+
+
+def test_a_narrow_column_names_the_protocol_and_what_is_violated(browser):
+    with shown(browser, far_along(LARGEST["kafka"]()), 390, 844) as page:
+        about = page.locator(".ls-about")
+        for width in (374, 270):
+            page.evaluate("width => place.style.width = `${width}px`", width)
+            assert about.evaluate("each => each.scrollWidth <= each.clientWidth")
+            broken = page.locator(".ls-verdicts .ls-more").bounding_box()
+            assert broken["width"] > 0.85 * width
 
 
 _CHOICES_AND_CAPTION_ARE_APART = """() => {
