@@ -5,6 +5,8 @@ import pytest
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempts
+from protocol_lab.spec.constants import capacities, limits_of
+from protocol_lab.spec.layout import resolve
 from protocol_lab.spec.state_view import encode_plain, plain_value
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests.spec_checks import (
@@ -43,6 +45,18 @@ def walks_of(name: str) -> list[tuple[Case, int]]:
     """Every case of a spec, and how many random walks to take; of many cases fewer each."""
     cases = cases_of(name)
     return [(which, min(6, max(2, 12 // len(cases)))) for which in cases]
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_layouts_are_few(name):
+    """The layout, and so the compiled code, depends only on constants that are rounded to classes,
+    and on those that add fields."""
+    constants = load(name).bind().constants
+    sizes = capacities(constants)
+    layout = resolve(load(name).state, sizes)
+    for each, limits in limits_of(type(constants)).items():
+        if not limits.classes and not limits.adds:
+            assert resolve(load(name).state, {**sizes, each: sizes[each] + 1}) == layout, each
 
 
 @pytest.mark.parametrize("name", spec_names())

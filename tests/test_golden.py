@@ -148,7 +148,7 @@ def test_few_compilations():
         model = load(name).bind(**dict(settings))
         before = len(building.loaded)
         NativeSearch(model, SearchRequest(*model.choose([*dict.fromkeys(invariants)])))
-        layout = str(model.layout.dtype)
+        layout = repr(model.layout)
         layouts[name].add(layout)
         compiled[name, layout] += len(building.loaded) - before
         spec = model.spec

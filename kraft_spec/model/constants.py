@@ -19,7 +19,8 @@ class Constants(NamedTuple):
     ] = 1
     max_cluster_size: Annotated[int, Limits(1, 7, "an addition needs fewer voters than these")] = 4
     hosts: Annotated[
-        int, Limits("init_cluster_size", 9, "hosts that a new server may be started on")
+        int,
+        Limits("init_cluster_size", 9, "hosts that a new server may be started on", classes=(9,)),
     ] = 3
     value: Annotated[
         int, Limits(0, 7, "values that clients write, each at most once", classes=(7,))
