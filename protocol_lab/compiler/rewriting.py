@@ -33,6 +33,7 @@ from protocol_lab.language.arithmetic import as_call, computed_once
 from protocol_lab.language.dependencies import fields_read, is_plain
 from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.source_code import names_read, parse, place
+from protocol_lab.language.stale_names import refuse_stale
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import Texts
@@ -102,6 +103,7 @@ def rewritten(
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
     rewriter = _Rewriter(function, names, tree, left_out, constructor, layouts)
+    refuse_stale(function, tree, rewriter.code.is_place)
     tree = rewriter.visit(_prepared(function, tree, rewriter.code))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 

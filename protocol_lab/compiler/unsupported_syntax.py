@@ -16,7 +16,6 @@ from protocol_lab.language.arithmetic import HIGH, LOW
 from protocol_lab.language.evaluation import NO_ISINSTANCE
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import names_read
-from protocol_lab.language.stale_names import refuse_stale
 from protocol_lab.spec.layout import Struct
 
 _IMPORT = "an import", "import it at the top of the module"
@@ -81,7 +80,6 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 " whole number of 64 bits."
             )
     refuse_ineffective(function, tree)
-    refuse_stale(function, tree)
     _refuse_calls_through_modules(function, tree)
     _refuse_records_of_an_earlier_turn(function, tree)
 

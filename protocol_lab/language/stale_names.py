@@ -5,8 +5,8 @@
     if old.weight == 0: ...         reads the new parcel
 
 Numbers are copied; a struct, sequence or bag that is read is a place in the state. So in TLA+ terms
-`old` would be `box'[p]`. The same goes for two fields that are swapped in one line, and for an item
-of a bag or sequence whose items have moved since.
+`old` would be `box'[p]`. The same goes for two fields that are swapped in one line or with a third
+name, and for an item of a bag or sequence whose items have moved since.
 """
 
 import ast
@@ -22,8 +22,13 @@ _MOVE_ITEMS = (
 """The functions (container, ...) after which an item may be at another place."""
 
 
-def refuse_stale(function: Callable, tree: ast.FunctionDef) -> None:
-    """Raise LabError if the function, given with its syntax tree, reads such a name."""
+def refuse_stale(
+    function: Callable, tree: ast.FunctionDef, is_place: Callable[[ast.expr], bool]
+) -> None:
+    """Raise LabError if the function, given with its syntax tree, uses such a name.
+
+    is_place: is the expression's value known to be a struct, sequence, bag or array of the state?
+    """
     names, values = _names_of_places(tree), names_read(function)
     for block in _blocks(tree):
         for k, statement in enumerate(block):
@@ -33,14 +38,14 @@ def refuse_stale(function: Callable, tree: ast.FunctionDef) -> None:
             for name, (bound, of) in names.items():
                 if changed is None or bound.lineno >= statement.lineno:
                     continue
-                read = next(_reads(name, block[k + 1 :]), None)
-                if read is not None and _is_part(of, changed):
+                used = next(_uses(name, block[k + 1 :], is_place), None)
+                if used is not None and _is_part(of, changed):
                     told = (
                         f"{name} is another name for {of}, no copy of it, and line"
                         f" {statement.lineno} has changed {changed}: read what you need before"
-                        " that line"
+                        f" that line, or write {of} if you mean what is there now"
                     )
-                    raise error_at(function, read, told)
+                    raise error_at(function, used, told)
 
 
 def _names_of_places(tree: ast.FunctionDef) -> dict[str, tuple[ast.Assign, str]]:
@@ -94,11 +99,15 @@ def _is_part(of: str, changed: str) -> bool:
     return of == changed or of.startswith((f"{changed}.", f"{changed}["))
 
 
-def _reads(name: str, statements: list[ast.stmt]) -> Iterator[ast.expr]:
-    """Where the statements read a field or slot of what a name stands for."""
+def _uses(
+    name: str, statements: list[ast.stmt], is_place: Callable[[ast.expr], bool]
+) -> Iterator[ast.expr]:
+    """Where the statements use what a name stands for, or a field or slot of it."""
     for statement in statements:
         for node in ast.walk(statement):
             match node:
-                case ast.Attribute(ast.Name(read)) | ast.Subscript(ast.Name(read)):
-                    if read == name:
+                case ast.Attribute(ast.Name(used)) | ast.Subscript(ast.Name(used)):
+                    if used == name:
                         yield node
+                case ast.Name(used, ast.Load()) if used == name and is_place(node):
+                    yield node

@@ -97,8 +97,8 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
             flow.follow_entry(function)
     for function, tree in trees.items():
         refuse_ineffective(function, tree)
-        refuse_stale(function, tree)
         code = LayoutsInCode(function, tree, known)
+        refuse_stale(function, tree, code.is_place)
         refuse_common_mistakes(function, tree, code)
         Texts(function, tree, code).visit(tree)
         SetSyntax(function, code).visit(tree)

@@ -109,6 +109,10 @@ class LayoutsInCode:
         found = self.of(node)
         return isinstance(found, IntegerLayout) and found.kind == "nodes"
 
+    def is_place(self, node: ast.expr) -> bool:
+        """Is its value known to be a part of the state that is more than a number?"""
+        return isinstance(self.of(node), StructLayout | ArrayLayout)
+
     def of(self, node: ast.expr) -> Any:
         """The layout of an expression's value; None if it can't be inferred."""
         match node:

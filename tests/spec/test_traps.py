@@ -847,6 +847,8 @@ STALE = {
     "n = s.notes.items[1]\ntake(s.notes, n)\nif n.text > 3:\n    s.found = 1": "n.text (line",
     "n = s.notes.items[0]\nadd(s.notes, Note(text=1))\ns.found = n.text": "n is another name",
     "votes = s.heard[1]\ns.heard = 0\ns.found = votes[2]": "votes is another name for s.heard[1]",
+    "old = s.last\ns.last = s.kept\ns.kept = old": "old is another name for s.last",
+    "old = s.last\ns.last = Note(text=3)\nold.text = 4": "or write s.last if you mean",
     "s.last, s.kept = s.kept, s.last": "assign one field at a time",
     "s.n, s.found = 1, 2": "assign one field at a time",
     "s.n = s.found = 2": "assign one field at a time",

@@ -164,6 +164,7 @@ class _Writer:
         self.write = Expressions(chance, declared, self.alike)
         self.faults = Faults(chance, self.write)
         self.helpers: tuple[str, ...] = ()
+        self.here = ""  # the place that an action's variable of this name stands for
         self.scope = self._state("s")
 
     def parts(self) -> list[Part]:
@@ -277,6 +278,7 @@ class _Writer:
             try:
                 text, kind = self.write.place(scope, Record, written=True)
                 lines.append(f"here = {text}")
+                self.here = text
                 scope = Scope(
                     (*scope.roots, ("here", kind)), scope.nodes, scope.numbers, scope.masks,
                     scope.helpers,
@@ -501,6 +503,8 @@ class _Writer:
 
     def _copy(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, kind = self.write.place(scope, *self.declared.structs, written=True)
+        if "here" in dict(scope.roots) and f"{self.here}.".startswith((f"{text}.", f"{text}[")):
+            raise NoWay  # what it names may not be used after that
         return [], [f"{text} = {self.write.value(scope, kind)}"]
 
     def _erase(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
