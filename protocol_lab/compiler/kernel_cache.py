@@ -151,8 +151,9 @@ class KernelCache(NullCache):
             )
 
     def file_name(self, sig: Any, codegen: Any) -> str:
-        """Where the version for these types is kept."""
-        key = repr((self._name, sig, codegen.magic_tuple(), self._depends_on))
+        """Where the version for these types is kept, given with or without the result's."""
+        types, _ = normalize_signature(sig)
+        key = repr((self._name, types, codegen.magic_tuple(), self._depends_on))
         return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab.compiler import building, kernel_cache
+from protocol_lab.compiler import building, kernel_cache, loops
+from protocol_lab.compiler.loops import EXPAND
 from protocol_lab.explore import explore
 from protocol_lab.language.dependencies import source_hash
 from protocol_lab.language.source_code import code_of_file
@@ -48,6 +49,12 @@ def searched() -> tuple[int, list[str]]:
 
 def files_in(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.kernel"))
+
+
+def test_a_kernel_has_one_file_however_its_types_are_given():
+    codegen = loops.expand.targetctx.codegen()
+    names = {loops.expand._cache.file_name(each, codegen) for each in (EXPAND, EXPAND.args)}
+    assert len(names) == 1
 
 
 def empty(content: bytes) -> bytes:
