@@ -59,13 +59,20 @@ def parse(function: Callable) -> ast.FunctionDef:
         tree = _lambda_as_function(function, text)
     else:
         tree = ast.parse(text).body[0]
-    if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
-        raise LabError(
-            f"The file of {function.__qualname__} was edited after it was loaded: load the spec"
-            " again (restart the kernel, or call protocol_lab.catalog.load)."
-        )
+    compared = function.__code__, text
+    if compared not in _known_as_loaded:
+        if not isinstance(tree, ast.FunctionDef) or not _same_code(function, tree):
+            raise LabError(
+                f"The file of {function.__qualname__} was edited after it was loaded: load the"
+                " spec again (restart the kernel, or call protocol_lab.catalog.load)."
+            )
+        _known_as_loaded.add(compared)
     ast.increment_lineno(tree, first_line - 1)
     return tree
+
+
+_known_as_loaded: set[tuple[types.CodeType, str]] = set()
+"""Code and its source that were compared: both are asked for again and again."""
 
 
 def readable(functions: Iterable[Callable]) -> Iterator[tuple[Callable, ast.FunctionDef]]:
