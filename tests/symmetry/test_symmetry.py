@@ -350,6 +350,34 @@ def test_a_property_or_constraint_that_tells_nodes_apart_is_refused():
         )
 
 
+def test_a_small_model_is_sampled_whole():
+    """81 states, and nodes 1 and 2 differ in one that one walk in 256 comes through."""
+
+    class Counters(Struct):
+        count: Per(Server, Int8)
+
+    spec = Spec("toy.counters", Counters, Constants, "Each node counts to 8.")
+    spec.symmetric(Server)
+
+    @spec.init
+    def init(s, c):
+        return TAKEN
+
+    @spec.action
+    def count(s, c, node: Server):
+        if s.count[node] == 8:
+            return "it has counted to the end"
+        s.count[node] += 1
+        return TAKEN
+
+    @spec.invariant
+    def node_2_is_never_far_ahead(s, c):
+        return "it is" if s.count[1] == 0 and s.count[2] == 8 else ""
+
+    with pytest.raises(LabError, match="node_2_is_never_far_ahead changes its answer"):
+        explore(spec.bind(servers=2), symmetry=True, progress=False)
+
+
 def test_what_can_not_be_computed_is_alike_if_it_can_be_for_neither():
     spec = replace(load("kafka.kip_320"), invariants=[])
     explore(spec.bind(), constraint="1 // s.next_record_id >= 0", symmetry=True, progress=False)
