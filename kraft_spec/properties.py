@@ -50,9 +50,10 @@ def no_log_divergence(s: State, c: Constants):
     """
     for server in range(1, c.max_spawned_servers + 1):
         for other in range(1, server):
-            committed = min(s.hwm[server], s.hwm[other])
+            mine, theirs = s.log[server], s.log[other]
+            committed = min(s.hwm[server], s.hwm[other], max(mine.length, theirs.length))
             for position in range(committed):
-                if s.log[server].items[position] != s.log[other].items[position]:
+                if mine.items[position] != theirs.items[position]:
                     return "two servers hold different entries at a committed offset"
     return HOLDS
 

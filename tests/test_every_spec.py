@@ -3,6 +3,7 @@
 import pytest
 
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempts
 from protocol_lab.spec.constants import capacities, limits_of
@@ -99,7 +100,9 @@ def test_something_must_be_reachable(name):
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_scenario_plays(scenario):
-    assert all(moment.caption for moment in play(scenario).path[1:])
+    walk = play(scenario)
+    assert all(moment.caption for moment in walk.path[1:])
+    assert all(moment_picture(walk.model, moment) for moment in walk.path)
     claims = [line for line in scenario.description if line.startswith(("shortest", "hand-made"))]
     assert len(claims) == 1
 

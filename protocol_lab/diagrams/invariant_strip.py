@@ -84,16 +84,16 @@ def invariants_strip(
     has_slides = _draw_head(svg, path, shown, cell)
     svg.open_part("names")
     svg.rect(0, 0, NAMES - 2, bottom, fill=palette.PAPER)  # over columns that are scrolled below it
-    svg.text(MARGIN, MARGIN + 12, "state", size=10.5, fill=palette.MUTED)
+    svg.text(MARGIN, MARGIN + 12, "state", size=11, fill=palette.MUTED)
     if has_slides:
-        svg.text(MARGIN, MARGIN + 27, "slide", size=10.5, fill=palette.MUTED)
+        svg.text(MARGIN, MARGIN + 27, "slide", size=11, fill=palette.MUTED)
     for lines, y in zip(labels, tops):
         for k, (line, fill) in enumerate(lines):
             svg.text(MARGIN, y + 14 + LINE * k, line, size=11, bold=fill == palette.INK, fill=fill)
     svg.close_group()
     y = bottom + 18
     for line in _foot(walk, rows, shown):
-        svg.text(MARGIN, y, line, size=10.5, fill=palette.MUTED)
+        svg.text(MARGIN, y, line, size=11, fill=palette.MUTED)
         y += 15
     title = f"{spec_title(walk.model.spec.name)}: invariants over time"
     return svg.document(WIDTH, y, title, _description(walk, rows))
@@ -158,15 +158,13 @@ def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> bool:
                 middle,
                 MARGIN + 12,
                 str(k + 1),
-                size=10.5,
+                size=11,
                 fill=palette.MUTED,
                 text_anchor="middle",
             )
         width = 7.5 * len(slide)
         if slide and slide != last and middle - width / 2 >= free:
-            svg.text(
-                middle, MARGIN + 27, slide, size=10.5, fill=palette.ACCENT, text_anchor="middle"
-            )
+            svg.text(middle, MARGIN + 27, slide, size=11, fill=palette.ACCENT, text_anchor="middle")
             free = middle + width / 2
         last = slide or last
     return any(slides)

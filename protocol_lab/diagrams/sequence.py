@@ -32,7 +32,7 @@ WIDTH, MARGIN = 700, 12
 STEPS = 182  # the column of the steps' names
 NARROWEST = 96  # between two lifelines
 LINE, EVENT, HEAD = 14, 26, 30
-SMALL = 10.5
+SMALL = 11
 LEGEND = "● sent · ▶ arrives · ✗ lost · ○ still under way · dashed lifeline: crashed"
 
 

@@ -168,7 +168,7 @@ def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]
         elif kind == "record":
             sources = _sources(now, then)
             found += [move for source in sources for move in _slide(source, now, shift)][:1]
-        elif kind == "message":
+        elif kind in ("message", "badge"):
             found.append(Move(now, APPEARING, 0, DROP))
         elif kind == "flight":
             found.append(Move(now, APPEARING, 0, float(now.get("data-from", 0))))

@@ -17,6 +17,7 @@ from typing import Any
 
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
+from protocol_lab.errors import EvaluationError
 from protocol_lab.language.kept_results import kept
 from protocol_lab.semantics.transitions import evaluate
 from protocol_lab.spec.spec import Model
@@ -53,12 +54,18 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
 
 
 def broken_invariants(model: Model, row: bytes) -> list[str]:
-    """The default invariants that a state breaks, each with its reason, for a picture's alarms."""
-    return [
-        f"{each.name} is broken: {reason}"
-        for each in model.spec.invariants
-        if each.by_default and (reason := evaluate(model, row, each.function))
-    ]
+    """The default invariants that a state breaks, or that can't be computed in it, each with its
+    reason, for a picture's alarms."""
+    found = []
+    for each in model.spec.invariants:
+        if not each.by_default:
+            continue
+        try:
+            if reason := evaluate(model, row, each.function):
+                found.append(f"{each.name} is broken: {reason}")
+        except EvaluationError as error:
+            found.append(f"{each.name} can't be computed: {error}")
+    return found
 
 
 def with_changes(now: Cluster, before: Cluster) -> Cluster:

@@ -295,6 +295,18 @@ def test_a_loss_is_shown_and_said():
     assert "was 1" in written, "its epoch"
 
 
+def test_an_invariant_that_can_not_be_computed_is_said_and_drawn():
+    spec = replace(load("kafka.kip_320"), invariants=[])
+
+    @spec.invariant
+    def inverse_is_small(s, c):
+        return "" if 1 // s.next_record_id <= 1 else "it is not"
+
+    model = spec.bind()
+    row = next(stepping.initial(model)).row
+    assert "inverse_is_small can't be computed: " in described(spec.draw(model, row))
+
+
 def test_new_records_and_new_commits_are_marked():
     model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
     rows = play(model, KIP_101_LOSS)

@@ -72,6 +72,17 @@ def test_the_crown_moves_to_the_new_leader(pictures):
     assert (SLIDE, "crown") in moved(pictures, 5)
 
 
+def test_a_crown_comes_from_above_where_nobody_led():
+    def picture(badge):
+        with arranged(IN_FILMS):
+            lanes = [Lane([[Text(name)]], badge=badge * (name == "B")) for name in "AB"]
+            return ElementTree.fromstring(draw_cluster(Cluster("A log", lanes)))
+
+    (comes,) = moves(picture(""), picture("crown"))
+    assert (comes.kind, comes.element.get("data-part")) == (APPEARING, "crown")
+    assert comes.y < 0
+
+
 def test_what_moves_between_lanes_is_never_behind_one(pictures):
     shapes = list(pictures(12).iter())
     parts = [k for k, each in enumerate(shapes) if each.get("data-part")]

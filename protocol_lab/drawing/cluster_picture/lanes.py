@@ -89,7 +89,8 @@ def _draw_lane(
         )
         if badge_width(lane):
             x, middle = MARGIN + badge_room(), _first_line(lane, band) - 5
-        open_part(svg, lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}")
+        name = lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}"
+        open_part(svg, name, kind="badge")
         _draw_badge(svg, lane.badge, x, middle)
         close_part(svg)
     if grid.head:

@@ -33,7 +33,7 @@ function moveParts(before, picture) {
     else if (stays) continue;
     else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0);
     else if (kind === "record") slide(now, sourceOf(now, before)?.box, shift);
-    else if (kind === "message") appear(now, DROP);
+    else if (kind === "message" || kind === "badge") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));
   }
 }
