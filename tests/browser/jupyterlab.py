@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import BrowserContext, Locator, Page
+from playwright.sync_api import BrowserContext, Error, Locator, Page
 
 from lab import jupyterlab_defaults
 from tests import ROOT
@@ -28,12 +28,20 @@ SETTINGS = {
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab. `errors` are those that nothing on the page caught."""
+    """A notebook that is open in JupyterLab.
+
+    `errors` are those of the widgets' scripts that nothing on the page caught.
+    """
 
     def __init__(self, page: Page, screenshots: Path, name: str):
         self.page, self.screenshots, self.name = page, screenshots, name
         self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", self._note)
+
+    def _note(self, error: Error) -> None:
+        """A widget's script comes from a blob; errors without a part of it are JupyterLab's."""
+        if not error.stack or "blob:" in error.stack:
+            self.errors.append(error.stack or str(error))
 
     def run_all(self) -> None:
         """Run all cells, and wait until the kernel has run them."""

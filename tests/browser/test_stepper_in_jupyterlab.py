@@ -285,8 +285,29 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
     stepper.locator(".ls-choice").first.click()
     expect(stepper.locator(".ls-offer")).to_contain_text("kernel")
     expect(stepper.locator(".ls-picture svg")).to_be_visible()
-    assert set(fresh.errors) <= {"Cannot send"}  # JupyterLab's own, where no kernel is left
+    assert all("Cannot send" in each for each in fresh.errors)  # where no kernel is left
     fresh.errors.clear()
+
+
+FAULTY = """
+import anywidget
+
+class Faulty(anywidget.AnyWidget):
+    _esm = "export default { render() { setTimeout(() => { throw new Error('its own') }) } }"
+
+Faulty()
+"""
+
+
+def test_an_error_of_a_widgets_script_is_noticed(lab):
+    notebook = lab([FAULTY])
+    notebook.run_all()
+    notebook.page.wait_for_timeout(500)
+    notebook.page.evaluate("setTimeout(() => { throw new Error('of the page') })")
+    notebook.page.wait_for_timeout(500)
+    (error,) = notebook.errors
+    assert "its own" in error
+    notebook.errors.clear()
 
 
 RUN = "command => window.jupyterapp.commands.execute(command)"
