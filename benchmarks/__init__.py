@@ -12,6 +12,7 @@ One subject each:
 kraft                KRaft: bytes of a state, and compiling after an edit
 bookkeeper           BookKeeper: states a second, and its shipped configuration until memory is full
 spark                how the search on Spark scales, and an estimate for a cluster
+killed_spark_search  a large search on Spark that is killed, resumed, and counts as natively
 nearness             how long it takes to find the distance to a violation
 scale                bytes per state, and the speed-up on more cores
 reduction            symmetry reduction and simulation

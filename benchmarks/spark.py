@@ -46,15 +46,15 @@ def _three_replicas(records: int, epoch: int) -> dict[str, int]:
 
 
 GROWING = {
-    # about so many states: constants
     6_787: _three_replicas(1, 1),
     97_531: _three_replicas(1, 2),
     737_794: _three_replicas(2, 2),
     4_093_531: _three_replicas(3, 2),
     9_985_570: _three_replicas(2, 3),
-    100_000_000: _three_replicas(3, 3),
+    64_739_578: _three_replicas(3, 3),
+    113_065_123: _three_replicas(2, 4),
 }
-"""Constants by the number of states, which the run counts; the last is an order of magnitude."""
+"""Constants by the number of states, which the run counts."""
 
 _UNCLEAN = "kafka.unclean_leader_election"
 
