@@ -45,9 +45,10 @@ function drawChoice(choice, distance, number, take) {
   );
 }
 
-/** A label that is broken between its parameters, not between a name and its value. */
+/** A label that is broken between its parameters, not in one, nor in a set of nodes. */
 function unbroken(label) {
-  return label.split(", ").map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
+  const parts = label.split(/, (?![^{]*\})/);
+  return parts.map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
 }
 
 /** What stands in place of the choices where the recording of a page ends. */
