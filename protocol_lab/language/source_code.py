@@ -45,10 +45,11 @@ def place_of(function: Callable) -> str:
 
 
 def error_at(function: Callable, node: ast.AST, told: str) -> LabError:
-    """The error that names a function, a piece of its code, and its place, and says what is wrong
-    there."""
+    """The error that names a function, the first line of a piece of its code, and its place, and
+    says what is wrong there."""
     where = place(function.__code__.co_filename, node.lineno)
-    return LabError(f"{function.__name__}: {shortened(ast.unparse(node), 80)} ({where}): {told}.")
+    code = shortened(ast.unparse(node).partition("\n")[0], 80)
+    return LabError(f"{function.__name__}: {code} ({where}): {told}.")
 
 
 def parse(function: Callable) -> ast.FunctionDef:

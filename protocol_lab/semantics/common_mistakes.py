@@ -72,6 +72,8 @@ def _mistakes(
                 yield node, "keep what changes in the state: declare a field for it"
             case ast.Import([ast.alias(name), *_]) | ast.ImportFrom(name) if name in _CHANGES:
                 yield node, _chance(name)
+            case ast.While(ast.Constant()) if node.test.value and not _is_left(node.body):
+                yield node, "this loop never ends: give it a condition, a break or a return"
             case ast.NamedExpr():
                 yield node, "assign in a line of its own, and then ask"
             case ast.Assign([ast.Tuple(parts)]) if any(isinstance(k, ast.Starred) for k in parts):
@@ -102,6 +104,20 @@ def _mistakes(
         if module in _CHANGES and not isinstance(value, type):
             used = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name)
             yield next(used, tree), _chance(name)
+
+
+def _is_left(body: list[ast.stmt]) -> bool:
+    """Does the body of a loop have a break of its own, or a return?"""
+    for each in body:
+        match each:
+            case ast.Break() | ast.Return():
+                return True
+            case ast.If() if _is_left(each.body + each.orelse):
+                return True
+            case ast.For() | ast.While():
+                if any(isinstance(inner, ast.Return) for inner in ast.walk(each)):
+                    return True
+    return False
 
 
 def _chance(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from protocol_lab.diagrams.comparison import compare_branches
 from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
+from protocol_lab.drawing.arrangement import arranged, current
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.drawing.state_table import Columns, Line, MarkedText, state_columns
 from protocol_lab.drawing.table_picture import draw_state_table
@@ -120,13 +121,15 @@ def compare(walk: Walk, options: Options) -> dict[str, Any]:
     """Two branches side by side at the same number of steps."""
     left, right = _compared(walk, options)
     compared = compare_branches(walk, left, right, options.at)
-    return {
-        "branches": list(walk.branches),
-        "left": left,
-        "right": right,
-        "at": compared.step,
-        **compared.to_json(),
-    }
+    stage = options.stage
+    with arranged(stage.for_two(lambda: compared.pictures) if stage else current()):
+        return {
+            "branches": list(walk.branches),
+            "left": left,
+            "right": right,
+            "at": compared.step,
+            **compared.to_json(),
+        }
 
 
 TABS: dict[str, Callable[[Walk, Options], dict[str, Any]]] = {

@@ -1,8 +1,9 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
+from math import inf
 
 from protocol_lab.drawing.arrangement import Arrangement, arranged, best, best_for_audience
 from protocol_lab.drawing.pictures import moment_picture
@@ -14,6 +15,10 @@ _SAMPLED = 6
 
 _MEASURED = 60
 """How many are drawn to find a walk's largest picture; a larger one makes the stage grow."""
+
+_MARGINS, _GAP = 50, 10
+"""Pixels of the space's width that are beside and between pictures that are compared: padding and a
+scrollbar, and a gap."""
 
 Size = tuple[float, float]
 
@@ -43,6 +48,23 @@ class Stage:
             svg = self._picture(walk)
         self._size = _around(self._size, _size(svg))
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
+
+    def for_two(self, pictures: Callable[[], Iterable[str]]) -> Arrangement:
+        """How two pictures are arranged that are compared: beside each other, or below each other
+        if that is too narrow to be read. They may be higher than the space, which is scrolled.
+
+        `pictures()` draws them in the current arrangement.
+        """
+
+        def measure() -> Size:
+            return reduce(_around, map(_size, pictures()))
+
+        whole = self._room[0] - _MARGINS
+        for width in ((whole - _GAP) / 2, whole):
+            arrangement, size = best(measure, (width, inf))
+            if size[0] <= width:
+                break
+        return arrangement
 
     def _arrange(self, walk: Walk) -> None:
         """Choose by some moments, and by those that turn out to be the largest; the size is that of

@@ -527,6 +527,17 @@ def test_the_presenters_view_is_walked_by_keys_alone(lab):
     expect_depth(stepper, 3)
     expect(stepper.locator(".ls-picture svg")).to_be_in_viewport(ratio=1)
     notebook.shoot("presenting")
+    reasons = stepper.locator(".ls-cannot .ls-not").first
+    expect(reasons).to_be_hidden()
+    keyboard.press("w")
+    expect(reasons).to_be_visible()
+    notebook.shoot("reasons")
+    keyboard.press("w")
+    expect(stepper.locator(".ls-can")).to_be_hidden()
+    expect(stepper.locator(".ls-near")).to_have_count(0)
+    keyboard.press("d")
+    expect(stepper.locator(".ls-near")).to_contain_text("nearest violation")
+    notebook.shoot("distances")
     keyboard.press("Escape")
     expect(stepper).not_to_have_class(re.compile("ls-presenting"))
 

@@ -321,17 +321,55 @@ def test_the_graph_is_zoomed_and_moved(talk):
     here = talk.locator(".lab-here").bounding_box()
     room = field.bounding_box()
     assert room["x"] <= here["x"] <= room["x"] + room["width"]
+    talk.locator('[data-key="zoom-in"]').click()
+    larger = talk.locator(".lab-here").bounding_box()
+    for side, size in (("x", "width"), ("y", "height")):  # its middle stays where it was
+        was = here[side] + here[size] / 2
+        assert larger[side] + larger[size] / 2 == pytest.approx(was, abs=3)
+    talk.locator('[data-key="zoom-out"]').click()
     talk.locator('[data-key="zoom-out"]').click()
     assert drawing.evaluate(SCALE) == pytest.approx(read / 1.25, abs=0.02)
     talk.locator('[data-key="zoom-fit"]').click()
     assert drawing.bounding_box()["width"] <= room["width"]
     talk.locator('[data-key="zoom-read"]').click()
+    again = talk.locator(".lab-here").bounding_box()
+    assert (again["x"], again["y"]) == pytest.approx((here["x"], here["y"]), abs=3)
     before = field.evaluate("field => field.scrollTop = 40")
     talk.mouse.move(room["x"] + 300, room["y"] + 200)
     talk.mouse.down()
     talk.mouse.move(room["x"] + 300, room["y"] + 230, steps=3)
     talk.mouse.up()
     assert field.evaluate("field => field.scrollTop") == before - 30
+
+
+_COMPARED = """() => [...document.querySelectorAll(".ls-compare figure")].map(figure => {
+  const [room, svg] = [figure.getBoundingClientRect(), figure.querySelector("svg")];
+  const type = [...svg.querySelectorAll("text")].filter(each => each.textContent);
+  const sizes = type.map(each => parseFloat(each.getAttribute("font-size")));
+  const hidden = figure.scrollWidth - figure.clientWidth;
+  return [room.x, hidden, svg.getScreenCTM().a * Math.min(...sizes)];
+})"""
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1280, True), (390, False)])
+@pytest.mark.parametrize("name", ["kafka", "bookkeeper", "kraft"])
+def test_two_states_that_are_compared_can_be_read(browser, name, width, beside):
+    stepper = far_along(LARGEST[name]())
+    walk = stepper.walk
+    end = walk.path[-1].row
+    walk.undo()
+    walk.take(next(each for each in walk.attempts() if each.taken and each.row != end))
+    stepper.refresh()
+    with shown(browser, stepper, width, 844) as page:
+        if width > 1000:
+            page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
+            page.wait_for_timeout(300)
+        look(page, "compare")
+        (left, *one), (right, *other) = page.evaluate(_COMPARED)
+        assert (left < right) == beside
+        for hidden, smallest in (one, other):
+            assert hidden < 1
+            assert smallest > 10.9
 
 
 def test_a_click_in_the_graph_leads_there(talk):

@@ -216,6 +216,8 @@ MISTAKES: list[tuple[str, str, str]] = [
     (B, "if s.counter > 90:\n        return", "return a text: TAKEN, or HOLDS"),
     (INV, "if s.counter > 90:\n        return None", "return a text: TAKEN, or HOLDS"),
     (B, "if (n := s.counter) > 2:\n        return 'no'", "assign in a line of its own"),
+    (B, "while True:\n        s.counter += 0", "while True: (mistake.py line"),
+    (B, "while 1:\n        while s.counter:\n            break", "this loop never ends"),
     (B, "a, *b = s.votes", "name the items one by one, or write a loop"),
     (B, "xs = {}\n    xs[server] = 1\n    s.counter = xs[server]", "or a list of numbers, [0] *"),
     (B, "s.counter = next(n for n in s.alive)", "write a loop, or min(...) for the first node"),

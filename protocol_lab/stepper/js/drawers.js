@@ -163,6 +163,8 @@ const KEY_MEANINGS = [
   ["p", "presenter’s view: one large picture; Escape ends it"],
   ["[ ]", "the tab before, the tab after"],
   ["c", "in the presenter’s view: show what can happen"],
+  ["w", "what can’t happen, and why"],
+  ["d", "how many steps the nearest violation, or a challenge’s goal, is away"],
   ["?", "these keys"],
   ["Tab Enter", "every button can be reached and pressed"],
 ];

@@ -251,9 +251,9 @@ function drawComparison(panel, ui, choose) {
       h("span", {}, `${after} after they part (of ${panel.last})${panel.equal ? ": the same state" : ""}`),
       go("compare-on", "on →", panel.at + 1, panel.at >= panel.last),
     ),
-    h("div", { class: "ls-two" }, panel.sides.map(drawSide)),
     panel.differences.length ? h("p", {}, "Differences of the right state from the left one:") : null,
     h("table", {}, h("tbody", {}, panel.differences.map((each) => drawVariable({ ...each, differs: true })))),
+    h("div", { class: "ls-two" }, panel.sides.map(drawSide)),
     fold(
       ui,
       "aligned",
@@ -264,12 +264,15 @@ function drawComparison(panel, ui, choose) {
 }
 
 function drawSide(side) {
-  return h(
+  const drawing = readable(drawSvg(side.picture));
+  const figure = h(
     "figure",
     {},
     h("figcaption", {}, h("b", {}, side.name), ` state ${side.depth}: ${side.caption}`),
-    drawSvg(side.picture),
+    drawing,
   );
+  figure.style.flexBasis = drawing.querySelector("svg")?.style.minWidth; // narrower, they stand below each other
+  return figure;
 }
 
 const KINDS = { shared: "", same: "=", elsewhere: "↕", "only here": "≠" };

@@ -362,10 +362,21 @@ function render({ model: widget, el }) {
     else if (name === " ") ui.playing ? stop() : play();
     else if (name === "p") present();
     else if (name === "c") root.classList.toggle("ls-choosing");
+    else if (name === "w") tellWhy();
+    else if (name === "d") act({ command: "spoilers", shown: !model.get("view").spoilers });
     else if (name === "?") show("keys");
     else if (name === "[" || name === "]") turn(name === "]" ? 1 : -1);
     else return false;
     return true;
+  }
+
+  /** Unfolds what can't happen, with the reasons; in the presenter's view beside what can. */
+  function tellWhy() {
+    const isTold = ui.unfolded.has("cannot") && (!ui.presenting || root.classList.contains("ls-choosing"));
+    ui.unfolded[isTold ? "delete" : "add"]("cannot");
+    if (ui.presenting) root.classList.toggle("ls-choosing", !isTold);
+    draw();
+    if (!isTold) parts.cannot.scrollIntoView({ block: "nearest" });
   }
 
   function turn(by) {

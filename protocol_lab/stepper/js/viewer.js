@@ -13,11 +13,7 @@ function drawViewer(name, ui, svg, ...options) {
         "data-key": `zoom-${key}`,
         title: words,
         "aria-label": words,
-        onclick: () => {
-          const panel = field.closest(".ls-panel");
-          ui.zoom = change(scaleOf(field));
-          layDrawing(panel, ui);
-        },
+        onclick: () => zoomTo(field, ui, change(scaleOf(field)), key === "read" ? null : placeOfHere(field)),
       },
       label,
     );
@@ -27,7 +23,9 @@ function drawViewer(name, ui, svg, ...options) {
   field.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
-    zoomAround(field, ui, event);
+    const box = field.getBoundingClientRect();
+    const change = event.deltaY < 0 ? ZOOM : 1 / ZOOM;
+    zoomTo(field, ui, scaleOf(field) * change, [event.clientX - box.left, event.clientY - box.top]);
   });
   return h(
     "div",
@@ -95,15 +93,29 @@ function pinParts(field) {
   });
 }
 
-function zoomAround(field, ui, event) {
-  const box = field.getBoundingClientRect();
-  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+/** Changes the scale. What lies at a place of the field stays there; without one, it is looked at
+ * from the current state again. */
+function zoomTo(field, ui, zoom, place) {
   const before = scaleOf(field);
-  ui.zoom = before * (event.deltaY < 0 ? ZOOM : 1 / ZOOM);
+  const [left, top] = [field.scrollLeft, field.scrollTop];
+  ui.zoom = zoom;
   layDrawing(field.closest(".ls-panel"), ui);
   const factor = scaleOf(field) / before;
-  field.scrollLeft = (field.scrollLeft + x) * factor - x;
-  field.scrollTop = (field.scrollTop + y) * factor - y;
+  const [x, y] = place ?? middleOf(field);
+  field.scrollLeft = (left + x) * factor - x;
+  field.scrollTop = (top + y) * factor - y;
+  if (!place) scrollToHere(field);
+}
+
+const middleOf = (field) => [field.clientWidth / 2, field.clientHeight / 2];
+
+/** Where the current state stands in the field; the field's middle if it is not in view. */
+function placeOfHere(field) {
+  const [room, box] = [field, field.querySelector(".lab-here")].map((each) => each?.getBoundingClientRect());
+  if (!box) return middleOf(field);
+  const place = [box.left + box.width / 2 - room.left, box.top + box.height / 2 - room.top];
+  const isInView = place[0] > 0 && place[1] > 0 && place[0] < room.width && place[1] < room.height;
+  return isInView ? place : middleOf(field);
 }
 
 function letDrag(field) {
