@@ -88,6 +88,8 @@ def _remedy(error: Exception) -> str:
     if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
         return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"
     said = str(error)
+    if isinstance(error, TypeError) and "'NoneType'" in said:
+        return "a function returned nothing: end every path through it with a return"
     if said == "can't set attribute":
         return "constants can't be changed: keep in the state what changes"
     return next((each for start, each in _REMEDIES.items() if said.startswith(start)), "")

@@ -410,6 +410,15 @@ def test_nearness_and_properties_of_runs_are_undecided_too():
 # --- Functions that fail -------------------------------------------------------------------------
 
 
+def one_while_few(s):
+    if s.n < LATE:
+        return 1
+
+
+def compares_nothing(s):
+    return one_while_few(s) > 0
+
+
 def failing(place: str, body: str) -> Spec:
     """The spec that counts, with a function that fails once n is 260."""
     spec = counting("nowhere", None)
@@ -417,7 +426,7 @@ def failing(place: str, body: str) -> Spec:
     def forgets(s):
         return s.n < LATE
 
-    fails = {"asserts": asserts_few, "forgets": forgets}[body]
+    fails = {"asserts": asserts_few, "forgets": forgets, "compares": compares_nothing}[body]
     if place == "action":
 
         @spec.action
@@ -443,12 +452,13 @@ def failing(place: str, body: str) -> Spec:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("body", ["asserts", "forgets"])
+@pytest.mark.parametrize("body", ["asserts", "forgets", "compares"])
 @pytest.mark.parametrize("place", ["action", "invariant", "step invariant"])
 def test_a_function_that_fails_late_is_a_mistake_in_the_spec(place, body, engine):
     words = {
         "asserts": r"go failed with AssertionError: too many; .*return the reason.* \(toy_specs.py",
         "forgets": "go returned None; return",
+        "compares": r"a function returned nothing: end every path .* \(test_faults.py",
     }
     with pytest.raises(SpecError, match=words[body]):
         explore(failing(place, body).bind(), engine=engine, progress=False)
