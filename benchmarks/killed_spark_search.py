@@ -45,7 +45,9 @@ def main() -> None:
             time.sleep(0.5)
         try:
             killed.wait(options.kill_after)
-            raise SystemExit("The search ended before it was to be killed; use --kill-after.")
+            raise SystemExit(
+                "The search ended before it was to be killed: give a smaller --kill-after."
+            )
         except subprocess.TimeoutExpired:
             os.killpg(killed.pid, signal.SIGKILL)
             killed.wait()

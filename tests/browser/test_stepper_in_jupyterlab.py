@@ -301,10 +301,10 @@ Faulty()
 
 def test_an_error_of_a_widgets_script_is_noticed(lab):
     notebook = lab([FAULTY])
-    notebook.run_all()
-    notebook.page.wait_for_timeout(500)
-    notebook.page.evaluate("setTimeout(() => { throw new Error('of the page') })")
-    notebook.page.wait_for_timeout(500)
+    with notebook.page.expect_event("pageerror"):
+        notebook.run_all()
+    with notebook.page.expect_event("pageerror"):
+        notebook.page.evaluate("setTimeout(() => { throw new Error('of the page') })")
     (error,) = notebook.errors
     assert "its own" in error
     notebook.errors.clear()
