@@ -25,7 +25,6 @@ from protocol_lab.checker.request import (
     OUT_OF_MEMORY,
     SearchRequest,
     Undecided,
-    is_inside,
     memory_reason,
     size_exceeded,
 )
@@ -34,7 +33,13 @@ from protocol_lab.checker.state_log import MOST_STEPS, StateLog, chunk_states
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
 from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
+from protocol_lab.semantics.transitions import (
+    evaluate,
+    evaluate_step,
+    is_inside,
+    is_true,
+    successors,
+)
 from protocol_lab.spec.spec import Model
 from protocol_lab.symmetry.permutations import erased
 from protocol_lab.symmetry.state_identity import Identity

@@ -15,12 +15,18 @@ import numpy as np
 from protocol_lab.checker.chunks import MOST_SUCCESSORS
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.request import GOAL, SearchRequest, is_inside, reason_of
+from protocol_lab.checker.request import GOAL, SearchRequest, reason_of
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.step_text import steps_between
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
+from protocol_lab.semantics.transitions import (
+    evaluate,
+    evaluate_step,
+    is_inside,
+    is_true,
+    successors,
+)
 
 SAMPLED = 24
 """How many states of a search are compared."""

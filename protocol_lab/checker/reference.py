@@ -14,13 +14,18 @@ from protocol_lab.checker.request import (
     OUT_OF_MEMORY,
     SearchRequest,
     Undecided,
-    is_inside,
     memory_reason,
     size_exceeded,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_true, successors
+from protocol_lab.semantics.transitions import (
+    evaluate,
+    evaluate_step,
+    is_inside,
+    is_true,
+    successors,
+)
 from protocol_lab.spec.spec import Model
 from protocol_lab.symmetry.permutations import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes

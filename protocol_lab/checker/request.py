@@ -292,13 +292,6 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
     return "no action can be taken" if name == "deadlock" else None
 
 
-def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None) -> bool:
-    """Is a state inside the spec's constraints and this one? Raises as `evaluate`."""
-    return not any(evaluate(model, row, each.function) for each in model.spec.constraints) and (
-        constraint is None or is_true(model, row, constraint)
-    )
-
-
 def explain(
     model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str] | None = None
 ) -> EvaluationError:

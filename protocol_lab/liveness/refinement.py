@@ -24,7 +24,7 @@ from protocol_lab.checker.options import (
     values_of,
 )
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest, is_inside
+from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
@@ -35,7 +35,7 @@ from protocol_lab.language.evaluation import evaluated
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.semantics.dry_run import read_code
 from protocol_lab.semantics.step_text import Step, initial_text, step_of, steps_between
-from protocol_lab.semantics.transitions import initial, successors
+from protocol_lab.semantics.transitions import initial, is_inside, successors
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.layouts_in_code import PairLayout
 from protocol_lab.spec.refinements import Refinement

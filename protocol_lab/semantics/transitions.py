@@ -172,6 +172,13 @@ def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
     return truth(condition, evaluated(condition, view(model.layout, row), model.constants))
 
 
+def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None = None) -> bool:
+    """Is a state inside the spec's constraints and this one? Raises as `evaluate`."""
+    return not any(evaluate(model, row, each.function) for each in model.spec.constraints) and (
+        constraint is None or is_true(model, row, constraint)
+    )
+
+
 def truth(condition: Callable[..., Any], said: Any) -> bool:
     """Whether what a condition returned is true. Raises SpecError if it is neither true nor false.
 

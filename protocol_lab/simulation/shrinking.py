@@ -11,9 +11,16 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
-from protocol_lab.checker.request import SearchRequest, is_inside
+from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.transitions import attempt, choices, evaluate, evaluate_step, successors
+from protocol_lab.semantics.transitions import (
+    attempt,
+    choices,
+    evaluate,
+    evaluate_step,
+    is_inside,
+    successors,
+)
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import View
 

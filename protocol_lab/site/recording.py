@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Any
 
 from protocol_lab.catalog import known_as
-from protocol_lab.checker.request import is_inside
 from protocol_lab.diagrams.state_graph import state_leaves
 from protocol_lab.distance.backward import ENDLESS, MISSING, DistanceMap
 from protocol_lab.distance.nearest_violation import (
@@ -30,7 +29,7 @@ from protocol_lab.drawing.state_table import state_table
 from protocol_lab.explain.wording import constant_texts, first_line, spec_title
 from protocol_lab.language.kept_results import keeping_results
 from protocol_lab.semantics.step_text import initial_texts
-from protocol_lab.semantics.transitions import evaluate, evaluate_step
+from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_inside
 from protocol_lab.site.packing import Table, elements
 from protocol_lab.spec.constants import show_text
 from protocol_lab.spec.spec import Model
@@ -176,7 +175,7 @@ class Recorder:
                 if steps and not self.is_whole and len(recorded) >= most:
                     break
                 recorded[row], after = self._state(row)
-                if is_inside(self.model, row, None):
+                if is_inside(self.model, row):
                     following |= dict.fromkeys(after)
             level = [row for row in following if row not in recorded]
             steps += 1

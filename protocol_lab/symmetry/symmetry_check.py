@@ -16,6 +16,7 @@ from protocol_lab.semantics.transitions import (
     evaluate,
     evaluate_step,
     initial,
+    is_inside,
     is_true,
     successors,
 )
@@ -94,9 +95,7 @@ class _Trial:
         whether it is inside, can't be computed."""
         model = self.model
         try:
-            if any(evaluate(model, row, each.function) for each in model.spec.constraints):
-                return []
-            return list(successors(model, row))
+            return list(successors(model, row)) if is_inside(model, row) else []
         except EvaluationError:
             return None
 
