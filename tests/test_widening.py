@@ -24,6 +24,7 @@ from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.spec.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.tlc_traces import read_tlc_trace
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import ENGINES, agree
 
@@ -198,6 +199,21 @@ def test_a_walk_gets_more_room_when_a_step_needs_it():
         walk.switch(branch)
         wide.switch(branch)
         assert [each.row for each in walk.path] == [each.row for each in wide.path]
+
+
+def test_a_trace_of_tlc_gets_the_room_that_it_needs():
+    """The third message does not fit; what was replayed before is replayed with more room."""
+    states = "".join(
+        f"State {k + 1}: <{'Send line 1, col 1 to line 2, col 2 of module M' if k else 'Init'}>\n"
+        f"/\\ sent = {{{', '.join(map(str, range(k)))}}}\n/\\ log = <<>>\n\n"
+        for k in range(4)
+    )
+    text = f"Error: Invariant X is violated.\nError: The behavior up to this point is:\n{states}"
+    walk = read_tlc_trace(text, spec.bind())
+    assert [step.action for step in walk.steps] == ["send"] * 3
+    assert walk.model.constants.slots == 4
+    with pytest.raises(LabError, match="State 4 of the trace: send can't happen"):
+        read_tlc_trace(text, spec.bind(sent=2))
 
 
 def test_a_step_beyond_the_declared_maximum_can_not_be_taken():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.errors import LabError
+from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, initial
 from protocol_lab.spec.constants import Limits, limits_of, show
@@ -116,8 +116,9 @@ Constants = dict[str, int | str | bool | None]
 def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
     """The replay that gets furthest, found by changing one constant after another where that helps.
 
-    The constants begin as those of `start`, except those that the trace shows. Where no single
-    change helps, the sizes that the first state suggests are tried as well.
+    The constants begin as those of `start`, except those that the trace shows. These may be raised:
+    some servers of KRaft start on the way, or never. Where no single change helps, the sizes that
+    the first state suggests are tried as well.
     """
     spec, limits = start.spec, limits_of(type(start.constants))
     places = Places.of(trace, spec.state)
@@ -136,8 +137,8 @@ def _infer(trace: PrintedTrace, start: Model) -> "_Replay":
         changes = [
             _clamped(values | {name: value}, limits, told)
             for name, each in limits.items()
-            if name not in told
             for value in _candidates(each, most)
+            if name not in told or value > told[name]
         ]
         replays = [(attempt_with(each, first), each) for each in changes]
         return max(replays, key=lambda each: each[0].score, default=(best, values))
@@ -185,8 +186,17 @@ def _clamped(values: Constants, limits: dict[str, Limits], told: Constants) -> C
 
 
 def _replay_exactly(trace: PrintedTrace, model: Model) -> "_Replay":
-    """The complete replay in this very model. Raises LabError if there is none."""
+    """The complete replay in this very model. Raises LabError if there is none.
+
+    The model may have more nodes than the trace shows where they come into being on the way, as
+    servers do in KRaft; only where there is no replay, a difference in sizes explains it.
+    """
     places = Places.of(trace, model.spec.state)
+    replays = (_replay(trace, model, Names(numbers)) for numbers in places.numberings())
+    first = next(replays)
+    for replay in chain([first], replays):
+        if replay.complete:
+            return replay
     for name, size in places.sizes.items():
         has = getattr(model.constants, name, size)
         if has != size:
@@ -194,11 +204,6 @@ def _replay_exactly(trace: PrintedTrace, model: Model) -> "_Replay":
                 f"The trace has {name}={size}, but the model {name}={has}: give a model with"
                 f" {name}={size}, or none."
             )
-    replays = (_replay(trace, model, Names(numbers)) for numbers in places.numberings())
-    first = next(replays)
-    for replay in chain([first], replays):
-        if replay.complete:
-            return replay
     raise first.failure
 
 
@@ -227,7 +232,7 @@ def _replay(
     trace: PrintedTrace, model: Model, names: Names, within_constraints: bool = False
 ) -> _Replay:
     """Follow the trace, keeping the rows that agree with each state, and the attempts that led to
-    them."""
+    them. Where a step needs more storage than the model has, begin again with more."""
     levels: list[dict[bytes, tuple[bytes, Attempt]]] = []
     for printed in trace.states:
         if levels:
@@ -245,6 +250,8 @@ def _replay(
             each.row: (row, each) for row, each in tried if each.taken and not differing[each.row]
         }
         if not reached:
+            if wider := _with_more_room(model, [each for _, each in tried]):
+                return _replay(trace, wider, names, within_constraints)
             nearest = min(map(len, differing.values()), default=len(printed.variables))
             score = (len(levels), len(printed.variables) - nearest)
             failure = _failure(model, printed, [each for _, each in tried], differing)
@@ -262,6 +269,12 @@ def _replay(
         row, each = reached[row]
         path.append(each)
     return _Replay(model, (len(levels), 0), path[::-1])
+
+
+def _with_more_room(model: Model, tried: list[Attempt]) -> Model | None:
+    """The model with more storage, if one of the attempts needs it and there is more to have."""
+    sizes = (each.error.size for each in tried if isinstance(each.error, CapacityExceeded))
+    return next(filter(None, map(model.widened, sizes)), None)
 
 
 def _actions(model: Model, theirs: str) -> list[Action]:

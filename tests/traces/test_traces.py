@@ -187,6 +187,18 @@ def test_constants_are_inferred():
     }
 
 
+def test_servers_that_never_start_are_told_by_the_links():
+    """Three servers run, but TLC has links between four: the fourth may start later."""
+    text = (TRACES / "kip_853_nobody_has_voted.txt").read_text(encoding="utf-8")
+    walk = read_tlc_trace(text)
+    assert walk.model.constants.max_spawned_servers == 4
+    same = read_tlc_trace(text, walk.model)
+    assert along(same) == along(walk)
+    smaller = load("kraft.kip_853").bind(init_cluster_size=3, max_spawned_servers=3)
+    with pytest.raises(LabError, match="State 1 of the trace .* net_connectivity differs"):
+        read_tlc_trace(text, smaller)
+
+
 def test_bounds_that_are_too_low_are_raised_but_not_those_of_a_given_model():
     model = load("kafka.kip_101").bind(replicas=2, max_records=0, max_leader_epoch=0)
     constants = read_pasted(KIP_101, model).model.constants
