@@ -7,7 +7,8 @@ that turns such a row into the words after `check`. To refresh a file from the f
     python -m tests.golden_table kafka
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
-do not come to: `original_condition` is what TLC was given, `condition` says the same here.
+do not come to: `original_condition` is what TLC was given, `condition` says the same here. `walks.json`
+has searches from states in the middle: see test_golden_walks.py.
 """
 
 import json
@@ -40,6 +41,9 @@ KEPT = (
     "violated",
     "trace_len",
     "per_action_generated",
+    "steps",
+    "starts",
+    "digest",
 )
 """What is compared of a record; a file may lack what none of its records has."""
 

@@ -63,7 +63,7 @@ class Outcome:
 def test_files(package: str) -> list[str]:
     """The files whose tests may notice a mutant of a package's specs."""
     folder = ROOT / "tests"
-    names = ("traces/test_scenario_steps", "test_golden", "test_every_spec")
+    names = ("traces/test_scenario_steps", "test_golden", "test_golden_walks", "test_every_spec")
     shared = [folder / f"{name}.py" for name in names]
     own = sorted((folder / f"{package}_spec").glob("test_*.py"))
     return [str(path) for path in [*shared, *own]]
@@ -159,11 +159,13 @@ def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
 
 
 def cost(item: pytest.Item) -> tuple[int, int]:
-    """What a test may take, roughly: scenarios, then golden runs by their states, uncompiled ones
-    first, then the rest; those that sample states uncompiled come last."""
+    """What a test may take, roughly: scenarios, then walks and golden runs by their states,
+    uncompiled ones first, then the rest; those that sample states uncompiled come last."""
     function = item.originalname
     if function in ("test_possible_steps", "test_scenario_plays"):
         return 0, 0
+    if item.path.name == "test_golden_walks.py":
+        return 1, item.callspec.params["row"].distinct
     if item.path.name == "test_golden.py":
         states = item.callspec.params["row"].distinct or MOST_STATES
         return (1, states) if function.endswith("uncompiled") else (2, states)
