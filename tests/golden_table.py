@@ -7,8 +7,8 @@ that turns such a row into the words after `check`. To refresh a file from the f
     python -m tests.golden_table kafka
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
-do not come to: `original_condition` is what TLC was given, `condition` says the same here. `walks.json`
-has searches from states in the middle: see test_golden_walks.py.
+do not come to: `original_condition` is what TLC was given, `condition` says the same here.
+`walks.json` has searches that begin in the middle: see test_golden_walks.py.
 """
 
 import json

@@ -29,6 +29,8 @@ from protocol_lab.spec.state_view import plain, view
 from protocol_lab.traces.walk import Walk
 from tests.golden_table import FOLDER, Golden, compact, golden_rows
 
+pytestmark = pytest.mark.slow
+
 LEVELS = 2
 """How many levels are expanded: the states of the walk, and their successors."""
 

@@ -57,6 +57,11 @@ class Mutant:
         return f"{where}: {self.kind} `{_short(self.old)}`{again}"
 
     @property
+    def edit_anywhere(self) -> str:
+        """The same edit in whatever function, as in "*: drop guard `if is_late: return ...`"."""
+        return f"*: {self.kind} `{_short(self.old)}`"
+
+    @property
     def difference(self) -> str:
         """The edit in one line, with its place."""
         place = f"{self.path.parent.name}/{self.path.name}:{self.line}"

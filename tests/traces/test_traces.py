@@ -195,7 +195,7 @@ def test_servers_that_never_start_are_told_by_the_links():
     same = read_tlc_trace(text, walk.model)
     assert along(same) == along(walk)
     smaller = load("kraft.kip_853").bind(init_cluster_size=3, max_spawned_servers=3)
-    with pytest.raises(LabError, match="State 1 of the trace .* net_connectivity differs"):
+    with pytest.raises(LabError, match=r"State 1 of the trace .* net_connectivity differs"):
         read_tlc_trace(text, smaller)
 
 
