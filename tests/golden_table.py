@@ -223,6 +223,19 @@ def golden_rows(file: str) -> list[Golden]:
     return [Golden(file, number, figures) for number, figures in enumerate(rows)]
 
 
+def as_told(ours: dict[str, int], theirs: dict[str, int]) -> dict[str, int]:
+    """Our counts by action as the record tells them.
+
+    It may give the sum of several, as "producer+consumer". An action of ours that the original does
+    not have must not have been taken.
+    """
+    told = dict(ours)
+    for name in theirs:
+        if "+" in name:
+            told[name] = sum(told.pop(each) for each in name.split("+"))
+    return {name: count for name, count in told.items() if count or name in theirs}
+
+
 def full_records(file: str) -> list[dict[str, Any]]:
     """The full records of a package's specs, where they lie beside the repository.
 

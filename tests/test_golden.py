@@ -16,7 +16,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.compiler import building
 from protocol_lab.traces.scenarios import play, read_scenario
-from tests.golden_table import SPECS, Golden, compact, full_records, golden_rows
+from tests.golden_table import SPECS, Golden, as_told, compact, full_records, golden_rows
 
 # Golden file: its runs, and how many of them use symmetry.
 FILES = {
@@ -54,19 +54,6 @@ def check(row: Golden, capsys, *more: str) -> dict:
     """Run the row's command line and return what it says as JSON."""
     main([*row.words, "--json", *more])
     return json.loads(capsys.readouterr().out)
-
-
-def as_told(ours: dict[str, int], theirs: dict[str, int]) -> dict[str, int]:
-    """Our counts by action as the record tells them.
-
-    It may give the sum of several, as "producer+consumer". An action of ours that the original does
-    not have must not have been taken.
-    """
-    told = dict(ours)
-    for name in theirs:
-        if "+" in name:
-            told[name] = sum(told.pop(each) for each in name.split("+"))
-    return {name: count for name, count in told.items() if count or name in theirs}
 
 
 COMPLETE = [row for row in ROWS if row.complete]

@@ -46,6 +46,7 @@ from bookkeeper_spec.guaranteed_write_quorum.actions import adding, bookies, rec
 from bookkeeper_spec.guaranteed_write_quorum.model import CONFIGURATIONS, Constants, State
 from bookkeeper_spec.guaranteed_write_quorum.multiplicity import of_ensemble_change, of_stamped_add
 from bookkeeper_spec.tlc.multiplicity import of_resend
+from bookkeeper_spec.tlc.variables import OF_WRITE_QUORUM
 
 spec = ledger_spec(
     "guaranteed_write_quorum",
@@ -54,6 +55,7 @@ spec = ledger_spec(
     draw=draw_guaranteed_write_quorum,
     state=State,
     constants=Constants,
+    printed=OF_WRITE_QUORUM,
     configurations=CONFIGURATIONS,
 )
 

@@ -69,20 +69,35 @@ def _mail(mail: Any, type: str, **fields: Any) -> Messages:
             yield {"type": type, "bookie": bookie, **fields}, count
 
 
-def _adds(c: Any, messages: Any, recovery: bool, **client: int) -> Messages:
+Marks = list[dict[str, int]]
+"""What distinguishes the requests to add one entry: the LAC, or the LAC and the LAFR."""
+
+
+def _lacs(c: Any) -> Marks:
+    return [{"lac": lac} for lac in range(c.send_limit + 1)]
+
+
+def _lacs_and_lafrs(c: Any) -> Marks:
+    """By the stamp that the requests have."""
+    up_to = range(c.send_limit + 1)
+    return [{"lac": lac, "lafr": lafr} for lac in up_to for lafr in up_to]
+
+
+def _adds(c: Any, messages: Any, marks: Marks, recovery: bool, **client: int) -> Messages:
     for k in range(c.send_limit):
         adds = messages.of[k]
         fields = {"entry": {"id": k + 1, "data": adds.data}, "recovery": recovery, **client}
-        for lac in range(c.send_limit + 1):
-            yield from _mail(adds.requests[lac], ADD_REQUEST, lac=lac, **fields)
+        for requests, marked in zip(adds.requests, marks, strict=False):
+            yield from _mail(requests, ADD_REQUEST, **marked, **fields)
         yield from _mail(adds.confirmed, ADD_RESPONSE, success=True, **fields)
         yield from _mail(adds.refused, ADD_RESPONSE, success=False, **fields)
 
 
-def _fences(c: Any, messages: Any, **client: int) -> Messages:
+def _fences(c: Any, messages: Any, told: str = "lac", **client: int) -> Messages:
+    """A bookie answers with its LAC, or with its LAFR."""
     yield from _mail(messages.fence_requests, FENCE_REQUEST, **client)
-    for lac in range(c.send_limit + 1):
-        yield from _mail(messages.fence_responses[lac], FENCE_RESPONSE, lac=lac, **client)
+    for k in range(c.send_limit + 1):
+        yield from _mail(messages.fence_responses[k], FENCE_RESPONSE, **{told: k}, **client)
 
 
 def _reads(c: Any, messages: Any, fence: bool, code: dict[str, str], **client: int) -> Messages:
@@ -103,28 +118,48 @@ def _reads(c: Any, messages: Any, fence: bool, code: dict[str, str], **client: i
 def messages_of_v4_13(s: Any, c: Any) -> list:
     """All messages of 4.13; only the `recovery` flag of an add tells its two clients apart."""
     messages, fence = s.messages, bool(c.recovery_reads_fence)
-    found = [*_adds(c, messages.adds[0], False), *_adds(c, messages.adds[1], True)]
+    found = [
+        *_adds(c, messages.adds[0], _lacs(c), False),
+        *_adds(c, messages.adds[1], _lacs(c), True),
+    ]
     found += [*_fences(c, messages), *_reads(c, messages, fence, {})]
     return [*found, *_mail(messages.no_such_entry, READ_RESPONSE, entry=0, fence=fence)]
 
 
-def _adds_and_fences(s: Any, c: Any, client: int) -> Messages:
+def _adds_of(s: Any, c: Any, client: int, marks: Marks) -> Messages:
     recovery = s.clients[client].recovery_phase != 0
-    yield from _adds(c, s.messages[client].adds, recovery, cid=client)
-    yield from _fences(c, s.messages[client], cid=client)
+    return _adds(c, s.messages[client].adds, marks, recovery, cid=client)
+
+
+def _all_reads(c: Any, messages: Any, client: int) -> Messages:
+    """Reads, and the answers to them, where a negative answer names the entry, too."""
+    fence = bool(c.recovery_reads_fence)
+    yield from _reads(c, messages, fence, {"code": OK}, cid=client)
+    for k in range(c.send_limit + 1):
+        none = {"entry": {"id": k + 1, "data": 0}, "code": NO_SUCH_ENTRY}
+        answers = messages.reads[k].no_such_entry
+        yield from _mail(answers, READ_RESPONSE, fence=fence, cid=client, **none)
 
 
 def messages_of_protocol(s: Any, c: Any) -> list:
     """All messages of today's protocol: each names its client, a read's answer also the entry."""
-    fence, found = bool(c.recovery_reads_fence), []
+    found = []
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
-        found += _adds_and_fences(s, c, client)
-        found += _reads(c, messages, fence, {"code": OK}, cid=client)
-        for k in range(c.send_limit + 1):
-            none = {"entry": {"id": k + 1, "data": 0}, "code": NO_SUCH_ENTRY}
-            answers = messages.reads[k].no_such_entry
-            found += _mail(answers, READ_RESPONSE, fence=fence, cid=client, **none)
+        found += _adds_of(s, c, client, _lacs(c))
+        found += _fences(c, messages, cid=client)
+        found += _all_reads(c, messages, client)
+    return found
+
+
+def messages_of_write_quorum(s: Any, c: Any) -> list:
+    """All messages with a guaranteed write quorum: adds carry the LAFR, a bookie tells its own."""
+    found = []
+    for client in range(1, c.clients + 1):
+        messages = s.messages[client]
+        found += _adds_of(s, c, client, _lacs_and_lafrs(c))
+        found += _fences(c, messages, "lafr", cid=client)
+        found += _all_reads(c, messages, client)
     return found
 
 
@@ -133,7 +168,8 @@ def messages_of_with_limbo(s: Any, c: Any) -> list:
     found = []
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
-        found += _adds_and_fences(s, c, client)
+        found += _adds_of(s, c, client, _lacs(c))
+        found += _fences(c, messages, cid=client)
         found += _reads(c, messages, True, {"code": OK}, cid=client)
         for answers, code in ((messages.no_such_entry, NO_SUCH_ENTRY), (messages.unknown, UNKNOWN)):
             found += _mail(answers, READ_RESPONSE, entry=0, fence=True, code=code, cid=client)
@@ -231,6 +267,14 @@ def clients_of_protocol(s: Any, c: Any) -> list:
     return found
 
 
+def clients_of_write_quorum(s: Any, c: Any) -> list:
+    """Every client's record, with its LAFR."""
+    return [
+        (client, record | {"lafr": s.clients[client].lafr})
+        for client, record in clients_of_protocol(s, c)
+    ]
+
+
 def clients_of_with_limbo(s: Any, c: Any) -> list:
     """Every client's record."""
     return [
@@ -292,17 +336,11 @@ def messages_of_terms(s: Any, c: Any) -> list:
     return found
 
 
-def _stamps(c: Any) -> Iterator[dict[str, int]]:
-    for stamp in range((c.send_limit + 1) ** 2):
-        lac, lafr = divmod(stamp, c.send_limit + 1)
-        yield {"lac": lac, "lafr": lafr}
-
-
 def _adds_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
     for k in range(c.send_limit):
         adds = messages.of[k]
         fields = {"entry": {"id": k + 1, "data": _value_name(c, adds.data)}, **mine}
-        for requests, marks in zip(adds.requests, _stamps(c), strict=False):
+        for requests, marks in zip(adds.requests, _lacs_and_lafrs(c), strict=False):
             yield from _mail(requests, ADD_REQUEST, trunc=adds.trunc, **marks, **fields)
         yield from _mail(adds.confirmed, ADD_RESPONSE, code=OK, **fields)
         yield from _mail(adds.refused, ADD_RESPONSE, code=INVALID_TERM, **fields)
@@ -310,7 +348,7 @@ def _adds_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
 
 def _fences_of_term(c: Any, messages: Any, mine: dict[str, int]) -> Messages:
     yield from _mail(messages.fence_requests, FENCE_REQUEST, **mine)
-    for answers, marks in zip(messages.fence_responses, _stamps(c), strict=False):
+    for answers, marks in zip(messages.fence_responses, _lacs_and_lafrs(c), strict=False):
         yield from _mail(answers, FENCE_RESPONSE, code=OK, **marks, **mine)
     yield from _mail(messages.fence_refused, FENCE_RESPONSE, code=INVALID_TERM, **mine)
 
@@ -364,6 +402,12 @@ OF_PROTOCOL = {
     **OF_THE_LEDGER,
     "clients": clients_of_protocol,
     "messages": messages_of_protocol,
+}
+
+OF_WRITE_QUORUM = {
+    **OF_THE_LEDGER,
+    "clients": clients_of_write_quorum,
+    "messages": messages_of_write_quorum,
 }
 
 OF_WITH_LIMBO = {
