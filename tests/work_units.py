@@ -21,6 +21,7 @@ LONGEST = (
     "test_spark.py",
     "test_notebooks.py",
     "test_golden.py",
+    "test_golden_walks.py",
     "test_exercises.py",
     "test_every_spec.py",
     "test_bookkeeper_specs.py",

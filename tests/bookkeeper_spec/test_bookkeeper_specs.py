@@ -7,6 +7,8 @@ import pytest
 from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
 from bookkeeper_spec.draw.marks import draw_marks
 from bookkeeper_spec.model.constants import ANY
+from bookkeeper_spec.model.ledger import Fragment, smallest_ensemble
+from protocol_lab import append, only
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explore import explore
@@ -19,6 +21,8 @@ from tests.spec_checks import agree, bind, sampled, walk
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
 """With the defaults of everything else this has the layout of all runs with one entry."""
+
+TWO_ENTRIES = {"bookies": 3, "write_quorum": 2, "send_limit": 2, "recovery_reads_fence": True}
 
 
 @cache
@@ -33,6 +37,8 @@ COMPLETE = [
     (V4_13, {"bookies": 2, "write_quorum": 1, "ack_quorum": 1}, (1307, 3081, 25)),
     (V4_13, {"write_quorum": 1, "ack_quorum": 1}, (1307, 3219, 25)),
     (V4_13, {**SMALL, "recovery_reads_fence": True}, (37817, 139250, 29)),
+    (V4_13, {**TWO_ENTRIES, "ack_quorum": 1, "max_lost_messages": 0}, (15139, 80589, 44)),
+    (V4_13, {**TWO_ENTRIES, "ack_quorum": 2, "max_lost_messages": 0}, (43971, 281869, 44)),
     (TODAY, {"bookies": 1, "clients": 1, "write_quorum": 1, "ack_quorum": 1}, (13, 15, 6)),
     (TODAY, {"bookies": 2, "clients": 1, "write_quorum": 2, "ack_quorum": 2}, (53, 82, 8)),
     (TODAY, {**SMALL, "max_lost_messages": 0}, (2225, 10823, 16)),
@@ -160,9 +166,15 @@ def test_any_ensemble_reaches_more_than_the_smallest():
     assert chosen.distinct > smallest.distinct
 
 
-def test_ensembles_to_choose_from():
-    """The smallest has the smallest bookie in which two differ: {1, 4} comes before {2, 3}."""
+def test_the_smallest_ensemble_has_the_smallest_bookie_in_which_two_differ():
+    model = bind(V4_13, bookies=4, write_quorum=2, send_limit=2)
+    s = view(model.layout, bytearray(model.layout.size))
+    for number, ensemble in ((1, only(1) | only(2)), (2, only(1) | only(3))):
+        append(s.meta_fragments, Fragment(id=number, ensemble=ensemble, first_entry_id=number))
+    assert as_set(smallest_ensemble(s, model.constants, 0, 0)) == {1, 4}  # not {2, 3}
 
+
+def test_ensembles_to_choose_from():
     def offered(model):
         row = next(initial(model)).row
         tried = attempts(model, row, [model.action("w1_creates_ledger")])

@@ -159,8 +159,9 @@ def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
 
 
 def cost(item: pytest.Item) -> tuple[int, int]:
-    """What a test may take, roughly: scenarios, then walks and golden runs by their states,
-    uncompiled ones first, then the rest; those that sample states uncompiled come last."""
+    """What a test may take, roughly: scenarios, then walks and uncompiled golden runs by their
+    states, then the package's quick tests, compiled golden runs, slow tests; those that sample
+    states uncompiled come last."""
     function = item.originalname
     if function in ("test_possible_steps", "test_scenario_plays"):
         return 0, 0
@@ -168,10 +169,10 @@ def cost(item: pytest.Item) -> tuple[int, int]:
         return 1, item.callspec.params["row"].distinct
     if item.path.name == "test_golden.py":
         states = item.callspec.params["row"].distinct or MOST_STATES
-        return (1, states) if function.endswith("uncompiled") else (2, states)
+        return (1, states) if function.endswith("uncompiled") else (3, states)
     if item.path.name == "test_every_spec.py":
         return 5, 0
-    return (4 if item.get_closest_marker("slow") else 3), 0
+    return (4 if item.get_closest_marker("slow") else 2), 0
 
 
 class Killing:
