@@ -8,7 +8,7 @@ that turns such a row into the words after `check`. To refresh a file from the f
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
 do not come to: `original_condition` is what TLC was given, `condition` says the same here.
-`walks.json` has searches that begin in the middle: see test_golden_walks.py.
+`walks.json` has searches that begin in the middle: see golden_walks_from_tlc.py.
 """
 
 import json
@@ -181,7 +181,7 @@ def bookkeeper(row: Golden) -> Settings:
 def unbounded_ledgers(row: Golden) -> Settings:
     """Entry ids instead of values: one a value, and one a term after the first."""
     settings = bookkeeper(row)
-    return settings | {"send_limit": settings.pop("values") + row.constants["Clients"] - 1}
+    return settings | {"send_limit": settings.pop("values") + settings["clients"] - 1}
 
 
 def kip_853(row: Golden) -> Settings:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from kraft_spec.actions import server_states
+from kraft_spec.actions.logs import is_at_or_before
 from kraft_spec.model.messages import BeginQuorumEpochRequest
 from kraft_spec.model.names import DEAD_NO_STATE, ServerState
 from protocol_lab import HOLDS, add
@@ -55,6 +56,24 @@ def fails_at(stem: str, **constants) -> tuple[int, str]:
         if not each.taken:
             return number + 1, each.reason
     return 0, ""
+
+
+# --- Logs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "other", "expected"),
+    [
+        ((2, 1), (2, 1), True),
+        ((2, 1), (3, 1), True),
+        ((3, 1), (2, 1), False),
+        ((3, 1), (2, 2), True),  # the epoch decides, also for the shorter log
+        ((2, 2), (3, 1), False),
+    ],
+)
+def test_entries_are_compared_by_epoch_and_then_by_offset(entry, other, expected):
+    """What a voter asks of a candidate's log: section 5.4.1 of the Raft paper."""
+    assert is_at_or_before(*entry, *other) == expected
 
 
 # --- Size --------------------------------------------------------------------------------------
