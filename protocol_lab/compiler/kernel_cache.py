@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
+from numba import config, njit
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -105,7 +105,8 @@ class KernelCache(NullCache):
         if stamp is None:
             stamp = _hash_of_files(function)
         code = hashlib.sha256(function.__code__.co_code).hexdigest()
-        self._depends_on = (stamp, code, options, numba.__version__, sys.version)
+        versions = numba.__version__, sys.version
+        self._depends_on = (stamp, code, options, int(config.OPT), *versions)
 
     @property
     def cache_path(self) -> str:

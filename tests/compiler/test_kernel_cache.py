@@ -5,6 +5,7 @@ import os
 import pickle
 import resource
 import stat
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -55,6 +56,28 @@ def test_a_kernel_has_one_file_however_its_types_are_given():
     codegen = loops.expand.targetctx.codegen()
     names = {loops.expand._cache.file_name(each, codegen) for each in (EXPAND, EXPAND.args)}
     assert len(names) == 1
+
+
+def test_code_that_is_not_optimised_is_not_loaded_where_speed_counts():
+    words = [sys.executable, "-c", FILE_NAME]
+    names = {
+        subprocess.run(
+            words,
+            env={**os.environ, "NUMBA_OPT": level},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for level in ("0", "3")
+    }
+    assert len(names) == 2 and all(name.startswith("expand-") for name in names)
+
+
+FILE_NAME = """
+from protocol_lab.compiler import loops
+print(loops.expand._cache.file_name(loops.EXPAND, loops.expand.targetctx.codegen()))
+"""
 
 
 def empty(content: bytes) -> bytes:
