@@ -71,7 +71,8 @@ def test_code_that_is_not_optimised_is_not_loaded_where_speed_counts():
         ).stdout
         for level in ("0", "3")
     }
-    assert len(names) == 2 and all(name.startswith("expand-") for name in names)
+    assert len(names) == 2
+    assert all(name.startswith("expand-") for name in names)
 
 
 FILE_NAME = """
