@@ -5,8 +5,9 @@
 TLC and checkouts of the originals are yours to supply, as for the benchmarks. For each of the jobs
 below TLC simulates (`-simulate`, with a seed), and the longest walks are kept. Each is read by the
 kit as a trace, which compares every state with what TLC printed. Then TLC searches from some states
-of the walk: they are its initial states, and with the constraint `TLCGet("level") < 3` it expands
-them and their successors. With names of jobs, only their walks are made again.
+of the walk: they are its initial states; with a constraint on `TLCGet("level")` it expands them and
+their successors, and it dumps the states that it found (`-dump`). The kit must find the same ones.
+With names of jobs, only their walks are made again.
 """
 
 import argparse
@@ -21,9 +22,11 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.system.programs import find_java
-from protocol_lab.traces.tlc_traces import read_tlc_trace
+from protocol_lab.traces.tlc_output import PrintedState, PrintedTrace, parse_output
+from protocol_lab.traces.tlc_traces import agree, comparable, read_tlc_trace
+from protocol_lab.traces.tlc_values import Names, Places, variables_of
 from tests.golden_table import Golden, golden_rows
-from tests.golden_walks import LEVELS, model_of, write
+from tests.golden_walks import LEVELS, Near, model_of, near, write
 
 Constants = dict[str, int | bool | list[str] | list[int] | str]
 
@@ -366,7 +369,7 @@ class Tlc:
         found = [_printed(path.read_text(encoding="utf-8")) for path in files]
         return sorted(found, key=len, reverse=True)[: self.job.walks]
 
-    def near(self, states: list[str]) -> tuple[int, dict[str, int]]:
+    def near(self, states: list[str]) -> tuple[list[str], dict[str, int]]:
         """The distinct states near these, and how many each action generated."""
         limit = (self.job.limit or "").partition(": ")[2]
         definitions = {
@@ -376,14 +379,19 @@ class Tlc:
         }
         behaviour = "INIT Begin\nNEXT Next\nCONSTRAINT Near\n"
         output = self.run(
-            behaviour + ("CONSTRAINT Limit\n" if limit else ""), definitions, "-coverage", "60"
+            behaviour + ("CONSTRAINT Limit\n" if limit else ""),
+            definitions,
+            *("-coverage", "60", "-dump", "near"),
         )
         counts: Counter[str] = Counter()
         told = output[output.rindex("The coverage statistics at") :]
         for name, generated in re.findall(r"^<(\w+) line .*>: \d+:(\d+)$", told, re.MULTILINE):
             if name not in definitions and int(generated):
                 counts[TOLD_AS.get(name, name)] += int(generated)
-        return int(re.findall(r"(\d+) distinct states found", output)[-1]), dict(counts)
+        dumped = (self.folder / "near.dump").read_text(encoding="utf-8")
+        found = re.split(r"^State \d+:\n", dumped, flags=re.MULTILINE)[1:]
+        assert len(found) == int(re.findall(r"(\d+) distinct states found", output)[-1])
+        return found, dict(counts)
 
 
 def tla(value: Any) -> str:
@@ -422,14 +430,47 @@ def _row(job: Job, tlc: Tlc, number: int, printed: list[tuple[str, str]]) -> Gol
     figures |= {"constants": job.constants, "constraint": job.limit}
     row = Golden("walks", number, figures)
     starts = list(range(1 + number % EVERY, len(printed) + 1, EVERY))
-    text = "Error: Invariant X is violated.\nError: The behavior up to this point is:\n"
-    for k, (action, state) in enumerate(printed[: starts[-1]], 1):
-        text += f"State {k}: <{action if k > 1 else 'Initial predicate'}>\n{state}\n\n"
-    walk = read_tlc_trace(text, model_of(row))
-    distinct, generated = tlc.near([printed[k - 1][1] for k in starts])
-    figures |= {"distinct": distinct, "per_action_generated": generated}
+    walk = read_tlc_trace(as_trace(printed[: starts[-1]]), model_of(row))
+    states, generated = tlc.near([printed[k - 1][1] for k in starts])
+    figures |= {"distinct": len(states), "per_action_generated": generated}
     figures |= {"steps": [step.text for step in walk.steps], "starts": starts}
+    expect_same_states(near(row), parse_output(as_trace([("", each) for each in states])))
     return row
+
+
+def as_trace(states: list[tuple[str, str]]) -> str:
+    """States, each with the action before it, in the form of TLC's error traces."""
+    text = "Error: Invariant X is violated.\nError: The behavior up to this point is:\n"
+    for k, (action, state) in enumerate(states, 1):
+        text += f"State {k}: <{action or 'Initial predicate'}>\n{state.strip()}\n\n"
+    return text
+
+
+def expect_same_states(ours: Near, theirs: PrintedTrace) -> None:
+    """Raises LabError if the states that the kit found are not those that TLC printed."""
+    spec = ours.model.spec
+    names = Names(next(Places.of(theirs, spec.state).numberings()))
+    fields = variables_of(spec.state, theirs.states[0].variables)
+    known: dict[tuple, bool] = {}  # a field has few values among so many states
+
+    def is_same(state: dict[str, Any], printed: PrintedState) -> bool:
+        for name, value in printed.variables.items():
+            if field := fields.get(name):
+                key = field, repr(state[field]), value
+                if key not in known:
+                    known[key] = agree(spec, names, field, state[field], value)
+                if not known[key]:
+                    return False
+        return True
+
+    left = [comparable(ours.model, row) for row in ours.rows]
+    for printed in theirs.states:
+        same = next((state for state in left if is_same(state, printed)), None)
+        if same is None:
+            raise LabError(f"The kit does not find this state, as TLC does: {printed.variables}")
+        left.remove(same)
+    if left:
+        raise LabError(f"TLC does not find this state, as the kit does: {left[0]}")
 
 
 def main() -> int:

@@ -2,25 +2,24 @@
 
 A golden run searches a whole configuration, so that it must be small. Here TLC walked at random
 through larger ones, and then searched from some states of each walk (`golden_walks_from_tlc`). The
-kit must be able to take the same steps, come to the same states, and count the same; the uncompiled
+kit must be able to take the same steps, find the same states, and count the same; the uncompiled
 functions do, so that no kernel is compiled.
 """
 
 import pytest
 
 from tests.golden_table import SPECS, as_told, golden_rows
-from tests.golden_walks import counted, digest, model_of, started
+from tests.golden_walks import near
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("row", golden_rows("walks"), ids=lambda row: row.id)
 def test_near_a_walk(row):
-    model, starts = started(row, model_of(row))
-    assert digest(model, starts) == row.digest
-    distinct, generated = counted(row, model)
-    assert as_told(generated, row.per_action) == row.per_action
-    assert distinct == row.distinct
+    found = near(row)
+    assert as_told(found.generated, row.per_action) == row.per_action
+    assert len(found.rows) == row.distinct
+    assert found.digest == row.digest
 
 
 def test_every_original_that_has_large_configurations_was_walked():

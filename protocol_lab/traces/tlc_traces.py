@@ -11,6 +11,7 @@ that does.
 
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.errors import CapacityExceeded, LabError
@@ -285,19 +286,27 @@ def _actions(model: Model, theirs: str) -> list[Action]:
 
 def _differing(model: Model, row: bytes, printed: PrintedState, names: Names) -> list[str]:
     """The fields of the state that do not agree with TLC's values."""
-    spec, s = model.spec, view(model.layout, row)
-    types, ours = spec.state.field_types, plain(s)
-
-    def agrees(field: str, value: Value) -> bool:
-        if field in spec.printed:
-            return names.agree_printed(spec.printed[field](s, model.constants), value)
-        return names.agree(types[field], ours[field], value)
-
+    spec, ours = model.spec, comparable(model, row)
     return [
         field
         for theirs, field in variables_of(spec.state, printed.variables).items()
-        if not agrees(field, printed.variables[theirs])
+        if not agree(spec, names, field, ours[field], printed.variables[theirs])
     ]
+
+
+def comparable(model: Model, row: bytes) -> dict[str, Any]:
+    """The fields of a state, each in the shape in which `agree` takes it."""
+    s = view(model.layout, row)
+    return plain(s) | {
+        field: convert(s, model.constants) for field, convert in model.spec.printed.items()
+    }
+
+
+def agree(spec: Spec, names: Names, field: str, ours: Any, theirs: Value) -> bool:
+    """Does a field of a state, as `comparable` gives it, agree with TLC's value?"""
+    if field in spec.printed:
+        return names.agree_printed(ours, theirs)
+    return names.agree(spec.state.field_types[field], ours, theirs)
 
 
 def _outside(model: Model, row: bytes) -> str:

@@ -94,8 +94,9 @@ class Places:
                 self.largest = max(self.largest, value)
             case (Per(Node(count), item), Function() | Sequence()) if _are_indexed(value):
                 pairs = pairs_of(value)
-                self.domains[count] = {key for key, _ in pairs}
-                self.sizes[count] = len(pairs)
+                known = self.domains.setdefault(count, set())
+                known.update(key for key, _ in pairs)
+                self.sizes[count] = len(known)
                 for key, each in pairs:
                     self._note(count, key)
                     self._look(item, each, path)
