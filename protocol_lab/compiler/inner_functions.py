@@ -2,16 +2,17 @@
 
 By default Numba optimises every function and makes machine code of it, and does both again in each
 function that calls it. A kernel contains all that it calls, so only the kernel's machine code is
-ever run; here the others' is not made, which saves time. Also left out are Numba's passes for what
-rewritten code does not contain, and most of its searches for new declarations. Numba offers
-`pipeline_class` for such changes; whatever is used beyond that is only known to work in the pinned
-version.
+ever run; here the others' is not made, which saves time, and they are optimised as parts of the
+kernel. Also left out are Numba's passes for what rewritten code does not contain, and most of its
+searches for new declarations. Numba offers `pipeline_class` for such changes; whatever is used
+beyond that is only known to work in the pinned version.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba import njit
 from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
@@ -64,6 +65,36 @@ class _InnerLibrary(JITCodeLibrary):
         """Do nothing: `link_environments` does it in the kernel."""
 
 
+class _KernelLibrary(JITCodeLibrary):
+    """The machine code of a kernel, with that of all functions that it calls.
+
+    Nothing else calls those functions, and here LLVM is told so. Otherwise it must keep each as it
+    was declared, unless it inlines it: every call then passes all constants, also those that are
+    not read, and gets a whole text back, of which only the length is asked for.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for each in self._final_module.functions:
+            if each.linkage == Linkage.linkonce_odr and not each.is_declaration:
+                each.linkage = "internal"
+        super()._optimize_final_module()
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _ForKernelLibrary(LoweringPass):
+    """Makes the next pass write into a `_KernelLibrary`."""
+
+    _name = "for_kernel_library"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()  # as that pass does for a library that it makes
+        return False
+
+
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _ForInnerLibrary(LoweringPass):
     """Makes the next pass write into an `_InnerLibrary`."""
@@ -79,7 +110,8 @@ class _ForInnerLibrary(LoweringPass):
 
 
 class GeneratedCompiler(CompilerBase):
-    """Numba's own passes but for those that are needless for generated and rewritten code."""
+    """Compiles a kernel: with Numba's own passes but for those that generated and rewritten code
+    does not need, and into a `_KernelLibrary`."""
 
     def define_pipelines(self) -> list[PassManager]:
         """The one list of passes, which Numba asks for."""
@@ -90,11 +122,12 @@ class GeneratedCompiler(CompilerBase):
         return [passes]
 
     def add_to(self, passes: PassManager) -> None:
-        """Add passes of its own: none."""
+        """Add passes of its own."""
+        passes.add_pass_after(_ForKernelLibrary, AnnotateTypes)  # the last before lowering
 
 
 class _InnerCompiler(GeneratedCompiler):
-    """The same passes, with `_ForInnerLibrary` among them."""
+    """The same passes, into an `_InnerLibrary`."""
 
     def add_to(self, passes: PassManager) -> None:
         passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
