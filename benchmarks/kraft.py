@@ -66,7 +66,7 @@ def after_edits(model: Model) -> list[float]:
         number = f"EDITED_{k}"  # read by the edited version: so it has another hash
         source = textwrap.dedent(inspect.getsource(action.function)).partition("def ")[2]
         head, _, body = source.partition('"""')
-        text = f'def {head}{number}\n    """{body}'
+        text = f'def {head}edited = {number}\n    """{body}'
         scope = {**action.function.__globals__, number: k}
         exec(text, scope)
         edited = scope[action.function.__name__]
