@@ -26,7 +26,7 @@ import ast
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -356,23 +356,23 @@ class IntegerLayout:
     nodes: str = ""
     room: int | None = None
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         return np.dtype(self.code)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.dtype.itemsize
 
-    @property
+    @cached_property
     def signed(self) -> bool:
         return self.dtype.kind == "i"
 
-    @property
+    @cached_property
     def low(self) -> int:
         return 0 if self.is_narrow else _limits(self.code)[0]
 
-    @property
+    @cached_property
     def high(self) -> int:
         if self.choices:
             return len(self.choices) - 1
@@ -380,12 +380,12 @@ class IntegerLayout:
             return self.room if self.kind == "node" else (2 << self.room) - 1
         return _limits(self.code)[1]
 
-    @property
+    @cached_property
     def is_narrow(self) -> bool:
         """Does it take only 0 to `high`, fewer numbers than its bytes have room for?"""
         return bool(self.choices) or self.room is not None
 
-    @property
+    @cached_property
     def choices(self) -> tuple[str, ...]:
         """The names of the numbers from 0 upwards, if they have names."""
         return ("False", "True") if self.kind == "bool" else self.names
@@ -402,7 +402,7 @@ class StructLayout:
     kind: str = "struct"
     constant: str = ""
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         return np.dtype(
             {
@@ -429,11 +429,11 @@ class ArrayLayout:
     items_of: str = ""
     counter: str = ""
 
-    @property
+    @cached_property
     def size(self) -> int:
         return self.item.size * self.count
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         return np.dtype((self.item.dtype, (self.count,)))
 
