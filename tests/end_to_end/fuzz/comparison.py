@@ -3,9 +3,10 @@
 import importlib.util
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -326,32 +327,31 @@ class _Comparison:
         return all(plain.holds("constraints", name, state) for name in names)
 
     def _told_apart(self) -> Iterator[str]:
-        """Where some renaming of nodes makes a difference, tried on all states and steps."""
+        """Where exchanging two nodes makes a difference, tried on all states and steps."""
         plain, model = self.systems["plain"], self.plain
-        judged = [
-            (kind, name)
-            for kind in ("invariants", "sometimes_properties", "constraints")
-            for name in getattr(model.spec, kind)
-        ]
-        starts, states = list(plain.starts()), self._reachable()
-        for names in model.renamings():
+        starts = list(plain.starts())
+        reachable = [_Answers(self._says, plain, each) for each in self._reachable()]
+        known = {plain.key(each.state): each for each in reachable}
+        for names in model.exchanges():
             renamed = [model.renamed(each, names) for each in starts]
             if {*map(plain.key, renamed)} != {*map(plain.key, starts)}:
                 yield f"the initial states, {names}"
-            for state in states:
-                other = model.renamed(state, names)
-                for kind, name in judged:
-                    if self._says(kind, name, state) != self._says(kind, name, other):
+            for one in reachable:
+                state = model.renamed(one.state, names)
+                other = known.setdefault(plain.key(state), _Answers(self._says, plain, state))
+                for name, here in one.properties.items():
+                    if here != other.properties[name]:
                         yield f"{name}, {names}"
-                steps, others = list(plain.steps(state)), list(plain.steps(other))
-                expected = Counter((a, plain.key(model.renamed(e, names)), w) for a, e, w in steps)
-                if expected != Counter((a, plain.key(each), w) for a, each, w in others):
+                expected = Counter(
+                    (a, plain.key(model.renamed(each, names)), w) for a, each, w in one.steps
+                )
+                if expected != Counter((a, plain.key(each), w) for a, each, w in other.steps):
                     yield f"steps, {names}"
                 for name in model.spec.step_invariants:
-                    for _, after, _ in steps:
-                        one = self._says("step_invariants", name, state, after)
+                    for _, after, _ in one.steps:
+                        here = self._says("step_invariants", name, one.state, after)
                         after = model.renamed(after, names)
-                        if one != self._says("step_invariants", name, other, after):
+                        if here != self._says("step_invariants", name, other.state, after):
                             yield f"{name}, {names}"
 
     def _says(self, kind: str, name: str, *states: plain_kit.Parts) -> bool | None:
@@ -361,6 +361,30 @@ class _Comparison:
             return self.systems["plain"].holds(kind, name, *states)
         except Stopped:
             return None
+
+
+@dataclass
+class _Answers:
+    """What is asked of a state once, however many others it is compared with."""
+
+    says: Callable[..., bool | None]
+    plain: Plain
+    state: plain_kit.Parts
+
+    @cached_property
+    def properties(self) -> dict[str, bool | None]:
+        """The value of each property of states."""
+        spec = self.plain.model.spec
+        return {
+            name: self.says(kind, name, self.state)
+            for kind in ("invariants", "sometimes_properties", "constraints")
+            for name in getattr(spec, kind)
+        }
+
+    @cached_property
+    def steps(self) -> list[tuple[str, plain_kit.Parts, int]]:
+        """The steps from it."""
+        return list(self.plain.steps(self.state))
 
 
 def _positions(begin: int, end: int) -> Any:

@@ -747,6 +747,12 @@ class PlainModel:
         for chosen in product(*orders):
             yield dict(zip(self.spec.nodes_alike, chosen, strict=True))
 
+    def exchanges(self) -> Iterator[dict[str, list[int]]]:
+        """The renamings that exchange two nodes; one after the other they make every renaming."""
+        for names in self.renamings():
+            if sum(new != old for each in names.values() for old, new in enumerate(each)) == 2:
+                yield names
+
     def renamed(self, state: Parts, names: dict[str, list[int]]) -> Parts:
         return self.kind.renamed(state, names)
 
