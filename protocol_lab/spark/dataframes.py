@@ -244,11 +244,9 @@ def _array_column(
     layout: ArrayLayout, declared: Array | Per, values: np.ndarray, sizes: dict[str, int]
 ) -> pa.Array:
     """The slots that the constants speak of: capacity classes may have more."""
-    if isinstance(declared, Per):
-        first, count = 1, min(evaluate_size(declared.node.count, sizes), layout.count - 1)
-    else:
-        first, count = 0, min(evaluate_size(declared.size, sizes), layout.count)
-    used = values[:, first : first + count]
+    size = declared.node.count if isinstance(declared, Per) else declared.size
+    count = min(evaluate_size(size, sizes), layout.count)
+    used = values[:, :count]
     used = np.ascontiguousarray(used).reshape(-1, *values.shape[2:])  # items may be arrays, too
     items = _column(layout.item, declared.item, used, sizes)
     offsets = _offsets(np.full(len(values), count))

@@ -17,9 +17,9 @@ Sizes are names of constants or small expressions over them ("max_leader_epoch +
 constants `resolve` gives a tree of `IntegerLayout`, `StructLayout` and `ArrayLayout` with byte
 offsets, from which the uncompiled views, the numpy dtype and the compiled types are all made.
 
-Nodes count from 1; 0 is NONE. So an array by node has a slot 0, and `s.replica_log[2]` is replica
-2's, as in the original. Slot 0 stays zero and can be neither read nor written. Everything that is
-not in use is zero, so that two rows are equal exactly if the states are.
+Nodes count from 1; 0 is NONE. So the indices of an array by node begin at 1, and `s.replica_log[2]`
+is replica 2's, as in the original. Everything that is not in use is zero, so that two rows are
+equal exactly if the states are.
 """
 
 import ast
@@ -419,8 +419,8 @@ class ArrayLayout:
     """`count` items one after the other.
 
     `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
-    indices in use then begin at 1. `items_of`, "seq" or "bag", marks the items of such a container:
-    the number of items in use is stored right before them, with type `counter`.
+    indices then begin at 1. `items_of`, "seq" or "bag", marks the items of such a container: the
+    number of items in use is stored right before them, with type `counter`.
     """
 
     item: Any
@@ -428,6 +428,20 @@ class ArrayLayout:
     per_node: str = ""
     items_of: str = ""
     counter: str = ""
+
+    @cached_property
+    def first(self) -> int:
+        """The lowest index."""
+        return 1 if self.per_node else 0
+
+    @cached_property
+    def end(self) -> int:
+        """The index after the highest."""
+        return self.first + self.count
+
+    def offset(self, index: int) -> int:
+        """Where the item of this index begins."""
+        return (index - self.first) * self.item.size
 
     @cached_property
     def size(self) -> int:
@@ -469,8 +483,8 @@ def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
         case Array(item, size):
             return ArrayLayout(_resolve(item, sizes, place), max(1, evaluate_size(size, sizes)))
         case Per(node, item):
-            slots = evaluate_size(node.count, sizes) + 1
-            return ArrayLayout(_resolve(item, sizes, place), slots, per_node=node.count)
+            nodes = evaluate_size(node.count, sizes)
+            return ArrayLayout(_resolve(item, sizes, place), nodes, per_node=node.count)
         case Seq(item, size):
             return _counted("length", item, size, sizes, "seq", place)
         case Bag(item, capacity):

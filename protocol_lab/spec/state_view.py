@@ -227,12 +227,12 @@ class ArrayView(View):
         self._data, self._at, self._path, self._layout = data, at, path, layout
 
     def __len__(self) -> int:
-        return self._end() if self._layout.items_of else self._layout.count
+        return self._end()
 
     def _end(self) -> int:
         """The index after the last one in use."""
         if not self._layout.items_of:
-            return self._layout.count
+            return self._layout.end
         codec = _CODECS[self._layout.counter]
         return codec.unpack_from(self._data, self._at - codec.size)[0]
 
@@ -240,10 +240,9 @@ class ArrayView(View):
         if isinstance(index, slice):
             raise TypeError(f"{self._path} can't be sliced: write a loop over its indices")
         layout = self._layout
-        first = 1 if layout.per_node else 0
-        if not first <= index < (self._end() if layout.items_of else layout.count):
+        if not layout.first <= index < self._end():
             raise IndexError(self._no_slot(index))
-        return self._at + index * layout.item.size
+        return self._at + layout.offset(index)
 
     def _no_slot(self, index: int) -> str:
         if self._layout.per_node and index == 0:
@@ -275,7 +274,7 @@ class ArrayView(View):
 
         The compiled version is in `compiler.operations.unchanged`.
         """
-        index, before = 1 if self._layout.per_node else 0, self._in_use()
+        index, before = self._layout.first, self._in_use()
         while index < self._end():
             yield self[index]
             if self._in_use() != before:
@@ -472,7 +471,7 @@ def plain_value(layout: Any, data: Any, at: int = 0) -> Any:
             return read(layout, data, at, "")
         case ArrayLayout(item, count, per_node):
             values = [plain_value(item, data, at + k * item.size) for k in range(count)]
-            return dict(enumerate(values[1:], 1)) if per_node else values
+            return dict(enumerate(values, 1)) if per_node else values
     fields = {
         name: plain_value(part, data, at + layout.offsets[name])
         for name, part in layout.fields.items()
@@ -504,7 +503,8 @@ def encode_plain(layout: Any, value: Any) -> bytes:
             write(layout, data, 0, value, "value")
         case ArrayLayout(item, _, per_node):
             for k, each in value.items() if per_node else enumerate(value):
-                data[k * item.size : (k + 1) * item.size] = encode_plain(item, each)
+                at = layout.offset(k)
+                data[at : at + item.size] = encode_plain(item, each)
         case StructLayout(kind="struct"):
             for name, part in layout.fields.items():
                 at = layout.offsets[name]

@@ -64,18 +64,18 @@ class _Text:
     def loop(self, layout: StructLayout | ArrayLayout, at: str) -> tuple[str, str, Any]:
         """Begin a loop over the items at a position: (variable, position of item, its layout).
 
-        Of a sequence or bag over those in use; of an array by node from 1. Ends by `end`.
+        Of a sequence or bag over those in use. Ends by `end`.
         """
-        each, first, array = self.name("k"), "0", layout
+        each, array = self.name("k"), layout
         if isinstance(layout, StructLayout):
             array, end = layout.fields["items"], _length(layout, at)
             at = f"{at} + {layout.offsets['items']}"
         else:
-            end, first = str(layout.count), "1" if layout.per_node else "0"
-        self.line(f"for {each} in range({first}, {end}):")
+            end = str(layout.end)
+        self.line(f"for {each} in range({array.first}, {end}):")
         self.indent += 1
         here = self.name("at")
-        self.line(f"{here} = {at} + {each} * {array.item.size}")
+        self.line(f"{here} = {_item_at(array, at, each)}")
         return each, here, array.item
 
     def end(self) -> None:
@@ -96,18 +96,19 @@ class _Text:
             case ArrayLayout(item, _, kind) if kind in self.slots and kind:
                 each, here, _ = self.loop(layout, at)
                 there = self.name("to")
-                self.line(f"{there} = {to} + names[{self.slots[kind]} + {each}] * {item.size}")
+                new = f"names[{self.slots[kind]} + {each}]"
+                self.line(f"{there} = {_item_at(layout, to, new)}")
                 self.line(f"for b in range({item.size}):")
                 self.line(f"    source[{there} + b] = source[{here} + b]")
                 self.rename(item, here, there)
                 self.end()
             case ArrayLayout() | StructLayout(kind="seq" | "bag"):
                 each, here, item = self.loop(layout, at)
-                begin = to
+                begin, array = to, layout
                 if isinstance(layout, StructLayout):
-                    begin = f"{to} + {layout.offsets['items']}"
+                    begin, array = f"{to} + {layout.offsets['items']}", layout.fields["items"]
                 there = self.name("to")
-                self.line(f"{there} = {begin} + {each} * {item.size}")
+                self.line(f"{there} = {_item_at(array, begin, each)}")
                 self.rename(item, here, there)
                 self.end()
                 if getattr(layout, "kind", "") == "bag":
@@ -210,6 +211,11 @@ class _Text:
         """A number for this place in the layout."""
         self.count += 1
         return self.count
+
+
+def _item_at(array: ArrayLayout, at: str, index: str) -> str:
+    """Where the item of this index begins, of an array at a position."""
+    return f"{at} + ({index} - {array.first}) * {array.item.size}"
 
 
 def _length(layout: StructLayout, at: str) -> str:

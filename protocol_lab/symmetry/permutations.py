@@ -85,11 +85,11 @@ def _rename(layout: Any, row: bytes, at: int, after: bytearray, there: int, name
             write(layout, after, there, as_mask(names[kind][each] for each in before), "nodes")
         case IntegerLayout():
             after[there : there + layout.size] = row[at : at + layout.size]
-        case ArrayLayout(item, count, kind):
+        case ArrayLayout(item, _, kind):
             moved = dict(enumerate(names.get(kind, ())))
-            for k in range(count):
-                to = there + moved.get(k, k) * item.size
-                _rename(item, row, at + k * item.size, after, to, names)
+            for k in range(layout.first, layout.end):
+                to = there + layout.offset(moved.get(k, k))
+                _rename(item, row, at + layout.offset(k), after, to, names)
         case StructLayout():
             for name, part in layout.fields.items():
                 offset = layout.offsets[name]

@@ -160,8 +160,7 @@ def numba_type(layout: Any, frozen: bool = False) -> types.Type:
     if isinstance(layout, ArrayLayout):
         item = numba_type(layout.item, frozen or layout.items_of == "bag")
         counter = from_dtype(np.dtype(layout.counter)) if layout.counter else None
-        per_node = bool(layout.per_node)
-        return Slots(item, layout.count, per_node, layout.items_of, counter, frozen)
+        return Slots(item, layout.count, layout.first, layout.items_of, counter, frozen)
     return KeptNumber(layout) if layout.is_narrow else from_dtype(layout.dtype)
 
 

@@ -26,23 +26,23 @@ class Slots(types.NestedArray):
     """The type of an array in a record; `item` is the type of a slot, which may be such an array
     itself.
 
-    per_node: is slot 0 that of NONE? items_of, counter: as in `ArrayLayout`, the counter as a type.
-    frozen: is it part of an item of a bag, which can't be changed?
+    first: the lowest index. items_of, counter: as in `ArrayLayout`, the counter as a type. frozen:
+    is it part of an item of a bag, which can't be changed?
     """
 
     def __init__(
         self,
         item: types.Type,
         count: int,
-        per_node: bool = False,
+        first: int = 0,
         items_of: str = "",
         counter: types.Integer | None = None,
         frozen: bool = False,
     ):
         super().__init__(item, (count,))
-        self.item, self.count, self.per_node = item, count, per_node
+        self.item, self.count, self.first = item, count, first
         self.items_of, self.counter, self.frozen = items_of, counter, frozen
-        self.name = f"slots({item.name}, {count}, {per_node}, {items_of}, {counter}, {frozen})"
+        self.name = f"slots({item.name}, {count}, {first}, {items_of}, {counter}, {frozen})"
 
     @property
     def key(self) -> str:
@@ -117,24 +117,28 @@ def widened(builder: ir.IRBuilder, pointer: Any, kept: types.Integer) -> Any:
 def end_of(builder: ir.IRBuilder, slots: Slots, data: Any) -> Any:
     """The index after the last slot in use."""
     if not slots.items_of:
-        return _INT64(slots.count)
+        return _INT64(slots.first + slots.count)
     back = _INT64(-(slots.counter.bitwidth // 8))
     return widened(builder, moved(builder, data, back), slots.counter)
 
 
 def is_outside(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) -> Any:
     """Is there no slot in use at this position?"""
-    first = _INT64(1 if slots.per_node else 0)
     wanted, count = (
-        builder.sub(each, first) if slots.per_node else each
-        for each in (position, end_of(builder, slots, data))
+        _past_first(builder, slots, each) for each in (position, end_of(builder, slots, data))
     )
     return builder.icmp_unsigned(">=", wanted, count)
 
 
+def _past_first(builder: ir.IRBuilder, slots: Slots, position: Any) -> Any:
+    """How many slots come before this position."""
+    return builder.sub(position, _INT64(slots.first)) if slots.first else position
+
+
 def slot_at(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) -> Any:
     """The address of a slot."""
-    return moved(builder, data, builder.mul(position, _INT64(slots.item_bytes)))
+    before = _past_first(builder, slots, position)
+    return moved(builder, data, builder.mul(before, _INT64(slots.item_bytes)))
 
 
 def load(context: Any, builder: ir.IRBuilder, kind: types.Type, pointer: Any) -> Any:
@@ -154,7 +158,7 @@ def _len(context, builder, signature, args):
 def _getiter(context, builder, signature, args):
     [slots] = signature.args
     iterator = context.make_helper(builder, signature.return_type)
-    iterator.index = cgutils.alloca_once_value(builder, _INT64(1 if slots.per_node else 0))
+    iterator.index = cgutils.alloca_once_value(builder, _INT64(slots.first))
     iterator.array = args[0]
     return iterator._getvalue()
 
