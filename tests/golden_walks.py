@@ -3,9 +3,7 @@
 `tests/golden/walks.json` has the steps of the walks by our names, the numbers of the states that
 TLC began from, and its counts. The states themselves, those of the walk and those near it, were
 compared with what TLC printed, variable by variable, when `golden_walks_from_tlc` made the rows;
-what is kept of those near it is a digest of our own text. (Of the jobs kraft_calls, kraft_crashes,
-kraft_membership, kraft_removed and bookkeeper_BookKeeperProtocol_8 only the states of the walks and
-TLC's counts were compared.) After a field was renamed,
+what is kept of those near it is a digest of our own text. After a field was renamed,
 
     python -m tests.golden_walks
 
