@@ -1,0 +1,493 @@
+"""KRaft's helper functions, one by one, on states that are made by hand.
+
+What is expected is what the original's operators give on the same arguments.
+"""
+
+import pytest
+
+from kraft_spec.actions.elections import has_too_few_votes, is_free_to_vote
+from kraft_spec.actions.failures import has_failed_fetch, is_answer_to
+from kraft_spec.actions.high_watermark import is_held_by_quorum, new_high_watermark
+from kraft_spec.actions.logs import (
+    adopt_last_config,
+    end_offset_for_epoch,
+    highest_common_offset,
+    is_majority,
+)
+from kraft_spec.actions.reconfiguration import keeps_majority_with, keeps_majority_without
+from kraft_spec.actions.replication import fetch_error, learn_high_watermark
+from kraft_spec.actions.server_states import (
+    NewState,
+    apply_state,
+    by_common_rules,
+    has_consistent_leader,
+    illegal,
+    is_handled_by_common_rules,
+    maybe_transition,
+    no_transition,
+    to_follower,
+    to_leader,
+    to_resigned,
+    to_unattached,
+    to_voted,
+)
+from kraft_spec.model.links import are_connected_by, is_connected, pair, pairs_of, pairs_of_the_dead
+from kraft_spec.model.messages import (
+    BeginQuorumEpochRequest,
+    Correlation,
+    Entry,
+    FetchRequest,
+    FetchResponse,
+    RequestVoteRequest,
+    RequestVoteResponse,
+)
+from kraft_spec.model.names import (
+    CANDIDATE,
+    DEAD_NO_STATE,
+    FENCED_LEADER_EPOCH,
+    FOLLOWER,
+    ILLEGAL_STATE,
+    LEADER,
+    LEADER_CHANGE_RECORD,
+    NO_ERROR,
+    NOT_LEADER,
+    OBSERVER,
+    OK,
+    RESIGNED,
+    UNATTACHED,
+    UNKNOWN_LEADER,
+    UNKNOWN_MEMBER,
+    VOTED,
+    VOTER,
+)
+from protocol_lab import add, append, erase
+from tests.kraft_spec.hand_made import hand_made, nodes
+
+THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
+FOUR = {"init_cluster_size": 4, "max_cluster_size": 4, "max_spawned_servers": 4, "hosts": 4}
+
+
+def three(state: int = FOLLOWER, epoch: int = 2, leader: int = 0, vote: int = 0, **constants):
+    """Three servers, of which server 2 is in this state."""
+    made = hand_made(**THREE, **constants)
+    s = made.s
+    s.state[2], s.current_epoch[2], s.leader[2], s.voted_for[2] = state, epoch, leader, vote
+    return made
+
+
+LAST = {"epoch": 2, "last_log_epoch": 1, "last_log_offset": 1}
+"""A candidate of epoch 2 with the initial log."""
+
+# --- Transitions that Kafka forbids --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "own", "epoch", "expected"),
+    [
+        (UNATTACHED, 2, 2, VOTED),
+        (FOLLOWER, 1, 2, VOTED),
+        (FOLLOWER, 2, 2, None),
+        (VOTED, 2, 2, None),
+    ],
+)
+def test_only_an_unattached_server_votes_in_its_own_epoch(state, own, epoch, expected):
+    new = to_voted(NewState(state, own, 0, 0, 0), epoch, 3)
+    assert new == (NewState(VOTED, epoch, 0, 0, 3) if expected else illegal())
+
+
+@pytest.mark.parametrize(
+    ("role", "epoch", "is_legal"),
+    [
+        (VOTER, 1, False),
+        (VOTER, 2, False),
+        (VOTER, 3, True),
+        (OBSERVER, 2, True),
+        (OBSERVER, 3, True),
+    ],
+)
+def test_a_voter_becomes_unattached_only_in_a_later_epoch(role, epoch, is_legal):
+    made = three(FOLLOWER, 2, leader=1, vote=1)
+    new = to_unattached(made.s, made.c, 2, epoch, role)
+    assert new == (NewState(UNATTACHED, epoch, 0, 0, 0) if is_legal else illegal())
+
+
+def test_with_the_fix_an_unattached_server_remembers_its_vote_in_its_own_epoch_only():
+    made = three(FOLLOWER, 2, leader=1, vote=1, observer_vote_fixed=True)
+    assert to_unattached(made.s, made.c, 2, 2, OBSERVER).voted_for == 1
+    assert to_unattached(made.s, made.c, 2, 3, OBSERVER).voted_for == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "leader", "epoch", "vote"),
+    [
+        (UNATTACHED, 2, 2, None),  # itself
+        (UNATTACHED, 3, 1, None),  # of an earlier epoch
+        (FOLLOWER, 3, 2, None),  # it follows another in this one
+        (LEADER, 3, 2, None),
+        (CANDIDATE, 3, 2, 1),  # it keeps its vote
+        (FOLLOWER, 3, 3, 0),  # in a later epoch it forgets it
+        (LEADER, 3, 3, 0),
+    ],
+)
+def test_a_server_follows_another_once_in_an_epoch(state, leader, epoch, vote):
+    new = to_follower(three(state, 2, vote=1).s, 2, leader, epoch)
+    assert new == (illegal() if vote is None else NewState(FOLLOWER, epoch, leader, 0, vote))
+
+
+def test_only_a_candidate_wins_and_only_a_leader_resigns():
+    assert to_leader(three(CANDIDATE, 2, vote=2).s, 2) == NewState(LEADER, 2, 2, 0, 2)
+    assert to_leader(three(VOTED, 2, vote=3).s, 2) == illegal()
+    assert to_resigned(three(LEADER, 2, vote=2).s, 2) == NewState(RESIGNED, 2, 0, 0, 2)
+    assert to_resigned(three(CANDIDATE, 2, vote=2).s, 2) == illegal()
+
+
+# --- What a message says of the leader -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "state", "epoch", "expected"),
+    [
+        (VOTER, LEADER, 2, True),
+        (VOTER, LEADER, 1, True),
+        (VOTER, RESIGNED, 2, True),
+        (VOTER, RESIGNED, 1, False),
+        (VOTER, FOLLOWER, 2, False),
+        (OBSERVER, UNATTACHED, 2, True),
+        (OBSERVER, UNATTACHED, 3, False),
+    ],
+)
+def test_who_may_be_called_the_leader_itself(role, state, epoch, expected):
+    made = three(state, 2)
+    made.s.role[2] = role
+    assert has_consistent_leader(made.s, 2, 2, epoch) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "leader", "epoch", "expected"),
+    [
+        (0, 3, 2, NewState(FOLLOWER, 2, 3, 0, 1)),  # news
+        (1, 1, 2, NewState(FOLLOWER, 2, 1, 0, 1)),  # nothing new
+        (1, 0, 2, NewState(FOLLOWER, 2, 1, 0, 1)),
+        (1, 3, 2, illegal()),  # two leaders in one epoch
+        (1, 3, 3, NewState(FOLLOWER, 3, 3, 0, 0)),
+        (1, 0, 3, NewState(UNATTACHED, 3, 0, 0, 0)),
+    ],
+)
+def test_what_a_server_becomes_that_hears_of_a_leader(own, leader, epoch, expected):
+    state = FOLLOWER if own else VOTED
+    made = three(state, 2, leader=own, vote=1)
+    assert maybe_transition(made.s, made.c, 2, leader, epoch) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "epoch", "error", "leader", "is_handled", "expected"),
+    [
+        (1, 2, NO_ERROR, 1, False, None),
+        (1, 2, UNKNOWN_LEADER, 1, False, None),
+        (1, 2, FENCED_LEADER_EPOCH, 1, True, None),
+        (1, 2, NOT_LEADER, 1, True, None),
+        (1, 2, NOT_LEADER, 3, True, illegal()),
+        (1, 2, NO_ERROR, 3, False, None),
+        (0, 2, NO_ERROR, 3, True, NewState(FOLLOWER, 2, 3, 0, 2)),
+        (0, 1, NO_ERROR, 3, True, None),  # of an earlier epoch: whatever it says
+        (1, 1, NOT_LEADER, 3, True, None),
+        (1, 3, NO_ERROR, 3, True, NewState(FOLLOWER, 3, 3, 0, 0)),
+    ],
+)
+def test_the_rules_that_all_responses_share(own, epoch, error, leader, is_handled, expected):
+    """expected: what the server becomes; None if it stays what it is."""
+    made = three(FOLLOWER if own else CANDIDATE, 2, leader=own, vote=2)
+    response = FetchResponse(source=1, dest=2, epoch=epoch, error=error, leader=leader)
+    assert is_handled_by_common_rules(made.s, 2, response) == is_handled
+    new = by_common_rules(made.s, made.c, 2, response)
+    assert new == (expected or no_transition(made.s, 2))
+
+
+@pytest.mark.parametrize("candidate", [1, 3])
+def test_who_has_voted_may_vote_for_the_same_candidate_only(candidate):
+    made = three(VOTED, 2, vote=3)
+    for state in (UNATTACHED, VOTED):
+        before = NewState(state, 2, 0, 0, 3)
+        assert is_free_to_vote(made.s, before, 2, candidate) == (candidate == 3)
+    assert is_free_to_vote(made.s, NewState(UNATTACHED, 3, 0, 0, 0), 2, candidate)
+    assert not is_free_to_vote(made.s, NewState(FOLLOWER, 2, 1, 0, 3), 2, candidate)
+
+
+def test_with_the_fix_only_who_stops_leading_fails_its_writes():
+    made = three(resigned_writes_fixed=True)
+    made.s.pending_ack[1] = nodes(1)
+    apply_state(made.s, made.c, 1, no_transition(made.s, 1))
+    assert (made.s.inv_neg_acked, made.s.pending_ack[1]) == (0, nodes(1))
+    apply_state(made.s, made.c, 1, to_resigned(made.s, 1))
+    assert (made.s.inv_neg_acked, made.s.pending_ack[1]) == (nodes(1), 0)
+
+
+# --- Fetches -------------------------------------------------------------------------------------
+
+
+FETCH = {"epoch": 2, "fetch_offset": 4, "last_fetched_epoch": 1, "observer": True}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"source": 3},
+        {"dest": 3},
+        {"epoch": 1},
+        {"fetch_offset": 3},
+        {"last_fetched_epoch": 2},
+        {"observer": False},
+    ],
+)
+def test_a_response_answers_only_the_request_that_it_was_sent_for(other):
+    response = FetchResponse(source=1, dest=2, correlation=Correlation(**FETCH))
+    assert is_answer_to(response, FetchRequest(source=2, dest=1, **FETCH))
+    assert not is_answer_to(response, FetchRequest(**{"source": 2, "dest": 1, **FETCH, **other}))
+
+
+@pytest.mark.parametrize(
+    ("delays_only", "error", "peer", "expected"),
+    [
+        (False, UNKNOWN_MEMBER, 1, True),
+        (True, UNKNOWN_MEMBER, 1, False),
+        (True, NOT_LEADER, 1, True),
+        (False, NO_ERROR, 1, False),
+        (False, NOT_LEADER, 3, False),
+    ],
+)
+def test_a_fetch_fails_by_an_error_of_the_leader(delays_only, error, peer, expected):
+    made = three(FOLLOWER, 1, leader=1, unknown_member_delays_only=delays_only)
+    made.s.fetch_state[2].last_fetch_res.peer = peer
+    made.s.fetch_state[2].last_fetch_res.error = error
+    assert has_failed_fetch(made.s, made.c, 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("members", "observer", "epoch", "expected"),
+    [
+        (nodes(1, 2, 3), False, 1, NO_ERROR),
+        (nodes(1, 2, 3), True, 1, NO_ERROR),
+        (nodes(1, 3), True, 1, NO_ERROR),
+        (nodes(1, 3), False, 1, UNKNOWN_MEMBER),
+        (nodes(1, 2, 3), False, 0, FENCED_LEADER_EPOCH),
+        (nodes(1, 2, 3), False, 2, UNKNOWN_LEADER),
+    ],
+)
+def test_the_error_of_a_fetch(members, observer, epoch, expected):
+    made = hand_made(**THREE, fetch_outside_configuration="rejected")
+    made.s.config[1].members = members
+    fetch = FetchRequest(source=2, dest=1, epoch=epoch, observer=observer)
+    assert fetch_error(made.s, made.c, fetch) == expected
+
+
+@pytest.mark.parametrize(
+    ("fixed", "learned", "expected"),
+    [(False, 1, 1), (False, 9, 9), (True, 1, 2), (True, 3, 3), (True, 9, 3)],
+)
+def test_with_the_fix_a_high_watermark_neither_falls_nor_is_beyond_the_log(
+    fixed, learned, expected
+):
+    made = hand_made(**THREE, follower_hwm_fixed=fixed, log_slots=12)
+    for _ in range(2):
+        append(made.s.log[2], Entry(command=LEADER_CHANGE_RECORD, epoch=1))
+    made.s.hwm[2] = 2
+    learn_high_watermark(made.s, made.c, 2, FetchResponse(result=OK, hwm=learned))
+    assert made.s.hwm[2] == expected
+
+
+# --- Logs ----------------------------------------------------------------------------------------
+
+
+def with_log(*epochs: int):
+    """Three servers; server 1 has a log with these epochs after the first entry."""
+    made = hand_made(**THREE)
+    for epoch in epochs:
+        append(made.s.log[1], Entry(command=LEADER_CHANGE_RECORD, epoch=epoch))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("end", "epoch", "expected"),
+    [(4, 3, 4), (9, 3, 4), (4, 2, 3), (2, 2, 2), (1, 3, 3), (3, 0, 0)],
+)
+def test_the_highest_common_offset(end, epoch, expected):
+    """Of a log with the epochs 1, 2, 2, 3: the epoch decides, then the offset."""
+    assert highest_common_offset(with_log(2, 2, 3).s.log[1], end, epoch) == expected
+
+
+@pytest.mark.parametrize(("epoch", "expected"), [(0, 0), (1, 1), (2, 3), (3, 4), (4, 4)])
+def test_the_end_offset_for_an_epoch(epoch, expected):
+    assert end_offset_for_epoch(with_log(2, 2, 3).s.log[1], epoch) == expected
+
+
+def test_a_majority_has_members_only():
+    assert is_majority(nodes(1, 2), nodes(1, 2, 3))
+    assert not is_majority(nodes(1), nodes(1, 2))
+    assert not is_majority(nodes(1, 4), nodes(1, 2, 3))
+    assert not is_majority(nodes(1, 2, 4), nodes(1, 2, 3))
+
+
+def test_a_log_without_a_configuration_gives_none():
+    made = hand_made(**THREE)
+    erase(made.s.log, 2)
+    adopt_last_config(made.s, 2, 1)
+    assert (made.s.config[2].id, made.s.config[2].members, made.s.config[2].committed) == (0, 0, 0)
+
+
+def test_what_no_majority_holds_moves_no_high_watermark():
+    """Leader 1 knows of no follower: of four, it alone holds even the first entry."""
+    made = hand_made(**FOUR)
+    for peer in (2, 3, 4):
+        made.s.flwr_end_offset[1][peer] = 0
+    assert new_high_watermark(made.s, made.c, 1) == 1
+    made.s.flwr_end_offset[1][2] = 1
+    assert not is_held_by_quorum(made.s, made.c, 1, 1)  # two of four
+    made.s.flwr_end_offset[1][3] = 1
+    assert is_held_by_quorum(made.s, made.c, 1, 1)
+
+
+def test_only_a_leader_outside_of_its_configuration_is_counted_by_the_broken_rule():
+    made = hand_made(**FOUR, removed_leader_counts_itself=True)
+    for peer in (3, 4):
+        made.s.flwr_end_offset[1][peer] = 0
+    assert not is_held_by_quorum(made.s, made.c, 1, 1)  # itself and server 2, of four
+    made.s.config[1].members = nodes(2, 3)
+    assert is_held_by_quorum(made.s, made.c, 1, 1)  # server 2 of two, and itself on top
+
+
+# --- Links and majorities ------------------------------------------------------------------------
+
+
+def test_a_server_reaches_itself_and_no_link_connects_it_with_itself():
+    made = hand_made(**THREE)
+    made.s.net_connectivity = 0
+    assert is_connected(made.s, 1, 1)
+    assert not is_connected(made.s, 1, 2)
+    every = nodes(1, 2, 3)
+    assert not any(are_connected_by(every, each, each) for each in (1, 2, 3))
+    assert are_connected_by(nodes(pair(1, 3)), 3, 1)
+
+
+@pytest.mark.parametrize("dead", [1, 2, 3])
+def test_the_links_of_the_dead_are_those_of_any_server(dead):
+    made = hand_made(**THREE)
+    made.s.state[dead] = DEAD_NO_STATE
+    assert pairs_of_the_dead(made.s, made.c) == pairs_of(made.c, dead)
+
+
+@pytest.mark.parametrize(
+    ("down", "added", "expected"),
+    [
+        ((), True, True),
+        (((1, 2),), True, True),  # 1, 3, and the new one: three of four
+        (((1, 4),), True, True),  # three of four
+        (((1, 2), (1, 3)), True, False),  # 1 and the new one: two of four
+        (((1, 2), (1, 4)), True, False),
+        (((2, 3), (2, 4)), True, True),  # only the leader's own links count
+    ],
+)
+def test_the_majority_that_an_addition_needs(down, added, expected):
+    made = hand_made(**THREE | {"max_spawned_servers": 4})
+    made.s.net_connectivity &= ~nodes(*(pair(*each) for each in down))
+    assert keeps_majority_with(made.s, 1, 4) == expected
+
+
+@pytest.mark.parametrize(
+    ("members", "down", "observers", "relaxed", "expected"),
+    [
+        (nodes(1, 2, 3), (), (), False, True),  # 1 and 2 of three, without server 3
+        (nodes(1, 2, 3), ((1, 2),), (), False, False),
+        (nodes(1, 2, 3), ((1, 3),), (), False, True),
+        (nodes(1, 2, 3), ((2, 3),), (), False, True),
+        (nodes(1, 2, 3), (), (2,), False, False),  # a member that is no voter for itself
+        (nodes(1, 3), (), (), False, False),  # one of two is not a majority
+        (nodes(1, 3), (), (), True, True),  # but half of them
+        (nodes(1, 2, 3), ((1, 2),), (), True, False),
+    ],
+)
+def test_the_majority_that_a_removal_needs(members, down, observers, relaxed, expected):
+    """Of server 3, by leader 1."""
+    made = hand_made(**THREE, removal_guard_relaxed=relaxed)
+    made.s.config[1].members = members
+    made.s.net_connectivity &= ~nodes(*(pair(*each) for each in down))
+    for each in observers:
+        made.s.role[each] = OBSERVER
+    assert keeps_majority_without(made.s, made.c, 1, 3) == expected
+
+
+@pytest.mark.parametrize(
+    ("members", "votes", "expected"),
+    [
+        (nodes(1, 2, 3), nodes(2), True),
+        (nodes(1, 2, 3), nodes(2, 3), False),
+        (nodes(1, 2), nodes(2), True),
+        (nodes(2), nodes(2), False),
+    ],
+)
+def test_an_election_is_lost_without_a_majority(members, votes, expected):
+    made = three(CANDIDATE, 2, vote=2)
+    made.s.config[2].members, made.s.votes_recv[2] = members, votes
+    assert has_too_few_votes(made.s, 2) == expected
+
+
+# --- Rules within actions ------------------------------------------------------------------------
+
+
+def test_with_the_fix_a_later_vote_request_is_answered_as_before():
+    made = hand_made(**THREE, max_epoch=3, stale_vote_request_fixed=True)
+    s = made.s
+    add(s.net_messages.vote_requests, RequestVoteRequest(source=2, dest=3, **LAST))
+    assert made.after("handle_vote_request(message=RequestVoteRequest(dest=3))").voted_for[3] == 2
+    s.current_epoch[3], s.state[3], s.leader[3] = 3, UNATTACHED, 0
+    after = made.after("handle_vote_request(message=RequestVoteRequest(dest=3))")
+    assert (after.current_epoch[3], after.state[3]) == (3, UNATTACHED)
+
+
+def test_a_vote_for_who_is_no_voter_any_more_stays_in_flight():
+    made = three(CANDIDATE, 2, vote=2)
+    s = made.s
+    s.votes_recv[2] = nodes(2)
+    add(s.net_messages.vote_responses, RequestVoteResponse(source=3, dest=2, epoch=2))
+    hear = "handle_vote_response(message=RequestVoteResponse(dest=2))"
+    assert made.refusal(hear) == ""
+    s.role[2] = OBSERVER
+    assert "not a voter" in made.refusal(hear)
+
+
+def test_a_server_in_an_illegal_state_does_not_stand():
+    made = three(ILLEGAL_STATE, 0)
+    assert "illegal state" in made.refusal("send_request_vote(server=2)")
+
+
+def test_a_leader_that_learns_of_a_later_leader_fails_its_writes():
+    made = hand_made(**THREE, max_epoch=2)
+    s = made.s
+    s.pending_ack[1] = nodes(1)
+    add(s.net_messages.begin_quorum_requests, BeginQuorumEpochRequest(source=2, dest=1, epoch=2))
+    after = made.after("accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=1))")
+    assert (after.state[1], after.leader[1]) == (FOLLOWER, 2)
+    assert (after.pending_ack[1], after.inv_neg_acked) == (0, nodes(1))
+
+
+def test_who_loses_its_disk_fails_its_writes():
+    made = hand_made(**THREE, max_crashes=1, max_disconnected_pairs=2)
+    made.s.pending_ack[1] = nodes(1)
+    after = made.after("crash_lose_state(server=1)")
+    assert (after.pending_ack[1], after.inv_neg_acked) == (0, nodes(1))
+
+
+def test_a_single_voter_commits_its_election_once_that_is_mended():
+    fixed = {"single_voter_election_fixed": True, "single_voter_commit_fixed": True}
+    made = hand_made(init_cluster_size=1, max_cluster_size=1, max_spawned_servers=1, **fixed)
+    s = made.s
+    s.state[1], s.current_epoch[1], s.votes_recv[1] = CANDIDATE, 2, nodes(1)
+    assert made.after("become_leader(server=1)").hwm[1] == 2
+
+
+def test_a_removal_that_leaves_the_leader_alone_is_committed_at_once_if_that_is_mended():
+    two = {"init_cluster_size": 2, "max_spawned_servers": 2, "max_remove_reconfigs": 1}
+    remove = "accept_remove_voter_request(server=1, remove_server=2)"
+    after = hand_made(**two).after(remove)
+    assert (after.hwm[1], after.config[1].committed) == (1, 0)
+    after = hand_made(**two, single_voter_commit_fixed=True).after(remove)
+    assert (after.hwm[1], after.config[1].committed) == (2, 1)
