@@ -27,13 +27,12 @@ LEVELS = 2
 """How many levels are expanded: the states of the walk, and their successors."""
 
 
-def _started(row: Golden, model: Model) -> tuple[Model, list[bytes]]:
-    """Play the walk: the states that TLC began from, in a model that has room for them."""
+def played(row: Golden, model: Model) -> Walk:
+    """Play the walk, in a model that has room for it."""
     walk = Walk.begin(model)
     for step in row.steps:
         walk.take(step)
-    path = walk.path
-    return walk.model, [path[number - 1].row for number in row.starts]
+    return walk
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,10 @@ def near(row: Golden) -> Near:
 
 
 def _near(row: Golden, model: Model) -> Near:
-    model, starts = _started(row, model)
+    walk = played(row, model)
+    model, path = walk.model, walk.path
     try:
-        return _search(model, starts)
+        return _search(model, [path[number - 1].row for number in row.starts])
     except CapacityExceeded as error:
         return _near(row, model.widened(error.size))
 

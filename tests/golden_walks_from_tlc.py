@@ -8,6 +8,11 @@ kit as a trace, which compares every state with what TLC printed. Then TLC searc
 of the walk: they are its initial states; with a constraint on `TLCGet("level")` it expands them and
 their successors, and it dumps the states that it found (`-dump`). The kit must find the same ones.
 With names of jobs, only their walks are made again.
+
+Some jobs are led: their walks were chosen, because what they come to is rare on random ones. Their
+rows in walks.json say the steps and where TLC begins, and it must be able to take these steps: it
+searches one step ahead of each state, and among the states that it dumps the next one must be. To
+add such a walk, add a row with id, spec, constants, constraint, steps and starts, and name its job.
 """
 
 import argparse
@@ -16,17 +21,19 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.system.programs import find_java
 from protocol_lab.traces.tlc_output import PrintedState, PrintedTrace, parse_output
 from protocol_lab.traces.tlc_traces import agree, comparable, read_tlc_trace
 from protocol_lab.traces.tlc_values import Names, Places, variables_of
 from tests.golden_table import Golden, golden_rows
-from tests.golden_walks import LEVELS, Near, model_of, near, write
+from tests.golden_walks import LEVELS, Near, model_of, near, played, write
 
 Constants = dict[str, int | bool | list[str] | list[int] | str]
 
@@ -37,7 +44,8 @@ class Job:
 
     steering: an action constraint that holds in the walks but not in the counts, so that they come
     to something; limit: a constraint that holds in both, as in the golden files. messages: the
-    module of messages that the original fits, where that is not the one beside it.
+    module of messages that the original fits, where that is not the one beside it. is_led: the rows
+    that are there say the constants and the steps.
     """
 
     name: str
@@ -50,6 +58,7 @@ class Job:
     steering: str = ""
     limit: str | None = None
     messages: str = ""
+    is_led: bool = False
 
     @property
     def module(self) -> str:
@@ -64,6 +73,9 @@ TOLD_AS = {
     "BecomeFollowerAndTruncateTo": "BecomeFollowerTruncateToHighWatermark",
 }
 """Parts of a next-state relation that the originals do not name, or name otherwise than we do."""
+
+OWN_DEFINITIONS = ("Begin", "Near", "Limit")
+"""What MC defines for a search."""
 
 EVERY = 4
 """TLC begins from every so manieth state of a walk."""
@@ -266,6 +278,7 @@ JOBS = [
         Job(f"kraft_{name}", "kip_853", {**KRAFT, **changes}, 11 + k, depth=80, steering=steering)
         for k, (name, (changes, steering)) in enumerate(KRAFTS.items())
     ),
+    Job("kraft_led", "kip_853", KRAFT, 0, is_led=True),
     *(
         Job(
             f"pulsar_{'keys' if retain else 'no_keys'}",
@@ -369,29 +382,56 @@ class Tlc:
         found = [_printed(path.read_text(encoding="utf-8")) for path in files]
         return sorted(found, key=len, reverse=True)[: self.job.walks]
 
+    def follow(self, model: Model, paths: list[list[bytes]]) -> list[list[str]]:
+        """The states of these paths as TLC prints them. Raises LabError if it does not find one."""
+        printed: list[list[str]] = [[] for _ in paths]
+        for depth in range(max(map(len, paths))):
+            longer = [k for k, path in enumerate(paths) if depth < len(path)]
+            before = [printed[k][-1] for k in longer] if depth else []
+            texts = self._found(self._search(before, 2 if depth else 1))
+            trace = parse_output(as_trace([("", each) for each in texts]))
+            is_same = comparison(model.spec, trace)
+            for k in longer:
+                state = comparable(model, paths[k][depth])
+                pairs = zip(texts, trace.states, strict=True)
+                found = next((text for text, each in pairs if is_same(state, each)), None)
+                if found is None:
+                    raise LabError(f"TLC can't take step {depth} of walk {k + 1}.")
+                printed[k].append(found.strip())
+        return printed
+
     def near(self, states: list[str]) -> tuple[list[str], dict[str, int]]:
         """The distinct states near these, and how many each action generated."""
+        output = self._search(states, LEVELS)
+        counts: Counter[str] = Counter()
+        told = output[output.rindex("The coverage statistics at") :]
+        for name, generated in re.findall(r"^<(\w+) line .*>: \d+:(\d+)$", told, re.MULTILINE):
+            if name not in OWN_DEFINITIONS and int(generated):
+                counts[TOLD_AS.get(name, name)] += int(generated)
+        return self._found(output), dict(counts)
+
+    def _search(self, states: list[str], levels: int) -> str:
+        """TLC's output of a search that expands so many levels, from these states or from Init."""
         limit = (self.job.limit or "").partition(": ")[2]
+        begin = "\n".join(f"\\/ (\n{_indented(each)}\n   )" for each in dict.fromkeys(states))
         definitions = {
-            "Begin": "\n".join(f"\\/ (\n{_indented(each)}\n   )" for each in states),
-            "Near": f'TLCGet("level") <= {LEVELS}',
+            **({"Begin": begin} if states else {}),
+            "Near": f'TLCGet("level") <= {levels}',
             **({"Limit": limit} if limit else {}),
         }
-        behaviour = "INIT Begin\nNEXT Next\nCONSTRAINT Near\n"
-        output = self.run(
+        behaviour = f"INIT {'Begin' if states else 'Init'}\nNEXT Next\nCONSTRAINT Near\n"
+        return self.run(
             behaviour + ("CONSTRAINT Limit\n" if limit else ""),
             definitions,
             *("-coverage", "60", "-dump", "near"),
         )
-        counts: Counter[str] = Counter()
-        told = output[output.rindex("The coverage statistics at") :]
-        for name, generated in re.findall(r"^<(\w+) line .*>: \d+:(\d+)$", told, re.MULTILINE):
-            if name not in definitions and int(generated):
-                counts[TOLD_AS.get(name, name)] += int(generated)
+
+    def _found(self, output: str) -> list[str]:
+        """The states that the last search dumped."""
         dumped = (self.folder / "near.dump").read_text(encoding="utf-8")
         found = re.split(r"^State \d+:\n", dumped, flags=re.MULTILINE)[1:]
         assert len(found) == int(re.findall(r"(\d+) distinct states found", output)[-1])
-        return found, dict(counts)
+        return found
 
 
 def tla(value: Any) -> str:
@@ -431,11 +471,36 @@ def _row(job: Job, tlc: Tlc, number: int, printed: list[tuple[str, str]]) -> Gol
     row = Golden("walks", number, figures)
     starts = list(range(1 + number % EVERY, len(printed) + 1, EVERY))
     walk = read_tlc_trace(as_trace(printed[: starts[-1]]), model_of(row))
-    states, generated = tlc.near([printed[k - 1][1] for k in starts])
-    figures |= {"distinct": len(states), "per_action_generated": generated}
     figures |= {"steps": [step.text for step in walk.steps], "starts": starts}
+    return _with_figures(row, tlc, [printed[k - 1][1] for k in starts])
+
+
+def _with_figures(row: Golden, tlc: Tlc, starts: list[str]) -> Golden:
+    """The row with what TLC finds near the starts. Raises LabError if the kit finds others."""
+    states, generated = tlc.near(starts)
+    row.figures.update({"distinct": len(states), "per_action_generated": generated})
     expect_same_states(near(row), parse_output(as_trace([("", each) for each in states])))
     return row
+
+
+def led_rows(job: Job, rows: list[Golden], classpath: str, originals: Path) -> list[Golden]:
+    """The rows of a job that is led, with TLC's figures; it walks through all rows of a
+    configuration together. Raises LabError if TLC fails, or can't take the steps."""
+    made: dict[str, Golden] = {}
+    for settings in {str(row.settings): row.settings for row in rows}.values():
+        alike = [row for row in rows if row.settings == settings]
+        model = model_of(alike[0])
+        for row in alike:
+            model = played(row, model).model  # which has room for this walk, too
+        paths = [[moment.row for moment in played(row, model).path] for row in alike]
+        with tempfile.TemporaryDirectory() as scratch:
+            constants = alike[0].constants
+            tlc = Tlc(replace(job, constants=constants), classpath, originals, Path(scratch))
+            for row, printed in zip(alike, tlc.follow(model, paths), strict=True):
+                starts = [printed[number - 1] for number in row.starts]
+                made[row.id] = _with_figures(row, tlc, starts)
+                print(f"{row.id}: {row.distinct} states", flush=True)
+    return [made[row.id] for row in rows]
 
 
 def as_trace(states: list[tuple[str, str]]) -> str:
@@ -446,9 +511,8 @@ def as_trace(states: list[tuple[str, str]]) -> str:
     return text
 
 
-def expect_same_states(ours: Near, theirs: PrintedTrace) -> None:
-    """Raises LabError if the states that the kit found are not those that TLC printed."""
-    spec = ours.model.spec
+def comparison(spec: Spec, theirs: PrintedTrace) -> Callable[[dict[str, Any], PrintedState], bool]:
+    """A function that says whether a state of ours, as `comparable` gives it, is a printed one."""
     names = Names(next(Places.of(theirs, spec.state).numberings()))
     fields = variables_of(spec.state, theirs.states[0].variables)
     known: dict[tuple, bool] = {}  # a field has few values among so many states
@@ -463,6 +527,12 @@ def expect_same_states(ours: Near, theirs: PrintedTrace) -> None:
                     return False
         return True
 
+    return is_same
+
+
+def expect_same_states(ours: Near, theirs: PrintedTrace) -> None:
+    """Raises LabError if the states that the kit found are not those that TLC printed."""
+    is_same = comparison(ours.model.spec, theirs)
     left = [comparable(ours.model, row) for row in ours.rows]
     for printed in theirs.states:
         same = next((state for state in left if is_same(state, printed)), None)
@@ -485,7 +555,11 @@ def main() -> int:
         known.setdefault(row.id.rpartition("_")[0], []).append(row)
     for job in JOBS:
         if not options.jobs or job.name in options.jobs:
-            known[job.name] = rows_of(job, options.tlc, options.originals)
+            if job.is_led:
+                rows = led_rows(job, known[job.name], options.tlc, options.originals)
+            else:
+                rows = rows_of(job, options.tlc, options.originals)
+            known[job.name] = rows
             print(f"{job.name}: {len(known[job.name])} walks", flush=True)
     write([row for job in JOBS for row in known[job.name]])
     return 0

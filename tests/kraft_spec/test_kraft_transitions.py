@@ -5,8 +5,12 @@ What is expected is what the original's operators give on the same arguments.
 
 import pytest
 
-from kraft_spec.actions.elections import has_too_few_votes, is_free_to_vote
-from kraft_spec.actions.failures import has_failed_fetch, is_answer_to
+from kraft_spec.actions.elections import (
+    has_reason_for_election,
+    has_too_few_votes,
+    is_free_to_vote,
+)
+from kraft_spec.actions.failures import has_failed_fetch, is_answer_to, supports
 from kraft_spec.actions.high_watermark import is_held_by_quorum, new_high_watermark
 from kraft_spec.actions.logs import (
     adopt_last_config,
@@ -60,7 +64,8 @@ from kraft_spec.model.names import (
     VOTED,
     VOTER,
 )
-from protocol_lab import add, append, erase
+from kraft_spec.tlc.multiplicity import of_connectivity
+from protocol_lab import NONE, add, append, erase, size
 from tests.kraft_spec.hand_made import hand_made, nodes
 
 THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
@@ -428,6 +433,100 @@ def test_an_election_is_lost_without_a_majority(members, votes, expected):
     made = three(CANDIDATE, 2, vote=2)
     made.s.config[2].members, made.s.votes_recv[2] = members, votes
     assert has_too_few_votes(made.s, 2) == expected
+
+
+TELL = "resend_begin_quorum_epoch_request(server=1, peer=2)"
+
+
+def out_of_reach(**changes: int):
+    """Leader 1 in epoch 2, and server 2, which it has not told so."""
+    made = hand_made(**THREE, test_liveness=True)
+    s = made.s
+    s.current_epoch[1] = 2
+    s.state[2], s.current_epoch[2], s.leader[2] = VOTED, 2, 0
+    for name, value in changes.items():
+        getattr(s, name)[2] = value
+    return made
+
+
+@pytest.mark.parametrize("messages", ["net_messages", "net_messages_processed"])
+def test_a_leader_announces_itself_to_a_member_only_once(messages):
+    for source, dest, is_told in ((1, 3, False), (3, 2, False), (1, 2, True)):
+        made = out_of_reach()
+        told = BeginQuorumEpochRequest(source=source, dest=dest, epoch=2)
+        add(getattr(made.s, messages).begin_quorum_requests, told)
+        assert ("was told before" in made.refusal(TELL)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_needed"),
+    [
+        ({}, True),
+        ({"state": FOLLOWER}, False),
+        ({"state": FOLLOWER, "current_epoch": 1}, True),
+        ({"current_epoch": 1}, True),
+        ({"current_epoch": 3}, False),
+    ],
+)
+def test_a_leader_announces_itself_again_to_who_does_not_follow(changes, is_needed):
+    made = out_of_reach(**changes)
+    if is_needed:
+        after = made.after(TELL).net_messages.begin_quorum_requests
+        assert (after.size, after.items[0].dest, after.items[0].epoch) == (1, 2, 2)
+    else:
+        assert "the peer follows, or is in a later epoch" in made.refusal(TELL)
+
+
+@pytest.mark.parametrize(
+    ("role", "epoch", "is_up", "expected"),
+    [
+        (VOTER, 1, True, True),
+        (VOTER, 0, True, True),
+        (VOTER, 2, True, False),
+        (OBSERVER, 2, True, True),
+        (NONE, 0, True, False),
+        (VOTER, 1, False, False),
+        (OBSERVER, 1, False, False),
+    ],
+)
+def test_who_would_fetch_from_a_leader(role, epoch, is_up, expected):
+    made = hand_made(**THREE)
+    s = made.s
+    s.role[2], s.current_epoch[2] = role, epoch
+    if not is_up:
+        s.net_connectivity &= ~nodes(pair(1, 2))
+    assert supports(s, 1, 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("state", "votes_of_3", "expected"),
+    [
+        (UNATTACHED, nodes(3), True),
+        (RESIGNED, nodes(3), True),
+        (FOLLOWER, nodes(3), False),  # it has no reason to believe that the leader is gone
+        (VOTED, nodes(3), True),  # its candidate has lost
+        (VOTED, nodes(1, 3), False),
+    ],
+)
+def test_a_reason_for_an_election(state, votes_of_3, expected):
+    made = three(state, 2, vote=3)
+    s = made.s
+    s.state[3], s.votes_recv[3] = CANDIDATE, votes_of_3
+    assert has_reason_for_election(s, made.c, 2) == expected
+    s.state[2] = CANDIDATE
+    s.votes_recv[2] = votes_of_3
+    assert has_reason_for_election(s, made.c, 2) == (size(votes_of_3) == 1)
+
+
+@pytest.mark.parametrize("dead", [1, 2, 3])
+def test_a_change_of_links_counts_once_for_each_link_of_the_dead(dead):
+    made = hand_made(**THREE)
+    links = pairs_of(made.c, dead)
+    made.s.state[dead] = DEAD_NO_STATE
+    assert of_connectivity(made.s, made.c, links) == 2
+    made.s.net_connectivity &= ~links
+    [other] = [each for each in (1, 2, 3) if not (links >> each) & 1]
+    assert of_connectivity(made.s, made.c, links | nodes(other)) == 2
 
 
 # --- Rules within actions ------------------------------------------------------------------------
