@@ -1,9 +1,9 @@
 """Deep states of large configurations: the kit finds near them what TLC finds.
 
 A golden run searches a whole configuration, so that it must be small. Here TLC walked at random
-through larger ones, and then searched from some states of each walk (`golden_walks_from_tlc`). The
-kit must be able to take the same steps, find the same states, and count the same; the uncompiled
-functions do, so that no kernel is compiled.
+through larger ones, or took steps that were chosen, and then searched from some states of each walk
+(`golden_walks_from_tlc`). The kit must be able to take the same steps, find the same states, and
+count the same; the uncompiled functions do, so that no kernel is compiled.
 """
 
 import pytest

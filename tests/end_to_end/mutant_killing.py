@@ -159,20 +159,21 @@ def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
 
 
 def cost(item: pytest.Item) -> tuple[int, int]:
-    """What a test may take, roughly: scenarios, then walks and uncompiled golden runs by their
-    states, then the package's quick tests, compiled golden runs, slow tests; those that sample
-    states uncompiled come last."""
+    """What a test may take, roughly: scenarios, then the package's quick tests and the walks that
+    were chosen, other walks and uncompiled golden runs by their states, compiled golden runs, slow
+    tests; those that sample states uncompiled come last."""
     function = item.originalname
     if function in ("test_possible_steps", "test_scenario_plays"):
         return 0, 0
     if item.path.name == "test_golden_walks.py":
-        return 1, item.callspec.params["row"].distinct
+        row = item.callspec.params["row"]
+        return 1 if "_led_" in row.id else 2, row.distinct
     if item.path.name == "test_golden.py":
         states = item.callspec.params["row"].distinct or MOST_STATES
-        return (1, states) if function.endswith("uncompiled") else (3, states)
+        return (2, states) if function.endswith("uncompiled") else (3, states)
     if item.path.name == "test_every_spec.py":
         return 5, 0
-    return (4 if item.get_closest_marker("slow") else 2), 0
+    return (4 if item.get_closest_marker("slow") else 1), 0
 
 
 class Killing:

@@ -88,6 +88,7 @@ def test_a_state_of_three_servers_takes_at_most_1_kb():
     assert (*told, others) == (936, 734, 111, 24, 67)  # 6 of them fill the last word
 
 
+@pytest.mark.slow
 def test_storage_that_is_used_up_is_made_larger():
     """After 6,888 states; the next one is found only with more room."""
     constants = {**TWO, "max_epoch": 1, "value": 7, "max_values_per_epoch": 7, "log_slots": 6}

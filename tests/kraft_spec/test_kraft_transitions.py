@@ -11,7 +11,7 @@ from kraft_spec.actions.elections import (
     is_free_to_vote,
 )
 from kraft_spec.actions.failures import has_failed_fetch, is_answer_to, supports
-from kraft_spec.actions.high_watermark import is_held_by_quorum, new_high_watermark
+from kraft_spec.actions.high_watermark import commit_up_to, is_held_by_quorum, new_high_watermark
 from kraft_spec.actions.logs import (
     adopt_last_config,
     end_offset_for_epoch,
@@ -66,7 +66,8 @@ from kraft_spec.model.names import (
 )
 from kraft_spec.tlc.multiplicity import of_connectivity
 from protocol_lab import NONE, add, append, erase, size
-from tests.kraft_spec.hand_made import hand_made, nodes
+from tests.kraft_spec.hand_made import HandMade, hand_made, nodes
+from tests.spec_checks import walk
 
 THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
 FOUR = {"init_cluster_size": 4, "max_cluster_size": 4, "max_spawned_servers": 4, "hosts": 4}
@@ -590,3 +591,24 @@ def test_a_removal_that_leaves_the_leader_alone_is_committed_at_once_if_that_is_
     assert (after.hwm[1], after.config[1].committed) == (1, 0)
     after = hand_made(**two, single_voter_commit_fixed=True).after(remove)
     assert (after.hwm[1], after.config[1].committed) == (2, 1)
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_a_voter_is_added_only_below_max_cluster_size(most):
+    made = hand_made(max_spawned_servers=3, max_cluster_size=most, max_add_reconfigs=1)
+    made.s.server_ids[3].host = 3
+    reason = made.refusal("accept_add_voter_request(server=1, add_server=3)")
+    assert ("as many voters as max_cluster_size allows" in reason) == (most == 2)
+    assert (reason == "") == (most == 3)
+
+
+def test_a_leader_that_commits_its_own_removal_forgets_how_far_all_are():
+    made = hand_made(**THREE, max_remove_reconfigs=1)
+    step = "accept_remove_voter_request(server=1, remove_server=1)"
+    made = HandMade(made.model, bytearray(walk(made.model, step)))
+    s = made.s
+    s.flwr_end_offset[1][2] = s.flwr_end_offset[1][3] = 2
+    commit_up_to(s, made.c, 1, 2)
+    assert (s.state[1], s.role[1], s.leader[1]) == (UNATTACHED, OBSERVER, NONE)
+    assert (s.hwm[1], s.tracked[1]) == (0, 0)
+    assert [s.flwr_end_offset[1][each] for each in (1, 2, 3)] == [0, 0, 0]
