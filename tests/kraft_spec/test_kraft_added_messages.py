@@ -25,7 +25,12 @@ from kraft_spec.model.names import (
     VOTER,
 )
 from protocol_lab import NONE, add, erase
-from tests.kraft_spec.hand_made import HandMade, hand_made, nodes
+from tests.hand_made import HandMade, nodes
+
+
+def hand_made(**constants) -> HandMade:
+    return HandMade.of("kraft.kip_853", **constants)
+
 
 THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
 

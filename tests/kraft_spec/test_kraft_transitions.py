@@ -66,8 +66,13 @@ from kraft_spec.model.names import (
 )
 from kraft_spec.tlc.multiplicity import of_connectivity
 from protocol_lab import NONE, add, append, erase, size
-from tests.kraft_spec.hand_made import HandMade, hand_made, nodes
+from tests.hand_made import HandMade, nodes
 from tests.spec_checks import walk
+
+
+def hand_made(**constants) -> HandMade:
+    return HandMade.of("kraft.kip_853", **constants)
+
 
 THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
 FOUR = {"init_cluster_size": 4, "max_cluster_size": 4, "max_spawned_servers": 4, "hosts": 4}

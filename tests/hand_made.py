@@ -1,4 +1,4 @@
-"""States of KRaft that are made by hand: the initial state, changed field by field.
+"""States that are made by hand: an initial state, changed field by field.
 
 For the rules that a short test can state and a walk rarely meets.
 """
@@ -20,6 +20,12 @@ class HandMade:
     model: Model
     row: bytearray
 
+    @classmethod
+    def of(cls, spec_name: str, **constants: Any) -> "HandMade":
+        """The initial state of a spec with these constants."""
+        model = bind(spec_name, **constants)
+        return cls(model, bytearray(next(initial(model)).row))
+
     @property
     def s(self) -> Any:
         return view(self.model.layout, self.row)
@@ -37,12 +43,6 @@ class HandMade:
     def refusal(self, step: str) -> str:
         """Why a step is not possible; "" if it is."""
         return find_step(self.model, bytes(self.row), step).reason
-
-
-def hand_made(**constants: Any) -> HandMade:
-    """The initial state of a model with these constants."""
-    model = bind("kraft.kip_853", **constants)
-    return HandMade(model, bytearray(next(initial(model)).row))
 
 
 def nodes(*numbers: int) -> int:
