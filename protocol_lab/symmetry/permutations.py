@@ -8,6 +8,7 @@ It is the reference for `state_identity`, slower and simpler: it tries all renam
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, permutations, product
 from typing import Any
 
@@ -77,14 +78,15 @@ def _orders(model: Model, at: int) -> Iterator[Sequence[int]]:
 
 def _rename(layout: Any, row: bytes, at: int, after: bytearray, there: int, names: Names) -> None:
     """Write what stands at row[at:] renamed to after[there:]."""
+    part = after[there : there + layout.size] = row[at : at + layout.size]
+    if not any(part) or not _kinds_in(layout) & names.keys():
+        return  # no node occurs in it: what is not in use is zero, and NONE stays NONE
     match layout:
-        case IntegerLayout(kind="node", nodes=kind) if kind in names:
+        case IntegerLayout(kind="node", nodes=kind):
             write(layout, after, there, names[kind][read(layout, row, at, "")], "node")
-        case IntegerLayout(kind="nodes", nodes=kind) if kind in names:
+        case IntegerLayout(nodes=kind):
             before = members(read(layout, row, at, ""))
             write(layout, after, there, as_mask(names[kind][each] for each in before), "nodes")
-        case IntegerLayout():
-            after[there : there + layout.size] = row[at : at + layout.size]
         case ArrayLayout(item, _, kind):
             moved = dict(enumerate(names.get(kind, ())))
             for k in range(layout.first, layout.end):
@@ -96,6 +98,17 @@ def _rename(layout: Any, row: bytes, at: int, after: bytearray, there: int, name
                 _rename(part, row, at + offset, after, there + offset, names)
             if layout.kind == "bag":
                 _sort(layout, after, there)
+
+
+@cache
+def _kinds_in(layout: Any) -> frozenset[str]:
+    """The kinds of nodes that occur in a part of a state, as values or as indices."""
+    match layout:
+        case IntegerLayout(nodes=kind):
+            return frozenset({kind} - {""})
+        case ArrayLayout(item, _, kind):
+            return _kinds_in(item) | {kind} - {""}
+    return frozenset().union(*map(_kinds_in, layout.fields.values()))
 
 
 def _sort(layout: StructLayout, data: bytearray, at: int) -> None:
