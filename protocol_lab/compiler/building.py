@@ -94,7 +94,11 @@ class Builder:
         work = [partial(self._address, each) for each in missing]
         if helpers:
             work += missing_kernels()
-        with deferred_interrupts() as interrupted, helped(work, helpers) as own:
+        with (
+            deferred_interrupts() as interrupted,
+            _without_garbage_collection(),
+            helped(work, helpers) as own,
+        ):
             began, own_seconds = time.perf_counter(), self.seconds
             for k in own:
                 if k < len(missing):
@@ -169,7 +173,7 @@ class Builder:
     ) -> Any:
         scope: dict[str, Any] = {
             "__name__": __name__,
-            "Constants": self.model.spec.constants,
+            "constants_at": self.compiler.constants_at,
             "state_at": self.compiler.state_at,
             **_SHARED,
             **{

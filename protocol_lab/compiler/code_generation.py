@@ -35,6 +35,9 @@ class Piece:
     acts: bool = False
 
 
+_CONSTANTS = "    c = constants_at(number_at(work, CONSTANTS))"
+
+
 def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
     """A piece that writes one state's successors by one action, and returns the place for the next.
 
@@ -84,7 +87,7 @@ def _beginning(model: Model, action: Action, state: str) -> tuple[list[str], str
     them. state: what the action changes."""
     lines = [
         "def piece(work, source, written, action):",
-        *_constants(model),
+        _CONSTANTS,
         "    before = state_at(number_at(work, ROWS), source)",
         f"    s = {state}",
     ]
@@ -101,7 +104,7 @@ def property_piece(model: Model, name: str, function: Callable, asked: str) -> P
     function on a state s, or, for a step, on `earlier` and s."""
     lines = [
         "def piece(work, row, parent, bit):",
-        *_constants(model),
+        _CONSTANTS,
         "    s = state_at(number_at(work, ROWS), row)",
         *(
             ["    earlier = state_at(number_at(work, BEFORE), parent)"]
@@ -120,17 +123,12 @@ def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> 
     arguments = ", ".join(scope.get(each, each) for each in names_used(function))
     lines = [
         "def piece(work, row, parent, bit):",
-        *_constants(model),
+        _CONSTANTS,
         "    values = number_at(work, VALUES)",
         "    s = state_at(number_at(work, ROWS), row)",
         f"    return 1 if truth(function({arguments})) else 0",
     ]
     return Piece(function.__name__, "\n".join(lines) + "\n", {"function": function})
-
-
-def _constants(model: Model) -> list[str]:
-    fields = ", ".join(f"number_at(constants, {k})" for k in range(len(model.constants)))
-    return ["    constants = number_at(work, CONSTANTS)", f"    c = Constants({fields})"]
 
 
 # --- The loops over parameters -------------------------------------------------------------------

@@ -17,6 +17,7 @@ from protocol_lab.compiler import code_generation, effects, inner_functions, loo
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import (
     bags,
+    constants_record,
     integers,
     lists,
     lookups,
@@ -55,7 +56,18 @@ _OWN = {
 """The functions that rewritten code calls by their names."""
 
 _COMPILED_WITH = (
-    *(arithmetic, bags, effects, inner_functions, integers, lists, lookups, loop_bound, loops),
+    *(
+        arithmetic,
+        bags,
+        constants_record,
+        effects,
+        inner_functions,
+        integers,
+        lists,
+        lookups,
+        loop_bound,
+        loops,
+    ),
     *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
     unchanged,
 )
@@ -90,6 +102,7 @@ class Compiler:
         self._setting = short_hash(repr(layout), repr(constants._fields), repr(choices), *_VERSIONS)
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
+        self.constants_at = constants_record.make_constants_at(constants._fields)
         self._done: dict[int, Any] = {}
         self._running: set[int] = set()
 

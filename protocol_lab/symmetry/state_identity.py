@@ -112,7 +112,6 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
     alike, labels, edges, numbers: see `_alike`. memo: a cache of pairs (raw fingerprint, canonical
     fingerprint), in which about half of the lookups hit.
     """
-    fields = ", ".join(f"constants[{k}]" for k in range(len(model.constants)))
     lines = [f"# calls canonical_form.py {_VERSION}"]
     lines += naming_code(model.layout, slots_of(model)) if symmetry else []
     lines += [
@@ -127,7 +126,7 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
             "    ties = np.empty((alike.shape[0] + 1, 2), np.int64)",
         ]
     if view:
-        lines.append(f"    c = Constants({fields})")
+        lines.append("    c = constants_at(np.int64(constants.ctypes.data))")
     lines += [
         "    for k in range(count):",
         "        if not wanted[k]:",

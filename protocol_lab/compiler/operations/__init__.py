@@ -7,4 +7,5 @@ lookups    len, in and for on sequences, bags, arrays and sets of nodes
 unchanged  loops over a sequence or bag that their body may change
 lists      lists of numbers in local variables
 integers   checked arithmetic on int64
+constants_record  the constants of a spec
 """
