@@ -11,12 +11,18 @@ from kraft_spec.actions.elections import (
     is_free_to_vote,
 )
 from kraft_spec.actions.failures import has_failed_fetch, is_answer_to, supports
-from kraft_spec.actions.high_watermark import commit_up_to, is_held_by_quorum, new_high_watermark
+from kraft_spec.actions.high_watermark import (
+    commit_if_alone,
+    commit_up_to,
+    is_held_by_quorum,
+    new_high_watermark,
+)
 from kraft_spec.actions.logs import (
     adopt_last_config,
     end_offset_for_epoch,
     highest_common_offset,
     is_majority,
+    is_where_logs_agree,
 )
 from kraft_spec.actions.reconfiguration import keeps_majority_with, keeps_majority_without
 from kraft_spec.actions.replication import fetch_error, learn_high_watermark
@@ -46,6 +52,7 @@ from kraft_spec.model.messages import (
     RequestVoteResponse,
 )
 from kraft_spec.model.names import (
+    ADD_VOTER_COMMAND,
     CANDIDATE,
     DEAD_NO_STATE,
     FENCED_LEADER_EPOCH,
@@ -57,6 +64,7 @@ from kraft_spec.model.names import (
     NOT_LEADER,
     OBSERVER,
     OK,
+    REMOVE_VOTER_COMMAND,
     RESIGNED,
     UNATTACHED,
     UNKNOWN_LEADER,
@@ -329,6 +337,26 @@ def test_the_highest_common_offset(end, epoch, expected):
 @pytest.mark.parametrize(("epoch", "expected"), [(0, 0), (1, 1), (2, 3), (3, 4), (4, 4)])
 def test_the_end_offset_for_an_epoch(epoch, expected):
     assert end_offset_for_epoch(with_log(2, 2, 3).s.log[1], epoch) == expected
+
+
+@pytest.mark.parametrize(
+    ("offset", "epoch", "expected"),
+    [
+        (3, 2, True),
+        (4, 2, True),
+        (5, 2, False),  # beyond the last entry of this epoch
+        (5, 4, True),
+        (2, 1, True),
+        (3, 1, False),
+        (3, 3, False),  # the log has no entry of this epoch
+        (5, 5, False),
+        (1, 0, True),  # an empty log
+    ],
+)
+def test_where_the_logs_agree(offset, epoch, expected):
+    """The leader's log has the epochs 1, 2, 2, 4."""
+    fetch = FetchRequest(fetch_offset=offset, last_fetched_epoch=epoch)
+    assert is_where_logs_agree(with_log(2, 2, 4).s.log[1], fetch) == expected
 
 
 def test_a_majority_has_members_only():
@@ -617,3 +645,43 @@ def test_a_leader_that_commits_its_own_removal_forgets_how_far_all_are():
     assert (s.state[1], s.role[1], s.leader[1]) == (UNATTACHED, OBSERVER, NONE)
     assert (s.hwm[1], s.tracked[1]) == (0, 0)
     assert [s.flwr_end_offset[1][each] for each in (1, 2, 3)] == [0, 0, 0]
+
+
+def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both():
+    """The original asks whether one of the commands removed it, and not whether a later one added
+    it: after a restart, which forgets the high watermark, it gives up as an observer."""
+    made = hand_made(**THREE)
+    s = made.s
+    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = LEADER, 2, 2, 0
+    for command, members in ((REMOVE_VOTER_COMMAND, (1, 3)), (ADD_VOTER_COMMAND, (1, 2, 3))):
+        entry = Entry(command=command, epoch=1, id=2, server=2, members=nodes(*members))
+        append(s.log[2], entry)
+    s.hwm[2] = 2
+    commit_up_to(s, made.c, 2, 3)
+    assert (s.role[2], s.state[2], s.hwm[2]) == (VOTER, LEADER, 3)
+    s.hwm[2] = 0
+    commit_up_to(s, made.c, 2, 3)
+    assert (s.role[2], s.state[2], s.hwm[2]) == (OBSERVER, UNATTACHED, 0)
+    assert s.config[2].members == nodes(1, 2, 3)
+    assert "not a voter" in made.refusal("send_request_vote(server=2)")
+
+
+@pytest.mark.parametrize(("hwm", "is_possible"), [(1, False), (2, True)])
+def test_a_single_voter_leads_where_the_original_moves_no_high_watermark(hwm, is_possible):
+    """It demands that the high watermark is the end of the log, with the entry of the new epoch."""
+    made = hand_made(init_cluster_size=1, max_cluster_size=1, max_spawned_servers=1)
+    s = made.s
+    s.state[1], s.current_epoch[1], s.votes_recv[1], s.hwm[1] = CANDIDATE, 2, nodes(1), hwm
+    assert (made.refusal("become_leader(server=1)") == "") == is_possible
+
+
+def test_what_a_single_voter_has_committed_it_does_not_commit_again():
+    made = hand_made(**THREE, single_voter_commit_fixed=True)
+    s = made.s
+    s.config[1].members = nodes(1)
+    s.config[1].committed = False
+    commit_if_alone(s, made.c, 1)  # the high watermark is at the end of the log
+    assert (s.hwm[1], s.config[1].committed) == (1, 0)
+    append(s.log[1], Entry(command=LEADER_CHANGE_RECORD, epoch=1))
+    commit_if_alone(s, made.c, 1)
+    assert (s.hwm[1], s.config[1].committed) == (2, 1)
