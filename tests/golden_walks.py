@@ -87,12 +87,18 @@ def _search(model: Model, starts: list[bytes]) -> Near:
     return Near(model, list(found), dict(generated))
 
 
-def write(rows: list[Golden]) -> None:
-    """Write the file, with the digests of the states as they are now."""
-    for row in rows:
-        row.figures["digest"] = near(row).digest
+def save(rows: list[Golden]) -> None:
+    """Write the file."""
     (FOLDER / "walks.json").write_text(compact([row.figures for row in rows]), encoding="utf-8")
 
 
+def main() -> None:
+    """Write the digests of the states as they are now."""
+    rows = golden_rows("walks")
+    for row in rows:
+        row.figures["digest"] = near(row).digest
+    save(rows)
+
+
 if __name__ == "__main__":
-    write(golden_rows("walks"))
+    main()

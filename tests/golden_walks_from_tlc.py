@@ -12,7 +12,7 @@ With names of jobs, only their walks are made again.
 Some jobs are led: their walks were chosen, because what they come to is rare on random ones. Their
 rows in walks.json say the steps and where TLC begins, and it must be able to take these steps: it
 searches one step ahead of each state, and among the states that it dumps the next one must be. To
-add such a walk, add a row with id, spec, constants, constraint, steps and starts, and name its job.
+add such a walk, add a row with id, spec, constants, constraint, steps and starts, and name it.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from protocol_lab.traces.tlc_output import PrintedState, PrintedTrace, parse_out
 from protocol_lab.traces.tlc_traces import agree, comparable, read_tlc_trace
 from protocol_lab.traces.tlc_values import Names, Places, variables_of
 from tests.golden_table import Golden, golden_rows
-from tests.golden_walks import LEVELS, Near, model_of, near, played, write
+from tests.golden_walks import LEVELS, Near, model_of, near, played, save
 
 Constants = dict[str, int | bool | list[str] | list[int] | str]
 
@@ -482,14 +482,15 @@ def _with_figures(row: Golden, tlc: Tlc, starts: list[str]) -> Golden:
     """The row with what TLC finds near the starts. Raises LabError if the kit finds others."""
     states, generated = tlc.near(starts)
     row.figures.update({"distinct": len(states), "per_action_generated": generated})
-    expect_same_states(near(row), parse_output(as_trace([("", each) for each in states])))
+    found = near(row)
+    expect_same_states(found, parse_output(as_trace([("", each) for each in states])))
+    row.figures["digest"] = found.digest
     return row
 
 
-def led_rows(job: Job, rows: list[Golden], classpath: str, originals: Path) -> list[Golden]:
-    """The rows of a job that is led, with TLC's figures; it walks through all rows of a
+def led_rows(job: Job, rows: list[Golden], classpath: str, originals: Path) -> None:
+    """Put TLC's figures into the rows of a job that is led; it walks through all rows of a
     configuration together. Raises LabError if TLC fails, or can't take the steps."""
-    made: dict[str, Golden] = {}
     for settings in {str(row.settings): row.settings for row in rows}.values():
         alike = [row for row in rows if row.settings == settings]
         model = model_of(alike[0])
@@ -500,10 +501,8 @@ def led_rows(job: Job, rows: list[Golden], classpath: str, originals: Path) -> l
             constants = alike[0].constants
             tlc = Tlc(replace(job, constants=constants), classpath, originals, Path(scratch))
             for row, printed in zip(alike, tlc.follow(model, paths), strict=True):
-                starts = [printed[number - 1] for number in row.starts]
-                made[row.id] = _with_figures(row, tlc, starts)
+                _with_figures(row, tlc, [printed[number - 1] for number in row.starts])
                 print(f"{row.id}: {row.distinct} states", flush=True)
-    return [made[row.id] for row in rows]
 
 
 def as_trace(states: list[tuple[str, str]]) -> str:
@@ -551,20 +550,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tlc", required=True, help="TLC's jar, or a class path")
     parser.add_argument("--originals", required=True, type=Path, help="a folder with checkouts")
-    parser.add_argument("jobs", nargs="*", help="names of jobs; without any, all")
+    parser.add_argument("jobs", nargs="*", help="jobs, or rows of led ones; without any, all")
     options = parser.parse_args()
     known = {job.name: [] for job in JOBS}
     for row in golden_rows("walks"):
         known.setdefault(row.id.rpartition("_")[0], []).append(row)
+    asked = set(options.jobs) or set(known)
     for job in JOBS:
-        if not options.jobs or job.name in options.jobs:
-            if job.is_led:
-                rows = led_rows(job, known[job.name], options.tlc, options.originals)
-            else:
-                rows = rows_of(job, options.tlc, options.originals)
-            known[job.name] = rows
+        if job.is_led:
+            rows = [row for row in known[job.name] if {row.id, job.name} & asked]
+            led_rows(job, rows, options.tlc, options.originals)
+        elif job.name in asked:
+            known[job.name] = rows_of(job, options.tlc, options.originals)
             print(f"{job.name}: {len(known[job.name])} walks", flush=True)
-    write([row for job in JOBS for row in known[job.name]])
+    save([row for job in JOBS for row in known[job.name]])
     return 0
 
 
