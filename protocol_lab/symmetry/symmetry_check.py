@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.language.kept_results import keeping_results, kept
 from protocol_lab.semantics.transitions import (
     Attempt,
     evaluate,
@@ -49,7 +50,8 @@ def check_alike(
         starts = [each.row for each in initial(model)]
     except EvaluationError:
         return  # the search ends there as well, or begins again with more storage
-    _Trial(model, judged, list(conditions)).run(starts)
+    with keeping_results():  # a state is looked at once for each exchange, and often meets itself
+        _Trial(model, judged, list(conditions)).run(starts)
     _passed.add(key)
 
 
@@ -94,10 +96,14 @@ class _Trial:
         """The steps from a state, none from one outside the constraints; None where a step, or
         whether it is inside, can't be computed."""
         model = self.model
-        try:
-            return list(successors(model, row)) if is_inside(model, row) else []
-        except EvaluationError:
-            return None
+
+        def compute() -> list[Attempt] | None:
+            try:
+                return list(successors(model, row)) if is_inside(model, row) else []
+            except EvaluationError:
+                return None
+
+        return kept((successors, row), compute)
 
     def _compare(self, row: bytes, ahead: list[Attempt] | None, names: Names) -> None:
         model, other = self.model, renamed(self.model.layout, row, names)
