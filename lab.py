@@ -635,8 +635,10 @@ def run_tests(options):
     # tests/work_units.py says what each process takes as a whole, and in which order.
     command = ["-m", "pytest", "--numprocesses=auto", "--maxprocesses=4"]
     command += ["--dist=loadfile", "--no-loadscope-reorder"]
-    # pytest's processes exchange names in UTF-8, which an ASCII locale would break.
-    settings = {"PYTHONUTF8": "1", **({"CHROMIUM": browser} if browser else {})}
+    # pytest's processes exchange names in UTF-8, which an ASCII locale would break. Hundreds of
+    # processes import the kit: each would compile it again if Python were to keep no bytecode.
+    settings = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": ""}
+    settings.update({"CHROMIUM": browser} if browser else {})
     code = run([*command, *options], **settings)
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
