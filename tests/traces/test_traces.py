@@ -5,6 +5,8 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -55,6 +57,12 @@ def along(walk: Walk) -> list[tuple[bytes, str]]:
     return [(moment.row, moment.caption) for moment in walk.moment.path()]
 
 
+@cache
+def printed(path: Path) -> Walk:
+    """The walk of a file with a trace, read once; no test takes a step of it."""
+    return read_tlc_trace(path.read_text(encoding="utf-8"))
+
+
 def wander(name: str, picks: list[int]) -> Walk:
     """A walk through a spec that takes the steps of these numbers, counted round."""
     model = (request_reply if name == request_reply.name else load(name)).bind()
@@ -79,8 +87,7 @@ def talk() -> Walk:
 
 @pytest.mark.parametrize("path", sorted(TRACES.glob("*.txt")), ids=lambda path: path.stem)
 def test_what_tlc_printed_becomes_a_walk(path):
-    text = path.read_text(encoding="utf-8")
-    walk = read_tlc_trace(text)
+    text, walk = path.read_text(encoding="utf-8"), printed(path)
     assert path.stem.startswith(walk.model.spec.name.partition(".")[2])
     assert walk.moment.depth == len(re.findall(r"^(?:State )?\d+: <", text, re.M)) or 1
     assert [moment.caption.split(":")[0] for moment in walk.path] == [
@@ -119,9 +126,7 @@ def test_a_trace_of_a_spec_of_ones_own_without_docstrings():
 
 
 def test_every_original_has_a_trace_and_kafkas_golden_ones_are_as_long():
-    walks = [
-        read_tlc_trace(path.read_text(encoding="utf-8")) for path in sorted(TRACES.glob("*.txt"))
-    ]
+    walks = [printed(path) for path in sorted(TRACES.glob("*.txt"))]
     known = {walk.model.spec.name for walk in walks}
     assert known >= {name for name in spec_names() if load(name).original}
     lengths = {
@@ -151,10 +156,7 @@ def test_every_original_is_declared():
 
 
 def test_all_three_ways_of_printing_are_one_walk():
-    walks = [
-        read_tlc_trace(path.read_text(encoding="utf-8"))
-        for path in sorted(TRACES.glob("truncate*"))
-    ]
+    walks = [printed(path) for path in sorted(TRACES.glob("truncate*"))]
     assert len(walks) == 3
     assert along(walks[0]) == along(walks[1]) == along(walks[2])
 
