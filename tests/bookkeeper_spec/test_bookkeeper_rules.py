@@ -30,6 +30,8 @@ from bookkeeper_spec.v4_13.actions.replacing import (
 )
 from bookkeeper_spec.v4_13.model import FENCING, PENDING_READ_RESPONSE, W1, W2, WRITE
 from protocol_lab import add, append
+from protocol_lab.semantics.transitions import successors
+from protocol_lab.spec.state_view import view
 from tests.hand_made import HandMade, nodes
 
 FOUR = {"bookies": 4, "write_quorum": 2, "ack_quorum": 2, "send_limit": 3}
@@ -266,3 +268,14 @@ def test_an_earlier_add_to_the_same_ensemble_of_the_same_fragment_is_sent_first(
     reason = made.refusal("w2_sends_pending_add_op(entry=2, lost={})")
     assert ("an earlier entry that went to the same ensemble" in reason) != is_first
     assert (reason == "") == is_first
+
+
+def test_a_ledger_is_created_with_any_ensemble_if_any_may_be_chosen():
+    made = HandMade.of(
+        "bookkeeper.protocol", **FOUR, clients=1, inflight_limit=1, ensemble_choice="any"
+    )
+    created = [each.row for each in successors(made.model, bytes(made.row))]
+    chosen = [view(made.model.layout, row).meta_fragments.items[0].ensemble for row in created]
+    assert sorted(chosen) == sorted(
+        nodes(one, other) for one in range(1, 5) for other in range(one + 1, 5)
+    )
