@@ -279,3 +279,12 @@ def test_a_ledger_is_created_with_any_ensemble_if_any_may_be_chosen():
     assert sorted(chosen) == sorted(
         nodes(one, other) for one in range(1, 5) for other in range(one + 1, 5)
     )
+
+
+@pytest.mark.parametrize("fence", [False, True])
+def test_a_read_of_a_recovery_fences_the_bookie_if_reads_fence(fence):
+    made = HandMade.of("bookkeeper.protocol", **FOUR, clients=2, recovery_reads_fence=fence)
+    made.s.messages[2].reads[0].requests.waiting = nodes(3)
+    after = made.after("bookie_sends_read_response(bookie=3, client=2, entry=1, lost={})")
+    assert after.b_fenced == (nodes(3) if fence else 0)
+    assert after.messages[2].reads[0].no_such_entry.waiting == nodes(3)
