@@ -273,7 +273,15 @@ def test_the_specs_that_declare_symmetry():
     assert kafka - set(DECLARED) == {"kafka.id_sequence", "kafka.unclean_leader_election"}
 
 
-@pytest.mark.parametrize("which", [case for name in DECLARED for case in cases_of(name)], ids=str)
+ALIKE = [
+    pytest.param(case, id=str(case), marks=pytest.mark.slow if case[1] else ())
+    for name in DECLARED
+    for case in cases_of(name)
+]
+"""A spec with its defaults, and, not in a quick run, with the constants of its scenarios."""
+
+
+@pytest.mark.parametrize("which", ALIKE)
 def test_what_is_declared_alike_is_alike(which):
     name, constants = which
     model = load(name).bind(**dict(constants))
