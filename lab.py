@@ -628,7 +628,7 @@ def run_tests(options):
     set_up("test")
     selection, options = split_markers(options)
     selection += ["not slow"] if quick else []
-    selection += [] if browser else ["not browser"]
+    selection += ["not browser"] if quick or not browser else []
     if selection:
         options += ["-m", " and ".join(selection)]
     os.chdir(str(HERE))
