@@ -18,7 +18,8 @@ _PARCEL_BYTES = 1 << 20
 
 
 class Parcel(NamedTuple):
-    """Candidates for one owner, by fingerprint: rows, parents' fingerprints, actions' numbers."""
+    """Candidates for one owner, in the order of their fingerprints: rows, parents' fingerprints,
+    actions' numbers."""
 
     owner: int
     rows: np.ndarray
@@ -33,9 +34,6 @@ class OutgoingCandidates:
     def __init__(self, words: int):
         self._words = words
         self._limit = max(1024, _STORE_BYTES // (8 * words))
-        self._clear()
-
-    def _clear(self) -> None:
         self._stored = 0
         self._places = np.zeros(1 << 14, np.int64)
         self._make_store(1 << 12)
@@ -91,7 +89,8 @@ class OutgoingCandidates:
             for at in range(0, len(every), size):
                 mine = every[at : at + size]
                 yield Parcel(owner, rows[mine], parents[mine], actions[mine].astype(np.int16))
-        self._clear()
+        self._places[:] = 0
+        self._stored = 0
 
 
 _ROWS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]

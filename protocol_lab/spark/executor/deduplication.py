@@ -13,8 +13,10 @@ from types import TracebackType
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.system.temporary_folder import remove, temporary_folder
 
@@ -66,13 +68,13 @@ class Unseen:
     def add(self, parcel: Parcel) -> None:
         """Add the candidates of a parcel that are not in the visited set."""
         prints = fingerprints(parcel.rows)
-        new = np.ones(len(prints), bool)
+        new = np.ones(len(prints), bool)  # the candidates are in the order of `prints`
         for run in self._seen:
             if len(run):
                 at = np.minimum(np.searchsorted(run, prints), len(run) - 1)
                 new &= run[at] != prints
         columns = (prints, parcel.parents, parcel.actions.astype(np.int64).view(np.uint64))
-        kept = np.column_stack([parcel.rows, *columns])[new]
+        kept = np.column_stack([each[new] for each in (parcel.rows, *columns)])
         self._kept.append(kept)
         self._bytes += kept.nbytes
         if self._bytes > self._limit:
@@ -112,9 +114,26 @@ class Unseen:
             return
         every = np.concatenate(kept)
         prints, parents, actions = (every[:, self._words + k] for k in range(3))
-        order = np.lexsort((actions, parents, prints))
-        ordered = prints[order]
-        order = order[np.append(True, ordered[1:] != ordered[:-1])[: len(order)]]
+        order = np.argsort(prints, kind="stable")  # which merges the parcels, that are sorted
+        order = order[: _keep_first(order, prints, parents, actions)]
         rows = np.ascontiguousarray(every[order, : self._words])
         numbers = actions[order].view(np.int64).astype(np.int16)
         yield Settled(rows, prints[order], parents[order], numbers)
+
+
+_COLUMN = types.Array(types.uint64, 1, "A")
+
+
+@kernel(types.int64(types.int64[::1], _COLUMN, _COLUMN, _COLUMN))
+def _keep_first(order, prints, parents, actions):
+    """Move to the front of `order`, positions by fingerprint, one for each fingerprint: that of the
+    smallest (parent, action). Returns how many there are."""
+    kept = 0
+    for at in order:
+        best = order[kept - 1]
+        if kept == 0 or prints[at] != prints[best]:
+            order[kept] = at
+            kept += 1
+        elif (parents[at], actions[at]) < (parents[best], actions[best]):
+            order[kept - 1] = at
+    return kept

@@ -82,7 +82,7 @@ class Seen:
         """Write the run of this depth: the new fingerprints and the runs that it absorbs."""
         kept = self.runs()
         merged = np.concatenate([new, *(prints for run, prints in before if run not in kept)])
-        merged.sort()
+        merged.sort(kind="stable")  # which merges what is sorted already
         self._save(owner, merged)
 
     def _save(self, owner: int, prints: np.ndarray) -> None:
