@@ -12,6 +12,7 @@ import io
 import os
 import sys
 import sysconfig
+import threading
 import types
 import zipfile
 from collections.abc import Callable, Iterable
@@ -32,17 +33,22 @@ SHIPPED = {".py", ".js", ".css", ".json", ".txt"}
 
 _sent: "WeakKeyDictionary[SparkSession, set[str]]" = WeakKeyDictionary()
 
+_sending = threading.Lock()
+"""A search warms Spark up in the background, and may end before that is done: so the next search
+does the same at the same time. Spark refuses an archive that it already has."""
+
 
 def ship(session: "SparkSession", packages: Iterable[str]) -> tuple[str, ...]:
     """Send these packages, or modules, to a session; returns the names of their archives."""
-    sent = _sent.setdefault(session, set())
     archives = [_archive(package) for package in packages]
-    for name, content in archives:
-        if name not in sent:
-            path = _outbox() / name
-            path.write_bytes(content)
-            session.addArtifacts(str(path), file=True)
-            sent.add(name)
+    with _sending:
+        sent = _sent.setdefault(session, set())
+        for name, content in archives:
+            if name not in sent:
+                path = _outbox() / name
+                path.write_bytes(content)
+                session.addArtifacts(str(path), file=True)
+                sent.add(name)
     return tuple(name for name, _ in archives)
 
 

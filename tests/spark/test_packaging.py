@@ -2,11 +2,13 @@
 
 import io
 import sys
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from protocol_lab.spark.packaging import KIT, _archive, unpacker
+from protocol_lab.spark.packaging import KIT, _archive, ship, unpacker
 
 KIT_1, KIT_2 = "a_kit-0001.zip", "a_kit-0002.zip"
 SPEC, OTHER = "a_spec-0001.zip", "another_spec-0001.zip"
@@ -18,6 +20,25 @@ def test_what_the_kits_modules_read_when_they_are_imported_is_shipped():
         names = archive.namelist()
     assert f"{KIT}/__init__.py" in names
     assert f"{KIT}/teaching/js/prediction.js" in names
+
+
+class _Session:
+    """Refuses what it has, as Spark does, and takes its time to say so."""
+
+    def __init__(self):
+        self.received = []
+
+    def addArtifacts(self, path: str, file: bool) -> None:
+        time.sleep(0.05)
+        assert path not in self.received, "FileAlreadyExistsException"
+        self.received.append(path)
+
+
+def test_searches_that_begin_together_send_an_archive_once():
+    session = _Session()
+    with ThreadPoolExecutor(4) as threads:
+        names = set(threads.map(lambda _: ship(session, [KIT]), range(4)))
+    assert len(names) == len(session.received) == 1
 
 
 @pytest.fixture
