@@ -6,6 +6,7 @@ For the rules that a short test can state and a walk rarely meets.
 from dataclasses import dataclass
 from typing import Any
 
+from protocol_lab.language.node_sets import as_mask
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.spec import Model
@@ -47,4 +48,4 @@ class HandMade:
 
 def nodes(*numbers: int) -> int:
     """A set of nodes, as a state has it."""
-    return sum(1 << each for each in numbers)
+    return as_mask(numbers)

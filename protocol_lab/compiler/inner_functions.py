@@ -68,9 +68,9 @@ class _InnerLibrary(JITCodeLibrary):
 class _KernelLibrary(JITCodeLibrary):
     """The machine code of a kernel, with that of all functions that it calls.
 
-    Nothing else calls those functions, and here LLVM is told so. Otherwise it must keep each as it
-    was declared, unless it inlines it: every call then passes all constants, also those that are
-    not read, and gets a whole text back, of which only the length is asked for.
+    LLVM learns here that only the kernel calls those functions. Otherwise it would have to keep the
+    declared arguments and result of each function that it does not inline: calls would pass
+    arguments that are never read, and return a whole text where only its length is needed.
     """
 
     def _optimize_final_module(self) -> None:
