@@ -114,6 +114,8 @@ def acknowledge(s, server, new_hwm) -> None:
 def commit_up_to(s, c, server, new_hwm) -> None:
     """Raise the high watermark. A leader that commits its own removal thereby resigns."""
     leaves = is_removed_by(s, server, new_hwm)
+    if c.old_removal_fixed and is_member(s, server, server):
+        leaves = False
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:

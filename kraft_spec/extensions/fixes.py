@@ -56,6 +56,14 @@ FollowerHighWatermark = Annotated[
 watermark as it is when the log is truncated (`replication.learn_high_watermark`). Scenarios:
 follower_high_watermark_falls, high_watermark_beyond_log; property: hwm_monotone."""
 
+OldRemoval = Annotated[
+    int, flag("a leader that is a member stays, even if it commits its own removal of earlier")
+]
+"""The original asks whether what a leader commits contains its removal, not whether a later command
+has added it again. After a restart a server counts its whole log as uncommitted: so a voter resigns
+by a removal that was taken back (`high_watermark.commit_up_to`). Scenario:
+voter_resigns_by_an_old_removal."""
+
 RemovalGuard = Annotated[
     int, flag("with test_liveness: half of the voters are enough to permit a removal")
 ]

@@ -65,6 +65,7 @@ class Constants(NamedTuple):
     first_fetch_fixed: fixes.FirstFetch = 0
     resigned_writes_fixed: fixes.ResignedWrites = 0
     follower_hwm_fixed: fixes.FollowerHighWatermark = 0
+    old_removal_fixed: fixes.OldRemoval = 0
     removal_guard_relaxed: fixes.RemovalGuard = 0
     reconfigure_before_own_commit: broken_rules.ReconfigureBeforeOwnCommit = 0
     vote_without_log_check: broken_rules.VoteWithoutLogCheck = 0

@@ -9,7 +9,7 @@ import pytest
 from kraft_spec.actions import server_states
 from kraft_spec.actions.logs import is_at_or_before
 from kraft_spec.model.messages import BeginQuorumEpochRequest
-from kraft_spec.model.names import DEAD_NO_STATE, ServerState
+from kraft_spec.model.names import DEAD_NO_STATE, LEADER, ServerState
 from protocol_lab import HOLDS, add
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
@@ -169,6 +169,8 @@ def test_the_fixes_stop_what_the_scenarios_show():
     assert walk(model, *steps[:2], "become_leader(server=1)")
     model, steps = played("first_fetch_is_never_taken", first_fetch_fixed=True)
     assert walk(model, *steps[:2], "handle_fetch_response(message=FetchResponse(source=1))")
+    model, steps = played("voter_resigns_by_an_old_removal", old_removal_fixed=True)
+    assert view(model.layout, walk(model, *steps)).state[3] == LEADER
 
 
 def told(constants: dict, *steps: str) -> tuple[set, set]:

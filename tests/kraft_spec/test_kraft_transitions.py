@@ -647,10 +647,11 @@ def test_a_leader_that_commits_its_own_removal_forgets_how_far_all_are():
     assert [s.flwr_end_offset[1][each] for each in (1, 2, 3)] == [0, 0, 0]
 
 
-def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both():
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both(fixed):
     """The original asks whether one of the commands removed it, and not whether a later one added
     it: after a restart, which forgets the high watermark, it gives up as an observer."""
-    made = hand_made(**THREE)
+    made = hand_made(**THREE, old_removal_fixed=fixed)
     s = made.s
     s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = LEADER, 2, 2, 0
     for command, members in ((REMOVE_VOTER_COMMAND, (1, 3)), (ADD_VOTER_COMMAND, (1, 2, 3))):
@@ -661,9 +662,22 @@ def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both():
     assert (s.role[2], s.state[2], s.hwm[2]) == (VOTER, LEADER, 3)
     s.hwm[2] = 0
     commit_up_to(s, made.c, 2, 3)
-    assert (s.role[2], s.state[2], s.hwm[2]) == (OBSERVER, UNATTACHED, 0)
+    stays = (VOTER, LEADER, 3)
+    assert (s.role[2], s.state[2], s.hwm[2]) == (stays if fixed else (OBSERVER, UNATTACHED, 0))
     assert s.config[2].members == nodes(1, 2, 3)
-    assert "not a voter" in made.refusal("send_request_vote(server=2)")
+    if not fixed:
+        assert "not a voter" in made.refusal("send_request_vote(server=2)")
+
+
+def test_a_leader_that_is_no_member_any_more_resigns_with_the_fix_too():
+    made = hand_made(**THREE, old_removal_fixed=True)
+    s = made.s
+    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = LEADER, 2, 2, 1
+    entry = Entry(command=REMOVE_VOTER_COMMAND, epoch=2, id=2, server=2, members=nodes(1, 3))
+    append(s.log[2], entry)
+    s.config[2].members = entry.members
+    commit_up_to(s, made.c, 2, 2)
+    assert (s.role[2], s.state[2], s.hwm[2]) == (OBSERVER, UNATTACHED, 0)
 
 
 @pytest.mark.parametrize(("hwm", "is_possible"), [(1, False), (2, True)])
