@@ -2,7 +2,7 @@
 
 Whoever runs the benchmarks supplies TLC's jar and checkouts of the originals. If an original has a
 configuration file, it is used with other values, and without its symmetry and view, since our
-searches use none.
+searches use none, and without its invariants where our search checks none.
 """
 
 import re
@@ -18,7 +18,7 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.system.programs import find_java
 
-KIP_320 = """\
+VARIANT = """\
 INIT Init
 NEXT Next
 CONSTANTS
@@ -30,7 +30,16 @@ INVARIANTS WeakIsr StrongIsr
 """
 """The modules of kafka-specification come without a configuration file."""
 
-FOUND = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left")
+VARIANT_CONSTANTS = {
+    "Replicas": "replicas",
+    "LogSize": "log_size",
+    "MaxRecords": "max_records",
+    "MaxLeaderEpoch": "max_leader_epoch",
+}
+
+FOUND = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, ")
+
+VIOLATED = re.compile(r"^Error: Invariant \w+ is violated", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,16 +58,24 @@ class Original:
 
 
 ORIGINALS = {
-    "kafka.kip_320": Original(
-        "Kip320",
+    "kafka.kip_101": Original("Kip101", VARIANT_CONSTANTS, ("Replicas",), text=VARIANT),
+    "kafka.kip_320_first_try": Original(
+        "Kip320FirstTry", VARIANT_CONSTANTS, ("Replicas",), text=VARIANT
+    ),
+    "kafka.kip_320": Original("Kip320", VARIANT_CONSTANTS, ("Replicas",), text=VARIANT),
+    "kafka.unclean_leader_election": Original(
+        "UncleanLeaderElectionSafety", {"UnstableReplica": "unstable_replica", "MinIsr": "min_isr"}
+    ),
+    "bookkeeper.v4_13": Original(
+        "BookKeeperProtocol_v4_13",
         {
-            "Replicas": "replicas",
-            "LogSize": "log_size",
-            "MaxRecords": "max_records",
-            "MaxLeaderEpoch": "max_leader_epoch",
+            "Bookies": "bookies",
+            "WriteQuorum": "write_quorum",
+            "AckQuorum": "ack_quorum",
+            "SendLimit": "send_limit",
+            "RecoveryReadsFence": "recovery_reads_fence",
         },
-        ("Replicas",),
-        text=KIP_320,
+        ("Bookies",),
     ),
     "bookkeeper.protocol": Original(
         "BookKeeperProtocol",
@@ -107,22 +124,32 @@ ORIGINALS = {
         ),
     ),
 }
-"""The modules of the specs of `growth`."""
+"""The modules of the specs of `growth` and of `spark`."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """TLC's counts, and its seconds from start to end of the program."""
+    """TLC's counts, its seconds from start to end of the program, and whether an invariant is
+    violated, which ends it."""
 
     distinct: int
     generated: int
     seconds: float
+    violated: bool
 
 
-def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, workers: int) -> Run:
+def run(
+    spec: str,
+    constants: Mapping[str, Any],
+    jar: str,
+    originals: Path,
+    workers: int,
+    checked: bool = True,
+) -> Run:
     """Run TLC on the original of a spec. constants: all of our spec's, as `show` gives them.
 
-    jar: TLC's, or a class path. Raises LabError if the module is not there, or TLC fails.
+    jar: TLC's, or a class path. checked: with its invariants? Raises LabError if the module is not
+    there, or TLC fails.
     """
     original = ORIGINALS[spec]
     module = next(originals.rglob(f"{original.module}.tla"), None)
@@ -134,7 +161,10 @@ def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, work
             shutil.copy(each, folder)
         config = module.with_suffix(".cfg")
         text = original.text or config.read_text(encoding="utf-8")
-        (folder / "run.cfg").write_text(configured(original, text, constants), encoding="utf-8")
+        text = configured(original, text, constants)
+        if not checked:
+            text = re.sub(r"^INVARIANTS?\b(\s+\w+$)*(\s+\w+)*", "", text, flags=re.MULTILINE)
+        (folder / "run.cfg").write_text(text, encoding="utf-8")
         words = [str(Path(find_java()) / "bin" / "java"), "-XX:+UseParallelGC", "-cp", jar]
         words += ["tlc2.TLC", "-workers", str(workers), "-deadlock", "-config", "run.cfg"]
         words += ["-metadir", "states", original.module]
@@ -146,7 +176,7 @@ def run(spec: str, constants: Mapping[str, Any], jar: str, originals: Path, work
         said = [line for line in done.stdout.splitlines() if "rror" in line]
         raise LabError(f"TLC on {original.module}: {' '.join(said)[:300] or done.stderr[:300]}")
     generated, distinct = (int(each.replace(",", "")) for each in found[-1])
-    return Run(distinct, generated, seconds)
+    return Run(distinct, generated, seconds, bool(VIOLATED.search(done.stdout)))
 
 
 def configured(original: Original, text: str, constants: Mapping[str, Any]) -> str:

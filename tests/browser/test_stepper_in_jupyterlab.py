@@ -120,10 +120,8 @@ def test_the_keyboard_alone_suffices_and_never_reaches_the_notebook(fresh):
     for letter in "ddaxb":  # would delete, add and cut cells
         keyboard.press(letter)
     expect(fresh.page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(1)
-    outline = key(stepper, "undo").evaluate(
-        "element => { element.focus(); return getComputedStyle(element).outlineStyle }"
-    )
-    assert outline == "solid"
+    key(stepper, "undo").focus()
+    expect(key(stepper, "undo")).to_have_css("outline-style", "solid")
 
 
 def test_the_tab_of_the_state_marks_what_differs_and_stays(fresh):
