@@ -87,8 +87,9 @@ def choosable_pairs(s, c) -> int:
 def change_network_connectivity(s: State, c: Constants, down: Subset(choosable_pairs)):
     """Links go down or come back: from now on these are down (numbered as in `model.links`).
 
-    The links of dead servers stay down. At most max_disconnected_pairs links may be down; where a
-    crash has taken down more, the change must leave fewer down than before.
+    The links of dead servers stay down. At most max_disconnected_pairs links may be down. The
+    original also says what may follow where more are down, which never happens: a crash keeps to
+    the same bound.
     """
     if s.net_connectivity_ctr >= c.max_connectivity_changes:
         return "no change of the links is left (max_connectivity_changes)"
