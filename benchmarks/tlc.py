@@ -37,7 +37,9 @@ VARIANT_CONSTANTS = {
     "MaxLeaderEpoch": "max_leader_epoch",
 }
 
-FOUND = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, ")
+FOUND = re.compile(
+    r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left"
+)
 
 VIOLATED = re.compile(r"^Error: Invariant \w+ is violated", re.MULTILINE)
 
@@ -163,7 +165,7 @@ def run(
         text = original.text or config.read_text(encoding="utf-8")
         text = configured(original, text, constants)
         if not checked:
-            text = re.sub(r"^INVARIANTS?\b(\s+\w+$)*(\s+\w+)*", "", text, flags=re.MULTILINE)
+            text = re.sub(r"^INVARIANTS?(\s+\w+)*", "", text, flags=re.MULTILINE)
         (folder / "run.cfg").write_text(text, encoding="utf-8")
         words = [str(Path(find_java()) / "bin" / "java"), "-XX:+UseParallelGC", "-cp", jar]
         words += ["tlc2.TLC", "-workers", str(workers), "-deadlock", "-config", "run.cfg"]
@@ -171,12 +173,12 @@ def run(
         began = time.perf_counter()
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - began
-    found = FOUND.findall(done.stdout)
-    if not found:
+    found, violated = FOUND.findall(done.stdout), bool(VIOLATED.search(done.stdout))
+    if not found or (found[-1][2] != "0" and not violated):
         said = [line for line in done.stdout.splitlines() if "rror" in line]
         raise LabError(f"TLC on {original.module}: {' '.join(said)[:300] or done.stderr[:300]}")
-    generated, distinct = (int(each.replace(",", "")) for each in found[-1])
-    return Run(distinct, generated, seconds, bool(VIOLATED.search(done.stdout)))
+    generated, distinct, _ = (int(each.replace(",", "")) for each in found[-1])
+    return Run(distinct, generated, seconds, violated)
 
 
 def configured(original: Original, text: str, constants: Mapping[str, Any]) -> str:
