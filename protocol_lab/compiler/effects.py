@@ -165,9 +165,36 @@ class _Flow:
 
     def _block(self, statements: list[ast.stmt], changed: bool) -> bool:
         """Whether something may have been changed at the end of the statements."""
-        for each in statements:
-            changed = self._statement(each, changed)
+        rest = statements
+        while rest:
+            called = self._passed_on(rest)
+            if called is None:
+                changed = self._statement(rest[0], changed)
+                rest = rest[1:]
+            else:  # on the path that goes on, the called function has returned TAKEN
+                _Flow(called, self.callers).check(changed)
+                changed = changed or changes(called)
+                rest = rest[2:]
         return changed
+
+    def _passed_on(self, statements: list[ast.stmt]) -> Callable | None:
+        """The function f if the first statements are `reason = f(...)` and a guard that returns
+        the reason exactly where it is not empty."""
+        match statements:
+            case [
+                ast.Assign([ast.Name(reason)], ast.Call() as call),
+                ast.If(test, [ast.Return(ast.Name(returned))], []),
+                *_,
+            ] if reason == returned and ast.unparse(test) == f"len({reason}) != 0":
+                return None if "len" in self.names else self._called(call)
+        return None
+
+    def _called(self, call: ast.Call) -> Callable | None:
+        """The function that is called, if it is one of Python's source and its arguments store
+        nothing."""
+        called = self.names.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        plain = inspect.isfunction(called) and not self._stores(*call.args, *call.keywords)
+        return called if plain else None
 
     def _statement(self, node: ast.stmt, changed: bool) -> bool:
         match node:
@@ -191,12 +218,10 @@ class _Flow:
             return
         if isinstance(value, ast.Name) and self.names.get(value.id) == "":
             return
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            called = self.names.get(value.func.id)
-            if inspect.isfunction(called) and not self._stores(*value.args, *value.keywords):
-                _Flow(called, self.callers).check(changed)
-                return
-        if changed or self._stores(value):
+        called = self._called(value) if isinstance(value, ast.Call) else None
+        if called is not None:
+            _Flow(called, self.callers).check(changed)
+        elif changed or self._stores(value):
             raise _NotProven
 
 

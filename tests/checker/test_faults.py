@@ -499,6 +499,13 @@ def late_effect_of_a_helper(s, c):
     return note(s)
 
 
+def late_effect_passed_on(s, c):
+    reason = note(s)
+    if len(reason) != 0:
+        return reason
+    return TAKEN
+
+
 def late_effect_in_a_loop(s, c):
     for k in range(2):
         if s.n >= LATE + 1 - k:
@@ -511,7 +518,7 @@ def late_effect_in_a_loop(s, c):
 @pytest.mark.parametrize("engine", [*ENGINES, "spark"])
 @pytest.mark.parametrize(
     "faulty",
-    [late_effect, late_effect_of_a_helper, late_effect_in_a_loop],
+    [late_effect, late_effect_of_a_helper, late_effect_passed_on, late_effect_in_a_loop],
     ids=lambda f: f.__name__,
 )
 def test_a_late_effect_before_a_refusal_is_a_mistake_in_the_spec(faulty, engine):
@@ -540,8 +547,111 @@ def test_guards_before_effects_are_proven_by_syntax():
 
     assert not may_refuse_changed(guarded)
     assert not may_refuse_changed(of_a_helper)
-    for each in (late_effect, late_effect_of_a_helper, late_effect_in_a_loop):
+    for each in (
+        late_effect,
+        late_effect_of_a_helper,
+        late_effect_passed_on,
+        late_effect_in_a_loop,
+    ):
         assert may_refuse_changed(each)
+
+
+def test_passing_on_the_reason_of_a_guarded_helper_is_proven_by_syntax():
+    def store(s, k) -> str:
+        if s.n > k:
+            return "full"
+        s.arr[k] += 1
+        return TAKEN
+
+    def passed_on(s, c):
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return reason
+        s.x = 7
+        return TAKEN
+
+    def through_another(s, c):
+        reason = passed_on(s, c)
+        if len(reason) != 0:
+            return reason
+        return TAKEN
+
+    def changed_before(s, c):
+        s.x = 7
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return reason
+        return TAKEN
+
+    def refused_by_the_second(s, c):
+        reason = store(s, 1)
+        if len(reason) != 0:
+            return reason
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return reason
+        return TAKEN
+
+    def refused_afterwards(s, c):
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return reason
+        return "no" if s.x == 1 else TAKEN
+
+    def with_an_effect_between(s, c):
+        reason = store(s, 2)
+        s.x = 7
+        if len(reason) != 0:
+            return reason
+        return TAKEN
+
+    def with_an_effect_in_the_guard(s, c):
+        reason = store(s, 2)
+        if len(reason) != 0:
+            s.x = 7
+            return reason
+        return TAKEN
+
+    def of_other_reasons(s, c):
+        reason = store(s, 2)
+        if len(reason) != 4:
+            return reason
+        return TAKEN
+
+    def with_another_reason(s, c):
+        reason, other = "", "no"
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return other
+        return TAKEN
+
+    def with_an_else(s, c):
+        reason = store(s, 2)
+        if len(reason) != 0:
+            return reason
+        else:
+            return "no"
+
+    def of_an_argument_that_stores(s, c):
+        reason = store(s, len(note(s)))
+        if len(reason) != 0:
+            return reason
+        return TAKEN
+
+    assert not may_refuse_changed(passed_on)
+    assert not may_refuse_changed(through_another)
+    for each in (
+        changed_before,
+        refused_by_the_second,
+        refused_afterwards,
+        with_an_effect_between,
+        with_an_effect_in_the_guard,
+        of_other_reasons,
+        with_another_reason,
+        with_an_else,
+        of_an_argument_that_stores,
+    ):
+        assert may_refuse_changed(each), each.__name__
 
 
 def test_a_property_that_changes_the_state_is_not_compiled():
