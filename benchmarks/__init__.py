@@ -14,6 +14,7 @@ bookkeeper           BookKeeper: states a second, and its shipped configuration 
 spark                how the search on Spark scales, and an estimate for a cluster
 killed_spark_search  a large search on Spark that is killed, resumed, and counts as natively
 nearness             how long it takes to find the distance to a violation
+checks               what the checks in compiled code cost
 scale                bytes per state, and the speed-up on more cores
 reduction            symmetry reduction and simulation
 stepper_in_browser   the stepper's response times in a browser

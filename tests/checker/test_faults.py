@@ -28,6 +28,7 @@ from protocol_lab import (
     size,
     submasks,
 )
+from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker import cross_check, request
 from protocol_lab.checker.find import find_state
 from protocol_lab.compiler.effects import may_refuse_changed
@@ -554,6 +555,12 @@ def test_guards_before_effects_are_proven_by_syntax():
         late_effect_in_a_loop,
     ):
         assert may_refuse_changed(each)
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_no_action_of_the_kit_needs_a_comparison_after_a_refusal(name):
+    unproven = [each.name for each in load(name).actions if may_refuse_changed(each.function)]
+    assert unproven == []
 
 
 def test_passing_on_the_reason_of_a_guarded_helper_is_proven_by_syntax():
