@@ -26,7 +26,7 @@ import ast
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -81,7 +81,7 @@ class Node:
 
     def number(self, constants: Any) -> int:
         """How many of these nodes there are with such constants (a named tuple)."""
-        return evaluate_size(self.count, constants._asdict())
+        return size_with(self.count, constants)
 
 
 @dataclass(frozen=True)
@@ -553,3 +553,9 @@ def evaluate_size(size: str | int, sizes: Mapping[str, int]) -> int:
         raise LabError(
             f"The size or bound {size!r} needs numbers and names of constants; there are: {known}."
         ) from None
+
+
+@lru_cache(typed=True)  # constants of two specs may have equal values, with other names
+def size_with(size: str | int, constants: Any) -> int:
+    """The value of a size with such constants, a named tuple. Raises LabError."""
+    return evaluate_size(size, constants._asdict())

@@ -27,7 +27,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.language.arithmetic import checked_pow
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, submasks
-from protocol_lab.spec.layout import Named, Node, evaluate_size, named_values
+from protocol_lab.spec.layout import Named, Node, named_values, size_with
 
 Bound = int | str | Callable[..., int]
 
@@ -109,7 +109,7 @@ def evaluate(bound: Bound, scope: dict[str, Any]) -> int:
     if callable(bound):
         return evaluated(bound, *(scope[name] for name in names_used(bound)))
     try:
-        return evaluate_size(bound, scope["c"]._asdict())
+        return size_with(bound, scope["c"])
     except LabError as error:
         raise LabError(
             f"{error} A bound that depends on the state is a function, as in Range(0, lambda s, c:"
