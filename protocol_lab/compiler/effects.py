@@ -208,7 +208,7 @@ class _Flow:
                 changed = changed or self._stores(test)
                 return self._block(body, changed) | self._block(orelse, changed)
             case ast.For(_, source, body, orelse) | ast.While(source, body, orelse):
-                changed = changed or self._stores(source)
+                changed = changed or self._stores(source, getattr(node, "target", None))
                 after = changed | self._block(body, changed)
                 return self._block(orelse, after | self._block(body, after))
         return changed or self._stores(node)

@@ -16,6 +16,7 @@ from protocol_lab.language.arithmetic import HIGH, LOW
 from protocol_lab.language.evaluation import NO_ISINSTANCE
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import names_read
+from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.spec.layout import Struct
 
 _IMPORT = "an import", "import it at the top of the module"
@@ -82,6 +83,7 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
     refuse_ineffective(function, tree)
     _refuse_calls_through_modules(function, tree)
     _refuse_records_of_an_earlier_turn(function, tree)
+    refuse_unassigned(function, tree)
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:

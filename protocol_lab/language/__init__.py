@@ -5,6 +5,7 @@ containers    operations on sequences and bags inside a state
 source_code   the source and syntax tree of a plain function
 ineffective   code that does nothing, or is never true: comparisons with None, unused values
 stale_names   names for parts of the state that are read after the part was assigned
+unassigned    variables that may be read before anything was assigned to them
 dependencies  the functions that a function reaches, and a hash of their sources
 hashing       a short hash of texts
 arithmetic    checked 64-bit arithmetic, the same in plain Python as in compiled code

@@ -7,6 +7,9 @@
 Numbers are copied; a struct, sequence or bag that is read is a place in the state. So in TLA+ terms
 `old` would be `box'[p]`. The same goes for two fields that are swapped in one line or with a third
 name, and for an item of a bag or sequence whose items have moved since.
+
+Also rejects a field that is assigned otherwise than by a statement of its own, as in
+`for s.turn in range(3)`: compiled code would store it without checking that the number fits.
 """
 
 import ast
@@ -29,11 +32,10 @@ def refuse_stale(
 
     is_place: is the expression's value known to be a struct, sequence, bag or array of the state?
     """
+    _refuse_other_assignments(function, tree)
     names, values = _names_of_places(tree), names_read(function)
     for block in _blocks(tree):
         for k, statement in enumerate(block):
-            if isinstance(statement, ast.Assign) and _assigns_several(statement):
-                raise error_at(function, statement, "assign one field at a time")
             changed = _changed(statement, values)
             for name, (bound, of) in names.items():
                 if changed is None or bound.lineno >= statement.lineno:
@@ -73,16 +75,28 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield block
 
 
-def _assigns_several(node: ast.Assign) -> bool:
-    """Does it assign several things at once, of which one is a field or slot?"""
-    assigned = [
-        each
-        for target in node.targets
-        for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
-    ]
-    return len(assigned) > 1 and any(
-        isinstance(each, ast.Attribute | ast.Subscript) for each in assigned
-    )
+def _refuse_other_assignments(function: Callable, tree: ast.FunctionDef) -> None:
+    """Raise LabError for a field or slot that is assigned otherwise than alone, by `=` or `+=`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Attribute() | ast.Subscript()]):
+                continue
+            case ast.Assign(targets):
+                shown, told = node, "assign one field at a time"
+            case ast.AnnAssign(target):
+                shown, targets, told = node, [target], "leave the type out"
+            case ast.For(target) | ast.comprehension(target):
+                shown, targets = target, [target]
+                told = "let the loop have a variable of its own, and assign the field in its body"
+            case _:
+                continue
+        if any(_is_assigned(each) for target in targets for each in ast.walk(target)):
+            raise error_at(function, shown, told)
+
+
+def _is_assigned(node: ast.AST) -> bool:
+    """Is it a field or slot that is assigned here, not only read?"""
+    return isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
 def _changed(statement: ast.stmt, values: dict[str, object]) -> str | None:

@@ -14,6 +14,7 @@ from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
 from protocol_lab.language.source_code import readable
 from protocol_lab.language.stale_names import refuse_stale
+from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.semantics.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.semantics.name_flow import NameFlow
 from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
@@ -102,6 +103,7 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
         refuse_common_mistakes(function, tree, code)
         Texts(function, tree, code).visit(tree)
         SetSyntax(function, code).visit(tree)
+        refuse_unassigned(function, tree)
         _read.add(keys[function])
 
 

@@ -853,6 +853,12 @@ STALE = {
     "s.n, s.found = 1, 2": "assign one field at a time",
     "s.n = s.found = 2": "assign one field at a time",
     "s.found, n = 1, 2": "assign one field at a time",
+    "[s.found] = [1]": "assign one field at a time",
+    "s.found: int = 300": "leave the type out",
+    "for s.found in range(300, 301):\n    s.n += 0": "let the loop have a variable of its own",
+    "for k, s.found in ((1, 300), (2, 3)):\n    s.n += k": "and assign the field in its body",
+    "for s.heard[1] in range(3):\n    s.n += 0": "let the loop have a variable of its own",
+    "k = [0 for s.found in range(300, 301)]\ns.n += k[0]": "let the loop have a variable of its",
 }
 
 
@@ -881,9 +887,61 @@ def test_a_name_is_not_read_after_its_place_was_assigned(
         "old = s.last\nif s.n > 5:\n    s.last = Note()\n    return TAKEN\ns.found = old.text + 5",
         "first = s.log.items[0]\nappend(s.log, Note(text=4))\ns.found = first.text + 4",
         "n, m = 2, 3\ns.found = n + m",
+        "n: int = 2\nfor k, m in ((0, 3), (0, 3)):\n    n += k\ns.found = n + m",
     ],
 )
 def test_a_name_is_read_before_its_place_is_assigned(declare, body):
+    assert found(declare(body)) == 5
+
+
+# --- Variables without a value -------------------------------------------------------------------
+
+UNASSIGNED = [
+    "if s.n > 9:\n    k = 1\ns.found = k",
+    "if s.n > 9:\n    k = 1\nelif s.n < 0:\n    k = 2\ns.found = k",
+    "for k in range(s.n):\n    s.n += 0\ns.found = k",
+    "for j in range(s.n):\n    k = j\ns.found = k",
+    "for j in range(3):\n    if j == s.n:\n        break\n    k = j\nelse:\n    k = 1\ns.found = k",
+    "for j in range(3):\n    if j > s.n:\n        s.found = k\n    k = j",
+    "while True:\n    if s.n > 9:\n        break\n    k = 1\n    s.n += 1\ns.found = k",
+    "if s.n > 9:\n    k = 1\nk += 1\ns.found = k",
+    "for j in range(3):\n    if s.n == j:\n        continue\n    k = j\ns.found = k",
+    "if s.n > 9:\n    k = 1\ns.found = 1 if any(k > j for j in range(3)) else 0",
+    "k: int\ns.found = k",
+]
+
+
+@pytest.mark.parametrize("tried_out", [True, False])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("body", UNASSIGNED)
+def test_a_variable_has_a_value_on_every_path_to_where_it_is_read(
+    declare, monkeypatch, body, engine, tried_out
+):
+    sentence = "it has no value on some of the paths to this line: give it one before"
+    model = declare(body)
+    if tried_out:
+        with pytest.raises(LabError) as error:
+            explore(model, engine=engine, progress=False)
+        assert sentence in str(error.value)
+    elif engine == "native":
+        assert sentence in told(model, engine, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if s.n > 9:\n    k = 1\nelse:\n    k = 5\ns.found = k",
+        "if s.n > 9:\n    return TAKEN\nelse:\n    k = 5\ns.found = k",
+        "if s.n > 9:\n    k = 1\nelif s.n > 8:\n    return TAKEN\nelse:\n    k = 5\ns.found = k",
+        "for j in range(s.n):\n    k = 5\n    break\nelse:\n    k = 1\ns.found = k",
+        "for j in range(1, 3):\n    k = j + 3\ns.found = k",
+        "for j in (1, 2):\n    if s.n > 9:\n        continue\ns.found = j + 3",
+        "while True:\n    if s.n == 0:\n        k = 5\n        break\n    s.n -= 1\ns.found = k",
+        "for j in range(3):\n    if s.n > 9:\n        continue\n    k = j + 3\n    s.found = k",
+        "s.found = sum(k for k in range(3)) + 2",
+    ],
+)
+def test_a_value_from_every_path_suffices(declare, body):
     assert found(declare(body)) == 5
 
 
