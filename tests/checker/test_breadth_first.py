@@ -439,6 +439,9 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
         ("match s.n:\n        case 1: s.n = 2", "with a match (line 2): use if and elif"),
         ("if s.n > 9: raise ValueError", "with a raise (line 2): return the reason"),
         ("x = s.n; del x", "with a del (line 2)"),
+        ("return 'no ' + 'way'", "Write it with numbers, loops and fields of the state only"),
+        ("if s.slots: s.n = 1", "Write it with numbers, loops and fields of the state only"),
+        ("x = {1: 2}; s.n = x[1]", "Write it with numbers, loops and fields of the state only"),
     ],
 )
 def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):
