@@ -478,6 +478,21 @@ def test_every_fault_is_seen_in_compiled_code(fault):
     assert native.distinct == LATE + 1
 
 
+@pytest.mark.parametrize("engine", [*ENGINES, "spark"])
+def test_a_late_number_for_a_whole_array_is_a_mistake_in_the_spec(engine):
+    def assign(s, c):
+        if s.n < LATE:
+            return "too early"
+        s.arr = s.n - LATE + s.x
+        s.x += 1
+        return TAKEN
+
+    spec = counting("nowhere", None)
+    spec.action(assign)
+    with pytest.raises(SpecError, match=r"state\.arr has an item for every index"):
+        explore(spec.bind(), engine=engine, progress=False)
+
+
 # --- Effects before refusals ---------------------------------------------------------------------
 
 

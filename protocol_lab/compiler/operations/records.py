@@ -189,12 +189,14 @@ def store(context, builder, target: types.Type, pointer, source: types.Type, val
     """Store a value of numba type `source` where a value of type `target` is kept.
 
     A number that does not fit raises CapacityExceeded; a whole record is copied; 0 erases a record
-    or an array.
+    or an array, and any other number is a Fault.
     """
     if isinstance(target, types.Record | types.NestedArray):
         if isinstance(source, types.Record):
             cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
         else:
+            number = context.cast(builder, value, source, types.int64)
+            fault_if(context, builder, builder.icmp_signed("!=", number, number.type(0)))
             cgutils.memset(builder, pointer, _bytes_in(target), 0)
         return
     number = context.cast(builder, value, source, types.int64)
