@@ -47,7 +47,10 @@ def append(sequence, item) -> None:
 
 
 def truncate(sequence, length) -> None:
-    """Keep the first `length` items of a sequence (no effect if it is not longer)."""
+    """Keep the first `length` items of a sequence (no effect if it is not longer). A fault if
+    length is negative."""
+    if length < 0:
+        erase(sequence.items, length)  # a fault: there is no such item
     while sequence.length > length:
         set_count(sequence, sequence.length - 1)
         put_item(sequence, sequence.length, 0)

@@ -27,6 +27,7 @@ from protocol_lab import (
     members,
     size,
     submasks,
+    truncate,
 )
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker import cross_check, request
@@ -744,6 +745,29 @@ def test_a_full_container_of_fixed_size_is_to_be_declared_with_more_room():
         result = explore(spec.bind(), engine=engine, progress=False)
         words = "state.items has no room for more than 4: declare it with more room (at grow)"
         assert result.undecided_reason == words
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_to_keep_fewer_than_no_items_is_a_fault(engine):
+    class Short(Struct):
+        n: Int8
+        log: Seq(Int8, 4)
+
+    spec = Spec("toy.short", Short, Nothing)
+
+    @spec.init
+    def start(s, c):
+        append(s.log, 1)
+        return TAKEN
+
+    @spec.action
+    def shorten(s, c):
+        truncate(s.log, s.n - 1)
+        return TAKEN
+
+    result = explore(spec.bind(), engine=engine, progress=False)
+    assert result.verdict == "undecided"
+    assert "state.log.items has no item -1; there are 1" in result.undecided_reason
 
 
 # --- Disagreements -------------------------------------------------------------------------------
