@@ -203,7 +203,7 @@ class Builder:
             built = kernel(
                 signature, stamp=key, prepare=add_functions, no_cfunc_wrapper=True, **options
             )(scope[kind])
-        except (NumbaError, UnsupportedBytecodeError, NotImplementedError, TypeError) as error:
+        except (NumbaError, UnsupportedBytecodeError, RuntimeError, TypeError) as error:
             cause = _cause(error)  # of the last two for types that it can't generate code for
             if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line
                 raise LabError(f"{self.model.spec.name}, {name}: {TRUE_OR_FALSE}.") from None

@@ -90,11 +90,11 @@ def _refuse_other_assignments(function: Callable, tree: ast.FunctionDef) -> None
                 told = "let the loop have a variable of its own, and assign the field in its body"
             case _:
                 continue
-        if any(_is_assigned(each) for target in targets for each in ast.walk(target)):
+        if any(_is_assigned_place(each) for target in targets for each in ast.walk(target)):
             raise error_at(function, shown, told)
 
 
-def _is_assigned(node: ast.AST) -> bool:
+def _is_assigned_place(node: ast.AST) -> bool:
     """Is it a field or slot that is assigned here, not only read?"""
     return isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
 
