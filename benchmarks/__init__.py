@@ -17,6 +17,7 @@ nearness             how long it takes to find the distance to a violation
 checks               what the checks in compiled code cost
 scale                bytes per state, and the speed-up on more cores
 reduction            symmetry reduction and simulation
+large_logs           the logs of a large cluster, natively and on Spark
 stepper_in_browser   the stepper's response times in a browser
 site_on_a_slow_line  how soon a page of the site shows a picture over a slow connection
 """

@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from benchmarks.measurement import machine
-from lab import find_chromium
+from tests.__main__ import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 
 FAST_3G = {
@@ -63,7 +63,7 @@ def measure(chromium: str, address: str) -> dict[str, float]:
         line.send("Network.emulateNetworkConditions", FAST_3G)
         page.add_init_script(_WATCH)
         page.goto(address, wait_until="load")
-        page.locator(".lab-recorded").first.scroll_into_view_if_needed()
+        page.locator(".lab-page-stepper").first.scroll_into_view_if_needed()
         page.wait_for_function("window.seen?.stepper")
         times = page.evaluate(_TIMES)
         browser.close()

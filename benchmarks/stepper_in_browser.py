@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.measurement import machine
-from lab import find_chromium
+from tests.__main__ import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 from tests.browser.jupyterlab import jupyterlab, open_notebook
 

@@ -1,6 +1,6 @@
 """The challenges of BookKeeper, the easiest first: what an adversary can do to it."""
 
-from bookkeeper_spec.ledger_chaining.situations import two_clients_have_a_ledger
+from bookkeeper_spec.ledger_chaining import two_clients_have_a_ledger
 from protocol_lab.teaching.challenges import Challenge
 
 TWO_BOOKIES = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}

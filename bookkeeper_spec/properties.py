@@ -1,24 +1,11 @@
-"""Invariants of a ledger, and what must be reachable.
+"""What is claimed of a ledger: invariants, what must be reachable, what must eventually happen.
 
-The names are the original's. What only one other variant claims is in that variant's `properties`.
+Then the bound on a search, and situations worth finding. The names are the original's. What only
+one other variant claims is in that variant's own module.
 """
 
-from typing import NamedTuple
-
-from bookkeeper_spec.model.clients import recovers
-from bookkeeper_spec.model.constants import Constants
-from bookkeeper_spec.model.ledger import (
-    ABORTED,
-    CLOSED,
-    IN_RECOVERY,
-    NIL,
-    OPEN,
-    Ledger,
-    copies,
-    fragment_of_entry,
-)
-from bookkeeper_spec.model.state import State
-from protocol_lab import HOLDS, is_subset, nodes_up_to
+from bookkeeper_spec.model import NO_ENTRY, NOT_STARTED, copies, fragment_of_entry, recovers
+from protocol_lab import HOLDS, NO_LIMIT, always_eventually, is_subset, last, nodes_up_to, only
 
 # --- Types ---------------------------------------------------------------------------------------
 
@@ -31,7 +18,7 @@ def is_set_of_bookies(c, bookies) -> bool:
 def is_ledger_of_its_type(s, c) -> bool:
     """Are the metadata and the bookies' part of the state what they are declared to be?"""
     return (
-        s.meta_status <= CLOSED
+        s.meta_status in ("nil", "open", "in_recovery", "closed")
         and s.meta_last_entry >= 0
         and s.meta_version >= 0
         and is_set_of_bookies(c, s.b_fenced)
@@ -59,9 +46,8 @@ def is_writer_of_its_type(c, writer) -> bool:
             is_set_of_bookies(c, writer.confirmed[entry]) for entry in range(1, c.send_limit + 1)
         )
         and all(
-            1 <= writer.pending_add_ops.items[k].entry.id <= c.send_limit
-            and is_set_of_bookies(c, writer.pending_add_ops.items[k].ensemble)
-            for k in range(writer.pending_add_ops.size)
+            1 <= op.entry.id <= c.send_limit and is_set_of_bookies(c, op.ensemble)
+            for op in writer.pending_add_ops
         )
     )
 
@@ -71,7 +57,7 @@ def are_clients_of_their_type(s, c) -> bool:
     return all(is_writer_of_its_type(c, s.clients[client]) for client in range(1, c.clients + 1))
 
 
-def type_ok(s: Ledger, c: NamedTuple):
+def type_ok(s, c):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
         return "a value of the metadata or of a bookie is out of range"
@@ -83,19 +69,22 @@ def type_ok(s: Ledger, c: NamedTuple):
 # --- Entries -------------------------------------------------------------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s: State, c: Constants):
+def no_divergence_between_client_and_meta_data(s, c):
     """A closed ledger was closed by one client, at its LAC, and no writer's LAC is beyond the end.
 
     A recovery's may be: if another has closed the ledger before it, its entries are never read.
     """
-    if s.meta_status != CLOSED:
+    if s.meta_status != "closed":
         return HOLDS
     closers = 0
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
-        if mine.status == CLOSED and mine.lac == s.meta_last_entry:
+        if mine.status == "closed" and mine.lac == s.meta_last_entry:
             closers += 1
-        if mine.status not in (NIL, IN_RECOVERY, ABORTED) and mine.lac > s.meta_last_entry:
+        if (
+            mine.status not in ("nil", "in_recovery", "recovery_aborted")
+            and mine.lac > s.meta_last_entry
+        ):
             return "a client has acknowledged an entry that the closed ledger does not have"
     return HOLDS if closers == 1 else "no client, or several, closed the ledger at their LAC"
 
@@ -104,40 +93,40 @@ def no_lac_beyond_the_end(s, c) -> str:
     """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
-        if s.meta_status == CLOSED and mine.status != NIL and mine.lac > s.meta_last_entry:
+        if s.meta_status == "closed" and mine.status != "nil" and mine.lac > s.meta_last_entry:
             return "a client has acknowledged an entry that the closed ledger does not have"
     return HOLDS
 
 
-def all_acked_entries_are_readable(s: Ledger, c: NamedTuple):
+def all_acked_entries_are_readable(s, c):
     """Every entry that a client has acknowledged is on some bookie of its fragment's ensemble."""
     fragments = s.meta_fragments
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
-        if mine.status == OPEN or mine.status == CLOSED:
+        if mine.status == "open" or mine.status == "closed":
             for entry in range(1, mine.lac + 1):
                 position = fragment_of_entry(fragments, entry)
-                if copies(s, fragments.items[position], entry) == 0:
+                if copies(s, fragments[position], entry) == 0:
                     return "an acknowledged entry is on no bookie of its ensemble"
     return HOLDS
 
 
-def all_committed_entries_reach_ack_quorum(s: Ledger, c: NamedTuple) -> str:
+def all_committed_entries_reach_ack_quorum(s, c):
     """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
-    if s.meta_status != CLOSED:
+    if s.meta_status != "closed":
         return HOLDS
     for entry in range(1, s.meta_last_entry + 1):
         position = fragment_of_entry(s.meta_fragments, entry)
-        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
+        if copies(s, s.meta_fragments[position], entry) < c.ack_quorum:
             return "an entry of the closed ledger is stored by fewer bookies than an ack quorum"
     return HOLDS
 
 
-def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
+def no_out_of_order_entries(s, c):
     """Every bookie stores under an id what the writer wrote under it."""
     for bookie in range(1, c.bookies + 1):
         for entry in range(1, c.send_limit + 1):
-            if not is_subset(s.b_entries[bookie].data[entry], 1 << entry):
+            if not is_subset(s.b_entries[bookie].data[entry], only(entry)):
                 return "a bookie stores data under an id that the writer did not write there"
     return HOLDS
 
@@ -145,9 +134,106 @@ def no_out_of_order_entries(s: Ledger, c: NamedTuple) -> str:
 # --- Reachable -----------------------------------------------------------------------------------
 
 
-def recovery_closes_the_ledger(s: Ledger, c: NamedTuple):
+def recovery_closes_the_ledger(s, c):
     """A recovery closes the ledger."""
     for client in range(1, c.clients + 1):
-        if s.clients[client].status == CLOSED and recovers(s, client):
+        if s.clients[client].status == "closed" and recovers(s, client):
             return HOLDS
     return "no recovery has closed the ledger"
+
+
+# --- Liveness ------------------------------------------------------------------------------------
+
+
+def ledger_is_closed(s, c) -> bool:
+    """The ledger is closed, and a client knows."""
+    return s.meta_status == "closed" and any(
+        s.clients[client].status == "closed" for client in range(1, c.clients + 1)
+    )
+
+
+def liveness():
+    """The ledger is eventually closed. The original means to claim it under weak fairness of Next.
+
+    TLC can't evaluate it as written there. It is false: a client that lost messages may stop.
+    """
+    return always_eventually(ledger_is_closed)
+
+
+# --- The bound on a search: how many messages are lost at a time ----------------------------------
+
+
+def count_lost_of(messages) -> int:
+    """How many add messages of the client are lost now."""
+    return sum(
+        len(adds.confirmed.lost)
+        + len(adds.refused.lost)
+        + sum(len(request.lost) for request in adds.requests)
+        for adds in messages.of
+    )
+
+
+def count_lost_of_fencing(messages) -> int:
+    """How many fence requests of a client, and answers to them, are lost now."""
+    answers = sum(len(answer.lost) for answer in messages.fence_responses)
+    return len(messages.fence_requests.lost) + answers
+
+
+def count_lost_reads(messages) -> int:
+    """How many reads of the client, and answers to them, are lost now."""
+    return sum(
+        len(reads.requests.lost)
+        + len(reads.no_such_entry.lost)
+        + sum(len(answer.lost) for answer in reads.responses)
+        for reads in messages.reads
+    )
+
+
+def count_lost(messages) -> int:
+    """How many messages between a client and the bookies are lost now."""
+    writes = count_lost_of(messages.adds) + count_lost_of_fencing(messages)
+    return writes + count_lost_reads(messages)
+
+
+def within_lost_messages(c, lost) -> str:
+    """HOLDS if no more messages are lost now than max_lost_messages, else the reason why not."""
+    return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
+
+
+def max_lost_messages(s, c):
+    """At most max_lost_messages are lost at a time, not counting those acted upon."""
+    if c.max_lost_messages == NO_LIMIT:
+        return HOLDS
+    lost = 0
+    for client in range(1, c.clients + 1):
+        lost += count_lost(s.messages[client])
+    return within_lost_messages(c, lost)
+
+
+# --- Situations ----------------------------------------------------------------------------------
+
+
+def two_clients_recover_at_once(s, c) -> bool:
+    """Two clients recover the ledger at the same time."""
+    return sum(1 for k in range(1, c.clients + 1) if s.clients[k].status == "in_recovery") > 1
+
+
+def an_acknowledged_entry_was_not_read_yet(s, c) -> bool:
+    """A recovery is under way, and has not read an entry that the writer has acknowledged."""
+    return any(
+        s.clients[k].status == "in_recovery"
+        and s.clients[k].last_recoverable_entry == NO_ENTRY
+        and s.clients[k].lap < s.clients[other].lac
+        for k in range(1, c.clients + 1)
+        for other in range(1, c.clients + 1)
+        if s.clients[other].recovery_phase == NOT_STARTED
+    )
+
+
+def a_recovery_has_an_ensemble_of_its_own(s, c) -> bool:
+    """A recovery has replaced a bookie, and the metadata do not know."""
+    return any(
+        s.clients[k].status == "in_recovery"
+        and s.clients[k].curr_fragment.ensemble != last(s.meta_fragments).ensemble
+        for k in range(1, c.clients + 1)
+    )

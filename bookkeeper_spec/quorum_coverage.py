@@ -12,36 +12,50 @@ is the claim of `quorum_coverage_fencing` and `quorum_coverage_recovery_reads`.
 Source: QuorumCoverage.tla by Jack Vanlightly, https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
-from protocol_lab import is_subset, size, submasks
+from typing import Annotated, NamedTuple
+
+from protocol_lab import Limits, Node, NodeSet, is_subset, subsets
+
+Bookie = Node("all_bookies")
 
 
-def enough_satisfy(satisfying, cohort_size, ack_quorum) -> bool:
+class Constants(NamedTuple):
+    """The pool that ensembles are chosen from."""
+
+    all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
+
+
+def enough_satisfy(satisfying: NodeSet(Bookie), cohort_size, ack_quorum) -> bool:
     """Affirmative 1: at least (cohort size - ack quorum) + 1 bookies satisfy the property."""
-    return size(satisfying) >= (cohort_size - ack_quorum) + 1
+    return len(satisfying) >= (cohort_size - ack_quorum) + 1
 
 
-def every_ack_quorum_has_one(satisfying, cohort, ack_quorum) -> bool:
+def every_ack_quorum_has_one(
+    satisfying: NodeSet(Bookie), cohort: NodeSet(Bookie), ack_quorum
+) -> bool:
     """Affirmative 2: in every ack quorum of the cohort at least one bookie satisfies it."""
     return satisfying != 0 and all(
-        size(each) != ack_quorum or each & satisfying != 0 for each in submasks(cohort)
+        len(each) != ack_quorum or each & satisfying != 0 for each in subsets(cohort)
     )
 
 
-def few_do_not(not_satisfying, ack_quorum) -> bool:
+def few_do_not(not_satisfying: NodeSet(Bookie), ack_quorum) -> bool:
     """Non-affirmative 1: fewer than an ack quorum do not satisfy the property."""
-    return size(not_satisfying) < ack_quorum
+    return len(not_satisfying) < ack_quorum
 
 
-def no_ack_quorum_does_not(not_satisfying, cohort, ack_quorum) -> bool:
+def no_ack_quorum_does_not(
+    not_satisfying: NodeSet(Bookie), cohort: NodeSet(Bookie), ack_quorum
+) -> bool:
     """Non-affirmative 2: there is no ack quorum of bookies that do not satisfy it."""
     return not any(
-        size(each) == ack_quorum and is_subset(each, not_satisfying) for each in submasks(cohort)
+        len(each) == ack_quorum and is_subset(each, not_satisfying) for each in subsets(cohort)
     )
 
 
-def disagreement(satisfying, cohort, ack_quorum) -> str:
+def disagreement(satisfying: NodeSet(Bookie), cohort: NodeSet(Bookie), ack_quorum) -> str:
     """ "" if all four give the same answer, else which one departs from the first."""
-    covered = enough_satisfy(satisfying, size(cohort), ack_quorum)
+    covered = enough_satisfy(satisfying, len(cohort), ack_quorum)
     others = cohort & ~satisfying
     if every_ack_quorum_has_one(satisfying, cohort, ack_quorum) != covered:
         return "asking every ack quorum for one bookie gives another answer than counting"

@@ -19,48 +19,33 @@ Source: QuorumCoverageFencing.tla by Jack Vanlightly,
 https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
-from typing import Annotated, NamedTuple
-
 from bookkeeper_spec.draw.coverage import draw_fencing
-from bookkeeper_spec.quorum_coverage import disagreement, enough_satisfy
+from bookkeeper_spec.quorum_coverage import Bookie, Constants, disagreement, enough_satisfy
 from protocol_lab import (
     HOLDS,
     TAKEN,
     Configuration,
     Int8,
-    Limits,
     Named,
-    Node,
     NodeSet,
     Per,
     Range,
     Spec,
     Struct,
     Subset,
-    contains,
-    members,
-    size,
+    nodes_up_to,
     with_node,
 )
 
 # --- Constants and state ---------------------------------------------------------------------
-
-
-class Constants(NamedTuple):
-    """The pool that ensembles are chosen from."""
-
-    all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
-
 
 CONFIGURATIONS = (
     Configuration("default", "every ensemble of three bookies", "144 distinct states"),
 )
 
 
-Bookie = Node("all_bookies")
-PENDING, FENCED, UNKNOWN = 0, 1, 2
-Response = Named(("pending", "fenced", "unknown"))
-Answer = Named(("fenced", "unknown"))
+Response = Named("pending", "fenced", "unknown")
+Answer = Named("fenced", "unknown")
 
 
 class State(Struct):
@@ -83,16 +68,16 @@ spec = Spec(
 )
 
 
-def bookies_of(ensemble) -> int:
+def bookies_of(ensemble: NodeSet(Bookie)) -> int:
     """The largest ack quorum that an ensemble can have."""
-    return size(ensemble)
+    return len(ensemble)
 
 
 @spec.init
-def init(s: State, c: Constants, ensemble: Subset(Bookie), ack_quorum: Range(1, bookies_of)):
+def init(s, c, ensemble: Subset(Bookie), ack_quorum: Range(1, bookies_of)):
     """Any ensemble with any ack quorum; all answers are pending."""
     s.curr_ensemble = ensemble
-    s.ensemble_size = size(ensemble)
+    s.ensemble_size = len(ensemble)
     s.aq = ack_quorum
     return TAKEN
 
@@ -101,40 +86,40 @@ def init(s: State, c: Constants, ensemble: Subset(Bookie), ack_quorum: Range(1, 
 
 
 @spec.action
-def receive_response(s: State, c: Constants, bookie: Bookie, response: Answer):
+def receive_response(s, c, bookie: Bookie, response: Answer):
     """The answer of a bookie comes, or is given up."""
-    if not contains(s.curr_ensemble, bookie):
+    if bookie not in s.curr_ensemble:
         return "the bookie is not in the ensemble"
-    if s.state[bookie] != PENDING:
+    if s.state[bookie] != "pending":
         return "the bookie's answer is there already"
-    s.state[bookie] = response + 1  # after "pending"
+    s.state[bookie] = "fenced" if response == "fenced" else "unknown"
     return TAKEN
 
 
 # --- Properties ------------------------------------------------------------------------------
 
 
-def fenced_bookies(s) -> int:
+def fenced_bookies(s) -> NodeSet(Bookie):
     """The bookies of the ensemble that are known to be fenced."""
-    found = 0
-    for bookie in members(s.curr_ensemble):
-        if s.state[bookie] == FENCED:
+    found = nodes_up_to(0)
+    for bookie in s.curr_ensemble:
+        if s.state[bookie] == "fenced":
             found = with_node(found, bookie)
     return found
 
 
 @spec.invariant
-def equivalence(s: State, c: Constants):
+def equivalence(s, c):
     """The four definitions of quorum coverage agree."""
     return disagreement(fenced_bookies(s), s.curr_ensemble, s.aq)
 
 
 @spec.sometimes
-def enough_are_fenced_while_answers_are_pending(s: State, c: Constants):
+def enough_are_fenced_while_answers_are_pending(s, c):
     """A recovery need not wait for all: with an ack quorum above 1 it can go on earlier."""
     if not enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq):
         return "not enough bookies are fenced"
-    if all(s.state[bookie] != PENDING for bookie in members(s.curr_ensemble)):
+    if all(s.state[bookie] != "pending" for bookie in s.curr_ensemble):
         return "all answers are there"
     return HOLDS
 
@@ -143,19 +128,20 @@ def enough_are_fenced_while_answers_are_pending(s: State, c: Constants):
 
 
 @spec.situation
-def one_bookie_is_enough(s: State, c: Constants) -> bool:
+def one_bookie_is_enough(s, c) -> bool:
     """One fenced bookie covers an ensemble of several."""
     return (
         s.ensemble_size > 1
-        and size(fenced_bookies(s)) == 1
+        and len(fenced_bookies(s)) == 1
         and enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq)
     )
 
 
 @spec.situation
-def one_lost_answer_blocks_the_recovery(s: State, c: Constants) -> bool:
+def one_lost_answer_blocks_the_recovery(s, c) -> bool:
     """All answers but one are "fenced", and that one being unknown keeps the recovery waiting."""
-    return size(fenced_bookies(s)) == s.ensemble_size - 1 and any(
-        s.state[bookie] == UNKNOWN and not enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq)
-        for bookie in members(s.curr_ensemble)
+    return len(fenced_bookies(s)) == s.ensemble_size - 1 and any(
+        s.state[bookie] == "unknown"
+        and not enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq)
+        for bookie in s.curr_ensemble
     )

@@ -21,48 +21,33 @@ Source: QuorumCoverageRecoveryReads.tla by Jack Vanlightly,
 https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
-from typing import Annotated, NamedTuple
-
 from bookkeeper_spec.draw.coverage import draw_recovery_reads
-from bookkeeper_spec.quorum_coverage import disagreement, enough_satisfy
+from bookkeeper_spec.quorum_coverage import Bookie, Constants, disagreement, enough_satisfy
 from protocol_lab import (
     HOLDS,
     TAKEN,
     Configuration,
     Int8,
-    Limits,
     Named,
-    Node,
     NodeSet,
     Per,
     Range,
     Spec,
     Struct,
     Subset,
-    contains,
-    members,
-    size,
+    nodes_up_to,
     with_node,
 )
 
 # --- Constants and state ---------------------------------------------------------------------
-
-
-class Constants(NamedTuple):
-    """The pool that ensembles are chosen from."""
-
-    all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
-
 
 CONFIGURATIONS = (
     Configuration("default", "every ensemble of three bookies", "972 distinct states"),
 )
 
 
-Bookie = Node("all_bookies")
-PENDING, OK, NO_SUCH_ENTRY, UNKNOWN = 0, 1, 2, 3
-Response = Named(("pending", "ok", "no_such_entry", "unknown"))
-Answer = Named(("ok", "no_such_entry", "unknown"))
+Response = Named("pending", "ok", "no_such_entry", "unknown")
+Answer = Named("ok", "no_such_entry", "unknown")
 
 
 class State(Struct):
@@ -86,28 +71,24 @@ spec = Spec(
 )
 
 
-def bookies_in(ensemble) -> int:
+def bookies_in(ensemble) -> NodeSet(Bookie):
     """Where a write set is chosen from."""
     return ensemble
 
 
-def bookies_of(write_set) -> int:
+def bookies_of(write_set: NodeSet(Bookie)) -> int:
     """The largest ack quorum that a write set can have."""
-    return size(write_set)
+    return len(write_set)
 
 
 @spec.init
 def init(
-    s: State,
-    c: Constants,
-    ensemble: Subset(Bookie),
-    write_set: Subset(bookies_in),
-    ack_quorum: Range(1, bookies_of),
+    s, c, ensemble: Subset(Bookie), write_set: Subset(bookies_in), ack_quorum: Range(1, bookies_of)
 ):
     """Any ensemble, with any part of it as the write set, and any ack quorum."""
     s.curr_ensemble = ensemble
     s.write_set = write_set
-    s.wq = size(write_set)
+    s.wq = len(write_set)
     s.aq = ack_quorum
     return TAKEN
 
@@ -116,23 +97,28 @@ def init(
 
 
 @spec.action
-def receive_response(s: State, c: Constants, bookie: Bookie, response: Answer):
+def receive_response(s, c, bookie: Bookie, response: Answer):
     """The answer of a bookie comes, or is given up."""
-    if not contains(s.curr_ensemble, bookie):
+    if bookie not in s.curr_ensemble:
         return "the bookie is not in the ensemble"
-    if s.state[bookie] != PENDING:
+    if s.state[bookie] != "pending":
         return "the bookie's answer is there already"
-    s.state[bookie] = response + 1  # after "pending"
+    if response == "ok":
+        s.state[bookie] = "ok"
+    elif response == "no_such_entry":
+        s.state[bookie] = "no_such_entry"
+    else:
+        s.state[bookie] = "unknown"
     return TAKEN
 
 
 # --- Properties ------------------------------------------------------------------------------
 
 
-def bookies_that_said(s, response) -> int:
+def bookies_that_said(s, response: Response) -> NodeSet(Bookie):
     """The bookies of the write set with this response."""
-    found = 0
-    for bookie in members(s.write_set):
+    found = nodes_up_to(0)
+    for bookie in s.write_set:
         if s.state[bookie] == response:
             found = with_node(found, bookie)
     return found
@@ -140,21 +126,21 @@ def bookies_that_said(s, response) -> int:
 
 def is_negative(s) -> bool:
     """Is the entry known to be on no ack quorum of bookies?"""
-    return enough_satisfy(bookies_that_said(s, NO_SUCH_ENTRY), s.wq, s.aq)
+    return enough_satisfy(bookies_that_said(s, "no_such_entry"), s.wq, s.aq)
 
 
 @spec.invariant
-def equivalence(s: State, c: Constants):
+def equivalence(s, c):
     """The four definitions of quorum coverage agree."""
-    return disagreement(bookies_that_said(s, NO_SUCH_ENTRY), s.write_set, s.aq)
+    return disagreement(bookies_that_said(s, "no_such_entry"), s.write_set, s.aq)
 
 
 @spec.sometimes
-def a_read_is_negative_while_answers_are_pending(s: State, c: Constants):
+def a_read_is_negative_while_answers_are_pending(s, c):
     """An entry can be given up before all bookies have answered."""
     if not is_negative(s):
         return "too few bookies of the write set lack the entry"
-    if bookies_that_said(s, PENDING) == 0:
+    if bookies_that_said(s, "pending") == 0:
         return "all answers are there"
     return HOLDS
 
@@ -163,18 +149,20 @@ def a_read_is_negative_while_answers_are_pending(s: State, c: Constants):
 
 
 @spec.situation
-def a_bookie_has_the_entry_and_it_is_given_up(s: State, c: Constants) -> bool:
+def a_bookie_has_the_entry_and_it_is_given_up(s, c) -> bool:
     """One bookie has the entry, and still no ack quorum may have it.
 
-    A recovery that is generous, as BookKeeper's, takes the first ok for a positive answer all the
+    A generous recovery, as BookKeeper 4.18.0's, takes the first ok for a positive answer all the
     same and writes the entry back. It would be as safe to drop it: it was never acknowledged.
     """
-    return is_negative(s) and bookies_that_said(s, OK) != 0
+    return is_negative(s) and bookies_that_said(s, "ok") != 0
 
 
 @spec.situation
-def all_answered_and_nobody_knows(s: State, c: Constants) -> bool:
+def all_answered_and_nobody_knows(s, c) -> bool:
     """All bookies of the write set answered: none has the entry, and it may not be given up."""
     return (
-        bookies_that_said(s, PENDING) == 0 and bookies_that_said(s, OK) == 0 and not is_negative(s)
+        bookies_that_said(s, "pending") == 0
+        and bookies_that_said(s, "ok") == 0
+        and not is_negative(s)
     )

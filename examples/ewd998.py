@@ -56,7 +56,7 @@ class Constants(NamedTuple):
 
 
 Process = Node("nodes", noun="node")
-Color = Named(("white", "black"))
+Color = Named("white", "black")
 INITIATOR = 1
 
 
@@ -78,7 +78,7 @@ spec = Spec("ewd998", State, Constants, __doc__)
 
 
 @spec.init
-def init(s, c, active: Subset(Process), black: Subset(Process)):
+def init(s: State, c: Constants, active: Subset(Process), black: Subset(Process)):
     """Any nodes are active, and of any colour; the token is black."""
     if c.pluscal and black != 2 ** (c.nodes + 1) - 2:
         return "all nodes begin black"
@@ -90,7 +90,7 @@ def init(s, c, active: Subset(Process), black: Subset(Process)):
     return TAKEN
 
 
-def reasons_to_probe(s, c) -> int:
+def reasons_to_probe(s: State, c: Constants) -> int:
     """The multiplicity: how many of the original's disjuncts are true."""
     total = s.counter[INITIATOR] + s.token.q
     count = 0
@@ -104,7 +104,7 @@ def reasons_to_probe(s, c) -> int:
 
 
 @spec.action(multiplicity=reasons_to_probe)
-def initiate_probe(s, c):
+def initiate_probe(s: State, c: Constants):
     """Node 1 has the token, learns nothing from it, and sends a new one round."""
     if s.token.pos != INITIATOR:
         return "the token is not at node 1"
@@ -118,7 +118,7 @@ def initiate_probe(s, c):
 
 
 @spec.action
-def pass_token(s, c, i: Process):
+def pass_token(s: State, c: Constants, i: Process):
     """An inactive node adds its counter, blackens the token if it is black, and becomes white."""
     if i == INITIATOR:
         return "node 1 begins a new round instead"
@@ -135,7 +135,7 @@ def pass_token(s, c, i: Process):
 
 
 @spec.action
-def send_msg(s, c, i: Process, j: Process):
+def send_msg(s: State, c: Constants, i: Process, j: Process):
     """An active node sends a message to another one."""
     if i == j:
         return "a node sends nothing to itself"
@@ -147,7 +147,7 @@ def send_msg(s, c, i: Process, j: Process):
 
 
 @spec.action
-def recv_msg(s, c, i: Process):
+def recv_msg(s: State, c: Constants, i: Process):
     """A node receives a message, which makes it active and black."""
     if s.pending[i] == 0:
         return "no message is under way to this node"
@@ -159,7 +159,7 @@ def recv_msg(s, c, i: Process):
 
 
 @spec.action
-def deactivate(s, c, i: Process):
+def deactivate(s: State, c: Constants, i: Process):
     """A node has done its work."""
     if not s.active[i] and not c.pluscal:
         return "the node is inactive already"
@@ -168,7 +168,7 @@ def deactivate(s, c, i: Process):
 
 
 @spec.constraint
-def state_constraint(s, c):
+def state_constraint(s: State, c: Constants):
     """The constraint of the TLC model: without it the number of messages is unbounded."""
     for i in range(1, c.nodes + 1):
         if c.pluscal and s.counter[i] >= 3:
@@ -180,7 +180,7 @@ def state_constraint(s, c):
     return HOLDS
 
 
-def has_terminated(s, c) -> bool:
+def has_terminated(s: State, c: Constants) -> bool:
     """No node is active, and no message is under way."""
     for i in range(1, c.nodes + 1):
         if s.active[i] or s.pending[i] > 0:
@@ -188,7 +188,7 @@ def has_terminated(s, c) -> bool:
     return True
 
 
-def is_detected(s, c) -> bool:
+def is_detected(s: State, c: Constants) -> bool:
     """Node 1 has a white token that, with its own counter, sums up to 0, and is white and done."""
     if s.token.pos != INITIATOR or s.token.color == "black" or s.color[INITIATOR] == "black":
         return False
@@ -196,7 +196,7 @@ def is_detected(s, c) -> bool:
 
 
 @spec.invariant
-def termination_detection(s, c):
+def termination_detection(s: State, c: Constants):
     """What is detected is there."""
     if is_detected(s, c) and not has_terminated(s, c):
         return "termination is detected, and something is still to happen"
@@ -204,7 +204,7 @@ def termination_detection(s, c):
 
 
 @spec.invariant
-def messages_are_counted(s, c):
+def messages_are_counted(s: State, c: Constants):
     """The counters sum up to the messages under way (P0 of Safra's invariant)."""
     total = 0
     for i in range(1, c.nodes + 1):
@@ -213,7 +213,7 @@ def messages_are_counted(s, c):
 
 
 @spec.sometimes
-def termination_is_detected(s, c):
+def termination_is_detected(s: State, c: Constants):
     """Termination is detected."""
     return HOLDS if is_detected(s, c) else "termination is not detected"
 

@@ -54,7 +54,7 @@ Process = Node("n", noun="process")
 
 
 class Message(Struct):
-    kind: Named(("req", "ack", "rel"))
+    kind: Named("req", "ack", "rel")
     clock: Int8  # of a request
 
 
@@ -71,28 +71,28 @@ spec.messages("network")
 
 
 @spec.init
-def init(s, c):
+def init(s: State, c: Constants):
     """All clocks are 1, and nobody has asked."""
     for p in range(1, c.n + 1):
         s.clock[p] = 1
     return TAKEN
 
 
-def broadcast(s, c, p, message) -> None:
+def broadcast(s: State, c: Constants, p, message) -> None:
     """Send a message to all other processes."""
     for q in range(1, c.n + 1):
         if q != p:
             append(s.network[p][q], message)
 
 
-def beats(s, p, q) -> bool:
+def beats(s: State, p, q) -> bool:
     """Does p believe that its request comes before q's?"""
     mine, theirs = s.req[p][p], s.req[p][q]
     return theirs == 0 or mine < theirs or (mine == theirs and p < q)
 
 
 @spec.action
-def request(s, c, p: Process):
+def request(s: State, c: Constants, p: Process):
     """A process asks all others for the critical section."""
     if s.req[p][p] != 0:
         return "the process has asked already"
@@ -103,7 +103,7 @@ def request(s, c, p: Process):
 
 
 @spec.action
-def enter(s, c, p: Process):
+def enter(s: State, c: Constants, p: Process):
     """A process enters the critical section."""
     if s.ack[p] != nodes_up_to(c.n):
         return "somebody has not acknowledged the request"
@@ -115,7 +115,7 @@ def enter(s, c, p: Process):
 
 
 @spec.action
-def exit(s, c, p: Process):
+def exit(s: State, c: Constants, p: Process):
     """A process leaves the critical section, and says so."""
     if p not in s.crit:
         return "the process is not in the critical section"
@@ -126,14 +126,14 @@ def exit(s, c, p: Process):
     return TAKEN
 
 
-def last_place(s, c, p, q) -> int:
+def last_place(s: State, c: Constants, p, q) -> int:
     """The last place in the channel from q to p that may be delivered; -1 if it is empty."""
     waiting = len(s.network[q][p])
     return min(waiting, 1) - 1 if c.keeps_order else waiting - 1
 
 
 @spec.action
-def receive_request(s, c, p: Process, q: Process, place: Range(0, last_place)):
+def receive_request(s: State, c: Constants, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives another one's request, and acknowledges it."""
     channel = s.network[q][p]
     message = channel[place]
@@ -147,7 +147,7 @@ def receive_request(s, c, p: Process, q: Process, place: Range(0, last_place)):
 
 
 @spec.action
-def receive_ack(s, c, p: Process, q: Process, place: Range(0, last_place)):
+def receive_ack(s: State, c: Constants, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives an acknowledgement."""
     channel = s.network[q][p]
     if channel[place].kind != "ack":
@@ -158,7 +158,7 @@ def receive_ack(s, c, p: Process, q: Process, place: Range(0, last_place)):
 
 
 @spec.action
-def receive_release(s, c, p: Process, q: Process, place: Range(0, last_place)):
+def receive_release(s: State, c: Constants, p: Process, q: Process, place: Range(0, last_place)):
     """A process receives that another one has left the critical section."""
     channel = s.network[q][p]
     if channel[place].kind != "rel":
@@ -169,7 +169,7 @@ def receive_release(s, c, p: Process, q: Process, place: Range(0, last_place)):
 
 
 @spec.constraint
-def clock_constraint(s, c):
+def clock_constraint(s: State, c: Constants):
     """Clocks grow without end; the TLC model bounds them with this constraint."""
     for p in range(1, c.n + 1):
         if s.clock[p] > c.max_clock:
@@ -178,13 +178,13 @@ def clock_constraint(s, c):
 
 
 @spec.invariant
-def mutex(s, c):
+def mutex(s: State, c: Constants):
     """At most one process is in the critical section."""
     return HOLDS if len(s.crit) <= 1 else "two processes are in the critical section"
 
 
 @spec.invariant
-def bounded_network(s, c):
+def bounded_network(s: State, c: Constants):
     """There are never more than 3 messages in a channel."""
     for p in range(1, c.n + 1):
         for q in range(1, c.n + 1):
@@ -194,7 +194,7 @@ def bounded_network(s, c):
 
 
 @spec.sometimes
-def everybody_waits(s, c):
+def everybody_waits(s: State, c: Constants):
     """All processes have asked."""
     for p in range(1, c.n + 1):
         if s.req[p][p] == 0:

@@ -37,7 +37,7 @@ from protocol_lab import (
     flag,
     nodes_up_to,
     only,
-    submasks,
+    subsets,
     with_node,
 )
 
@@ -56,7 +56,7 @@ NO_BALLOT, NO_VALUE = -1, 0
 class Message(Struct):
     """bal is every message's ballot; what a kind of message does not have is 0."""
 
-    kind: Named(("1a", "1b", "2a", "2b"))
+    kind: Named("1a", "1b", "2a", "2b")
     acc: Acceptor  # the sender (1b, 2b)
     bal: Int8
     mbal: Int8  # the highest ballot in which the acceptor has voted, and for what (1b)
@@ -76,7 +76,7 @@ spec.symmetric(Acceptor)
 
 
 @spec.init
-def init(s, c):
+def init(s: State, c: Constants):
     """Nobody has taken part in any ballot."""
     for a in range(1, c.acceptors + 1):
         s.max_bal[a] = NO_BALLOT
@@ -85,14 +85,14 @@ def init(s, c):
 
 
 @spec.action
-def phase1a(s, c, b: Range(0, "max_ballot")):
+def phase1a(s: State, c: Constants, b: Range(0, "max_ballot")):
     """The leader of a ballot begins it."""
     add_once(s.msgs, Message(kind="1a", bal=b))
     return TAKEN
 
 
 @spec.action
-def phase1b(s, c, a: Acceptor, m: Member("msgs")):
+def phase1b(s: State, c: Constants, a: Acceptor, m: Member("msgs")):
     """An acceptor joins a higher ballot: it says what it has voted for, and leaves lower ones."""
     if m.kind != "1a":
         return "this is no 1a message"
@@ -104,17 +104,17 @@ def phase1b(s, c, a: Acceptor, m: Member("msgs")):
     return TAKEN
 
 
-def is_asked_for(s, b) -> bool:
+def is_asked_for(s: State, b) -> bool:
     """Has the leader of this ballot asked for votes?"""
     return any(m.kind == "2a" and m.bal == b for m in s.msgs)
 
 
-def has_answered(s, a, b) -> bool:
+def has_answered(s: State, a, b) -> bool:
     """Has the acceptor joined this ballot by a 1b message?"""
     return any(m.kind == "1b" and m.acc == a and m.bal == b for m in s.msgs)
 
 
-def votes_allow(s, c, quorum: NodeSet(Acceptor), b, v) -> int:
+def votes_allow(s: State, c: Constants, quorum: NodeSet(Acceptor), b, v) -> int:
     """How many reasons the answers of this quorum give to propose v: that none of them has a vote,
     or each vote for v in the highest ballot that they tell of."""
     highest, votes, fitting = NO_BALLOT, 0, 0
@@ -128,10 +128,10 @@ def votes_allow(s, c, quorum: NodeSet(Acceptor), b, v) -> int:
     return 1 if votes == 0 or c.any_value else fitting
 
 
-def reasons_to_propose(s, c, b, v) -> int:
+def reasons_to_propose(s: State, c: Constants, b, v) -> int:
     """The multiplicity: how often the original's disjunction is true, over all quorums."""
     count = 0
-    for quorum in submasks(nodes_up_to(c.acceptors)):
+    for quorum in subsets(nodes_up_to(c.acceptors)):
         is_majority = len(quorum) == c.acceptors // 2 + 1
         if is_majority and all(has_answered(s, a, b) for a in quorum):
             count += votes_allow(s, c, quorum, b, v)
@@ -139,7 +139,7 @@ def reasons_to_propose(s, c, b, v) -> int:
 
 
 @spec.action(multiplicity=reasons_to_propose)
-def phase2a(s, c, b: Range(0, "max_ballot"), v: Range(1, "values")):
+def phase2a(s: State, c: Constants, b: Range(0, "max_ballot"), v: Range(1, "values")):
     """The leader of a ballot asks for votes for a value that a quorum's answers allow."""
     if is_asked_for(s, b):
         return "the leader of this ballot has asked already"
@@ -150,7 +150,7 @@ def phase2a(s, c, b: Range(0, "max_ballot"), v: Range(1, "values")):
 
 
 @spec.action
-def phase2b(s, c, a: Acceptor, m: Member("msgs")):
+def phase2b(s: State, c: Constants, a: Acceptor, m: Member("msgs")):
     """An acceptor votes, unless it has joined a higher ballot."""
     if m.kind != "2a":
         return "this is no 2a message"
@@ -163,7 +163,7 @@ def phase2b(s, c, a: Acceptor, m: Member("msgs")):
     return TAKEN
 
 
-def is_chosen(s, c, v) -> bool:
+def is_chosen(s: State, c: Constants, v) -> bool:
     """Has a quorum voted for this value in one ballot?"""
     for b in range(c.max_ballot + 1):
         votes = 0
@@ -176,7 +176,7 @@ def is_chosen(s, c, v) -> bool:
 
 
 @spec.invariant
-def one_value_is_chosen(s, c):
+def one_value_is_chosen(s: State, c: Constants):
     """No two values are chosen."""
     chosen = 0
     for v in range(1, c.values + 1):
@@ -186,7 +186,7 @@ def one_value_is_chosen(s, c):
 
 
 @spec.invariant
-def votes_are_known(s, c):
+def votes_are_known(s: State, c: Constants):
     """An acceptor's highest vote was for what its ballot's leader had asked for."""
     for a in range(1, c.acceptors + 1):
         if s.max_v_bal[a] > s.max_bal[a]:
@@ -199,7 +199,7 @@ def votes_are_known(s, c):
 
 
 @spec.sometimes
-def a_value_is_chosen(s, c):
+def a_value_is_chosen(s: State, c: Constants):
     """The second value is chosen."""
     return HOLDS if is_chosen(s, c, c.values) else "the last value is not chosen"
 
@@ -221,13 +221,13 @@ consensus = Spec("consensus", Chosen, Values, "One of the values is chosen, once
 
 
 @consensus.init
-def none_is_chosen(s, c):
+def none_is_chosen(s: Chosen, c: Values):
     """No value is chosen."""
     return TAKEN
 
 
 @consensus.action
-def choose(s, c, v: Value):
+def choose(s: Chosen, c: Values, v: Value):
     """A value is chosen."""
     if s.chosen != 0:
         return "a value is chosen already"

@@ -42,13 +42,13 @@ RM = Node("rms", noun="resource manager")
 
 
 class Message(Struct):
-    kind: Named(("prepared", "commit", "abort"))
+    kind: Named("prepared", "commit", "abort")
     rm: RM  # the sender; NONE in the TM's messages, which go to all
 
 
 class State(Struct):
-    rm_state: Per(RM, Named(("working", "prepared", "committed", "aborted")))
-    tm_state: Named(("init", "committed", "aborted"))
+    rm_state: Per(RM, Named("working", "prepared", "committed", "aborted"))
+    tm_state: Named("init", "committed", "aborted")
     tm_prepared: NodeSet(RM)
     msgs: Bag(Message, "rms + 2")
 
@@ -58,13 +58,13 @@ spec.symmetric(RM)
 
 
 @spec.init
-def tp_init(s, c):
+def tp_init(s: State, c: Constants):
     """Everybody works, and nothing was sent."""
     return TAKEN
 
 
 @spec.action
-def tm_commit(s, c):
+def tm_commit(s: State, c: Constants):
     """The TM commits the transaction: all have prepared."""
     if s.tm_state != "init":
         return "the TM has decided already"
@@ -76,7 +76,7 @@ def tm_commit(s, c):
 
 
 @spec.action
-def tm_abort(s, c):
+def tm_abort(s: State, c: Constants):
     """The TM aborts the transaction, for whatever reason."""
     if s.tm_state != "init":
         return "the TM has decided already"
@@ -86,7 +86,7 @@ def tm_abort(s, c):
 
 
 @spec.action
-def tm_rcv_prepared(s, c, rm: RM):
+def tm_rcv_prepared(s: State, c: Constants, rm: RM):
     """The TM receives that a resource manager has prepared."""
     if s.tm_state != "init":
         return "the TM has decided already"
@@ -97,7 +97,7 @@ def tm_rcv_prepared(s, c, rm: RM):
 
 
 @spec.action
-def rm_prepare(s, c, rm: RM):
+def rm_prepare(s: State, c: Constants, rm: RM):
     """A resource manager prepares: from here on it does as the TM says."""
     if s.rm_state[rm] != "working":
         return "the resource manager works no more"
@@ -107,7 +107,7 @@ def rm_prepare(s, c, rm: RM):
 
 
 @spec.action
-def rm_choose_to_abort(s, c, rm: RM):
+def rm_choose_to_abort(s: State, c: Constants, rm: RM):
     """A resource manager that has not prepared aborts by itself."""
     if s.rm_state[rm] != "working":
         return "the resource manager works no more"
@@ -116,7 +116,7 @@ def rm_choose_to_abort(s, c, rm: RM):
 
 
 @spec.action
-def rm_rcv_commit_msg(s, c, rm: RM):
+def rm_rcv_commit_msg(s: State, c: Constants, rm: RM):
     """A resource manager receives the decision to commit."""
     if Message(kind="commit") not in s.msgs:
         return "the TM has not committed"
@@ -125,7 +125,7 @@ def rm_rcv_commit_msg(s, c, rm: RM):
 
 
 @spec.action
-def rm_rcv_abort_msg(s, c, rm: RM):
+def rm_rcv_abort_msg(s: State, c: Constants, rm: RM):
     """A resource manager receives the decision to abort."""
     if Message(kind="abort") not in s.msgs:
         return "the TM has not aborted"
@@ -134,7 +134,7 @@ def rm_rcv_abort_msg(s, c, rm: RM):
 
 
 @spec.invariant
-def tc_consistent(s, c):
+def tc_consistent(s: State, c: Constants):
     """No resource manager has committed while another one has aborted."""
     for one in range(1, c.rms + 1):
         for other in range(1, c.rms + 1):
@@ -144,7 +144,7 @@ def tc_consistent(s, c):
 
 
 @spec.sometimes
-def commit_agreement(s, c):
+def commit_agreement(s: State, c: Constants):
     """All have committed."""
     for rm in range(1, c.rms + 1):
         if s.rm_state[rm] != "committed":
@@ -153,7 +153,7 @@ def commit_agreement(s, c):
 
 
 @spec.sometimes
-def abort_agreement(s, c):
+def abort_agreement(s: State, c: Constants):
     """All have aborted."""
     for rm in range(1, c.rms + 1):
         if s.rm_state[rm] != "aborted":

@@ -1,7 +1,6 @@
 """The challenges of Kafka, the easiest first: what an adversary can do to it."""
 
-from kafka_spec.bounded_log import has_offset
-from kafka_spec.replication.model import Constants, State, presumes_leadership
+from kafka_spec.model import Constants, State, has_offset, presumes_leadership
 from protocol_lab.catalog import package_folder
 from protocol_lab.teaching.challenges import Challenge, told_until
 from protocol_lab.traces.scenarios import read_scenario
@@ -96,16 +95,17 @@ CHALLENGES = [
         "Lose a record although no broker fails",
         "Before KIP-101 a new follower truncates to its high watermark. The controller may move the"
         " leadership, but never finds a broker gone. Make a member of the controller's ISR lack a"
-        " committed record: the next clean election may lose it.",
+        " committed record: the next clean election may lose it. A new epoch of the same leader"
+        " truncates nothing, as in Kafka up to 2.0.0.",
         spec="kafka.truncate_to_high_watermark",
-        constants={"replicas": 2},
+        constants={"replicas": 2, "same_leader": "keeps_log"},
         breaks="strong_isr",
         forbidden=["controller_shrink_isr"],
         hints=[
-            "A replica truncates whenever it becomes a follower again. How does a follower become a"
-            " follower of the same leader?",
+            "A replica truncates when it follows another leader than before. How does a follower of"
+            " replica 1 come to follow replica 1 anew?",
             "The follower has copied the record, the leader has committed it for that reason, and"
-            " the follower has not heard of it. It takes one more request to pick.",
+            " the follower has not heard of it. It leads for a moment, and follows again.",
             "Requests stay until they are picked: let the controller decide three times before"
             " anybody listens.",
         ],
@@ -163,6 +163,27 @@ CHALLENGES = [
             " everybody is alive: to another replica, which writes, and back again.",
             "The replica that is finally elected is out of the ISR from the beginning. In"
             " between it copies the message of the later epoch, and is then too slow to drop it.",
+        ],
+    ),
+    Challenge(
+        "lose_it_on_4_1",
+        "Lose it on 4.1, if you can",
+        "Kafka 4.1 with ELR on and unclean elections off. One broker may be stopped with its log,"
+        " cleanly or not, and one may lose it. Lose an acknowledged record from both replicas.",
+        spec="kafka.kip_966",
+        constants={
+            "no_data_loss_shutdown_limit": 1,
+            "elr_without_isr": True,
+            "last_known_leader": True,
+            "max_messages_in_flight": 1,
+        },
+        breaks="no_committed_record_lost_globally",
+        hints=[
+            "Who is elected when ISR and ELR are both empty? How does a broker leave the ELR?",
+            "Both brokers have to register without a clean-shutdown file. Which one should come"
+            " back with its log, and which one leads last?",
+            "Kill broker 1, and then lose the log of broker 2, which leads. Neither is eligible"
+            " when it is back, and the last known leader is elected.",
         ],
     ),
 ]

@@ -6,7 +6,7 @@ is copied from one replica to another.
 
 There is no leader and logs are not compared, so they soon differ and every combination of contents
 is reachable: 2 replicas, 2 records and log_size=2 give (1 + 2 + 4)² = 49 states. The truncation
-variants have such logs too (`bounded_log`), and add the rules that keep them alike.
+variants have such logs too (`model`), and add the rules that keep them alike.
 
 Left out: who may write, and when a log must be cut off. Nothing breaks: type_ok is the only claim.
 
@@ -16,7 +16,7 @@ https://github.com/hachikuji/kafka-specification
 
 from typing import Annotated, NamedTuple
 
-from kafka_spec.bounded_log import cut_off, has_offset, has_same_record, is_full, write_next
+from kafka_spec.draw.events import log_events
 from kafka_spec.draw.logs import draw_logs
 from protocol_lab import (
     HOLDS,
@@ -66,6 +66,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_logs,
+    events=log_events,
     original="FiniteReplicatedLog",
     configurations=CONFIGURATIONS,
 )
@@ -84,27 +85,34 @@ def init(s: State, c: Constants):
 @spec.action
 def append(s: State, c: Constants, replica: Replica, record: Range(1, "log_records")):
     """A record is written at the end of one log."""
-    if is_full(s.logs[replica], c.log_size):
+    log = s.logs[replica]
+    if log.end_offset == c.log_size:
         return "the log is full"
-    write_next(s.logs[replica], record)
+    log.records[log.end_offset] = record
+    log.end_offset += 1
     return TAKEN
 
 
 @spec.action
 def truncate_to(s: State, c: Constants, replica: Replica, end_offset: Range(0, "log_size - 1")):
     """One log loses its records from an offset on; none, if that is where it ends."""
-    if end_offset > s.logs[replica].end_offset:
+    log = s.logs[replica]
+    if end_offset > log.end_offset:
         return "the log is shorter than that"
-    cut_off(s.logs[replica], end_offset)
+    while log.end_offset > end_offset:
+        log.end_offset -= 1
+        log.records[log.end_offset] = 0
     return TAKEN
 
 
 @spec.action
 def replicate_to(s: State, c: Constants, source: Replica, target: Replica):
     """One log gets the record that another has at its end offset; what is before may differ."""
-    if not has_offset(s.logs[source], s.logs[target].end_offset):
+    mine, theirs = s.logs[target], s.logs[source]
+    if mine.end_offset >= theirs.end_offset:
         return "the source has no record at the target's end offset"
-    write_next(s.logs[target], s.logs[source].records[s.logs[target].end_offset])
+    mine.records[mine.end_offset] = theirs.records[mine.end_offset]
+    mine.end_offset += 1
     return TAKEN
 
 
@@ -120,21 +128,26 @@ def type_ok(s: State, c: Constants):
             return "a log's end offset is out of range"
         for offset in range(c.log_size):
             record = log.records[offset]
-            if has_offset(log, offset) and (record < 1 or record > c.log_records):
+            if offset < log.end_offset and (record < 1 or record > c.log_records):
                 return "a slot below the end offset holds no record"
-            if not has_offset(log, offset) and record != 0:
+            if offset >= log.end_offset and record != 0:
                 return "a slot from the end offset on is not empty"
     return HOLDS
+
+
+def has_same_record(log, other, offset) -> bool:
+    """Do both logs hold the same record at this offset?"""
+    return (
+        offset < min(log.end_offset, other.end_offset)
+        and log.records[offset] == other.records[offset]
+    )
 
 
 @spec.sometimes
 def logs_diverge(s: State, c: Constants):
     """Two logs hold different records at the same offset: nothing here prevents it."""
-    for replica in range(1, c.replicas + 1):
-        for other in range(1, replica):
-            for offset in range(min(s.logs[replica].end_offset, s.logs[other].end_offset)):
-                if not has_same_record(s.logs[replica], s.logs[other], offset):
-                    return HOLDS
+    if two_logs_disagree(s, c):
+        return HOLDS
     return "wherever two logs have an offset, they hold the same record there"
 
 
@@ -156,17 +169,15 @@ def two_logs_disagree(s: State, c: Constants) -> bool:
 def two_logs_disagree_and_meet_again(s: State, c: Constants) -> bool:
     """Two logs hold different records at one offset and the same record at the next."""
     return any(
-        has_offset(s.logs[replica], offset)
-        and has_offset(s.logs[other], offset)
-        and s.logs[replica].records[offset] != s.logs[other].records[offset]
+        s.logs[replica].records[offset] != s.logs[other].records[offset]
         and has_same_record(s.logs[replica], s.logs[other], offset + 1)
         for replica in range(1, c.replicas + 1)
         for other in range(1, replica)
-        for offset in range(c.log_size - 1)
+        for offset in range(min(s.logs[replica].end_offset, s.logs[other].end_offset) - 1)
     )
 
 
 @spec.situation
 def all_logs_are_full(s: State, c: Constants) -> bool:
     """All logs are full."""
-    return all(is_full(s.logs[replica], c.log_size) for replica in range(1, c.replicas + 1))
+    return all(s.logs[replica].end_offset == c.log_size for replica in range(1, c.replicas + 1))

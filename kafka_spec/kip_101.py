@@ -11,21 +11,20 @@ replicas and three leader epochs (weak_isr and strong_isr). KIP-279 replaces the
 then never lets it become a follower, where Kafka keeps the whole log (truncation_never_blocked,
 which is checked when named).
 
-Read `replication.model` first, then the actions in the order of the list at the end of this module,
-then `replication.properties`.
+Read `model` first, then the actions in the order of the list at the end of this module, then
+`properties`.
 
-Left out: see `replication.model`.
+Left out: see `model`. Also, Kafka 0.11.0.0 neither asks nor truncates if the leader stays the same
+(`Partition.makeFollower`; KAFKA-7164 made it ask in every epoch, 2.1.0).
 
 Source: Kip101.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.bounded_log import is_empty
-from kafka_spec.replication.actions import controller, leaders, unfenced
-from kafka_spec.replication.actions.followers import become_follower_and_truncate_to
-from kafka_spec.replication.actions.requests import is_for_another, is_news
-from kafka_spec.replication.declarations import declare_rest, replication_spec
-from kafka_spec.replication.model import Constants, Replica, Request, State
+from kafka_spec import actions
+from kafka_spec.actions import become_follower_and_truncate_to, is_for_another, is_news
+from kafka_spec.model import Constants, Replica, Request, State
+from kafka_spec.properties import replication_spec
 from protocol_lab import HOLDS, TAKEN, Configuration
 
 # --- Becoming a follower ---------------------------------------------------------------------
@@ -34,7 +33,8 @@ from protocol_lab import HOLDS, TAKEN, Configuration
 def become_follower_truncate_kip_101(s: State, c: Constants, follower: Replica, request: Request):
     """A replica picks a request that makes another the leader, and asks where its epoch ends.
 
-    The answer comes from the leader's log as it is now, even if that replica does not lead yet.
+    The answer comes from the leader's log as it is now, even if that replica does not lead yet
+    (`ReplicaFetcherThread.maybeTruncate` 0.11.0.0).
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -54,9 +54,9 @@ def lookup_offset_for_epoch(s, leader, follower) -> int:
     larger one. If there is none, or the leader has no record, the follower's high watermark.
     """
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
-    if is_empty(mine):
+    if mine.end_offset == 0:
         return 0
-    if is_empty(theirs):
+    if theirs.end_offset == 0:
         return s.replica_state[follower].hw
     epoch = mine.records[mine.end_offset - 1].epoch
     if theirs.records[theirs.end_offset - 1].epoch == epoch:
@@ -86,20 +86,19 @@ spec = replication_spec(
         ),
     ),
 )
-spec.action(controller.controller_elect_leader)
-spec.action(controller.controller_shrink_isr)
-spec.action(leaders.become_leader)
-spec.action(unfenced.leader_expand_isr)
-spec.action(unfenced.leader_shrink_isr)
-spec.action(leaders.leader_write)
-spec.action(unfenced.leader_inc_high_watermark)
+spec.action(actions.controller_elect_leader)
+spec.action(actions.controller_shrink_isr)
+spec.action(actions.become_leader)
+spec.action(actions.leader_expand_isr)
+spec.action(actions.leader_shrink_isr)
+spec.action(actions.leader_write)
+spec.action(actions.leader_inc_high_watermark)
 spec.action(become_follower_truncate_kip_101)
-spec.action(unfenced.follower_replicate)
+spec.action(actions.follower_replicate)
 spec.strongly_fair(
-    unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+    actions.leader_inc_high_watermark, actions.leader_expand_isr, actions.leader_write
 )
-spec.weakly_fair(become_follower_truncate_kip_101, leaders.become_leader)
-declare_rest(spec)
+spec.weakly_fair(become_follower_truncate_kip_101, actions.become_leader)
 
 
 @spec.invariant(by_default=False)
@@ -109,8 +108,7 @@ def truncation_never_blocked(s: State, c: Constants):
     If a follower's log is shorter than the leader's and has the same last epoch, the answer is the
     leader's end.
     """
-    for k in range(s.leader_and_isr_requests.length):
-        request = s.leader_and_isr_requests.items[k]
+    for request in s.leader_and_isr_requests:
         for follower in range(1, c.replicas + 1):
             if (
                 is_for_another(request, follower)

@@ -9,24 +9,25 @@ leader that is in another epoch by now, or does not lead yet; and a leader that 
 followers of other epochs. With three replicas both weak_isr and strong_isr fail, with two they hold
 in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
 
-Read `replication.model` first, then the actions in the order of the list at the end of this module,
-then `replication.properties`.
+Read `model` first, then the actions in the order of the list at the end of this module, then
+`properties`.
 
-Left out: see `replication.model`.
+Left out: see `model`. Also, Kafka 2.0.0 neither asks nor truncates if the leader stays the same
+(`Partition.makeFollower`; KAFKA-7164 made it ask in every epoch, 2.1.0).
 
 Source: Kip279.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.bounded_log import is_empty
-from kafka_spec.replication.actions import controller, leaders, unfenced
-from kafka_spec.replication.actions.followers import (
+from kafka_spec import actions
+from kafka_spec.actions import (
     become_follower_and_truncate_to,
     first_non_matching_offset_from_tail,
+    is_for_another,
+    is_news,
 )
-from kafka_spec.replication.actions.requests import is_for_another, is_news
-from kafka_spec.replication.declarations import declare_rest, replication_spec
-from kafka_spec.replication.model import Constants, Replica, Request, State
+from kafka_spec.model import Constants, Replica, Request, State
+from kafka_spec.properties import replication_spec
 from protocol_lab import TAKEN, Configuration
 
 # --- Becoming a follower ---------------------------------------------------------------------
@@ -35,7 +36,8 @@ from protocol_lab import TAKEN, Configuration
 def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, request: Request):
     """A replica picks a request that makes another the leader; it keeps what their logs share.
 
-    It compares with the leader's log as it is now, even if that replica does not lead yet.
+    It compares with the leader's log as it is now, even if that replica does not lead yet
+    (`AbstractFetcherThread.getOffsetTruncationState` 2.0.0, which asks as often as it has to).
     """
     if not is_for_another(request, follower):
         return "the request does not make another replica the leader"
@@ -46,17 +48,13 @@ def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, 
     return TAKEN
 
 
-def become_follower_multiplicity(s, c, follower, request) -> int:
-    """The multiplicity: the original says "the log is empty, or ...": both hold if it is empty."""
-    return 2 if is_empty(s.replica_log[follower]) else 1
-
-
 # --- The protocol ----------------------------------------------------------------------------
 
 spec = replication_spec(
     "kip_279",
     __doc__,
     original="Kip279",
+    tlc="kafka_spec.tlc.multiplicity",
     configurations=(
         Configuration(
             "default",
@@ -65,17 +63,16 @@ spec = replication_spec(
         ),
     ),
 )
-spec.action(controller.controller_elect_leader)
-spec.action(controller.controller_shrink_isr)
-spec.action(leaders.become_leader)
-spec.action(unfenced.leader_expand_isr)
-spec.action(unfenced.leader_shrink_isr)
-spec.action(leaders.leader_write)
-spec.action(unfenced.leader_inc_high_watermark)
-spec.action(become_follower_truncate_kip_279, multiplicity=become_follower_multiplicity)
-spec.action(unfenced.follower_replicate)
+spec.action(actions.controller_elect_leader)
+spec.action(actions.controller_shrink_isr)
+spec.action(actions.become_leader)
+spec.action(actions.leader_expand_isr)
+spec.action(actions.leader_shrink_isr)
+spec.action(actions.leader_write)
+spec.action(actions.leader_inc_high_watermark)
+spec.action(become_follower_truncate_kip_279)
+spec.action(actions.follower_replicate)
 spec.strongly_fair(
-    unfenced.leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+    actions.leader_inc_high_watermark, actions.leader_expand_isr, actions.leader_write
 )
-spec.weakly_fair(become_follower_truncate_kip_279, leaders.become_leader)
-declare_rest(spec)
+spec.weakly_fair(become_follower_truncate_kip_279, actions.become_leader)

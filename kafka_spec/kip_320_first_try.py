@@ -9,37 +9,39 @@ may commit a record because of a follower that is in an older epoch, which then 
 leader and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
 fail. `kip_320` compares the leader epochs instead.
 
-Read `replication.model` first, then the actions in the order of the list at the end of this module,
-then `replication.properties`.
+Read `model` first, then the actions in the order of the list at the end of this module, then
+`properties`.
 
-Left out: see `replication.model`.
+Left out: see `model`.
 
 Source: Kip320FirstTry.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification
 """
 
-from kafka_spec.bounded_log import has_offset
-from kafka_spec.replication.actions import controller, leaders, unfenced
-from kafka_spec.replication.actions.followers import (
+from kafka_spec import actions
+from kafka_spec.actions import (
+    adopt,
     copy_next_record,
     first_non_matching_offset_from_tail,
+    is_for_another,
+    is_news,
     truncate_to,
+    update_isr,
 )
-from kafka_spec.replication.actions.leaders import update_isr
-from kafka_spec.replication.actions.requests import adopt, is_for_another, is_news
-from kafka_spec.replication.declarations import declare_rest, replication_spec
-from kafka_spec.replication.model import (
+from kafka_spec.model import (
     Constants,
     Replica,
     Request,
     State,
     has_high_watermark_reached_current_epoch,
+    has_offset,
     is_following,
     is_in_isr,
     is_true_leader,
     presumes_leadership,
 )
-from protocol_lab import TAKEN, Configuration, members, with_node, without_node
+from kafka_spec.properties import replication_spec
+from protocol_lab import TAKEN, Configuration, with_node, without_node
 
 # --- What the guards ask ---------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ def improved_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
         return "the leader has committed its whole log"
     if not all(
         is_caught_up_to_leader_epoch(s, leader, follower, hw + 1)
-        for follower in members(s.replica_state[leader].isr)
+        for follower in s.replica_state[leader].isr
     ):
         return "a member of the ISR does not follow, or holds no record of that epoch there"
     s.replica_state[leader].hw += 1
@@ -173,19 +175,18 @@ spec = replication_spec(
         ),
     ),
 )
-spec.action(controller.controller_elect_leader)
-spec.action(controller.controller_shrink_isr)
-spec.action(leaders.become_leader)
+spec.action(actions.controller_elect_leader)
+spec.action(actions.controller_shrink_isr)
+spec.action(actions.become_leader)
 spec.action(leader_expand_isr_better_fencing)
 spec.action(leader_shrink_isr_better_fencing)
-spec.action(leaders.leader_write)
+spec.action(actions.leader_write)
 spec.action(improved_leader_inc_high_watermark)
 spec.action(become_follower)
 spec.action(follower_fetch)
 spec.action(follower_truncate)
 # The original asks for the old leader_expand_isr, which this protocol no longer has.
 spec.strongly_fair(
-    improved_leader_inc_high_watermark, unfenced.leader_expand_isr, leaders.leader_write
+    improved_leader_inc_high_watermark, actions.leader_expand_isr, actions.leader_write
 )
-spec.weakly_fair(become_follower, leaders.become_leader)
-declare_rest(spec)
+spec.weakly_fair(become_follower, actions.become_leader)

@@ -1,8 +1,7 @@
 """The challenges of KRaft, the easiest first: what an adversary can do to it."""
 
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.names import FOLLOWER, LEADER
-from kraft_spec.model.state import State, is_member
+from kraft_spec.constants import Constants
+from kraft_spec.model import State, is_member
 from kraft_spec.situations import a_removed_voter_does_not_know
 from protocol_lab.teaching.challenges import Challenge
 
@@ -26,8 +25,8 @@ THREE_SERVERS = {
 def two_leaders_write(s: State, c: Constants) -> bool:
     """Two servers lead, in different epochs, and each has written a value since it leads."""
     return any(
-        s.state[server] == LEADER
-        and s.state[other] == LEADER
+        s.state[server] == "leader"
+        and s.state[other] == "leader"
         and s.pending_ack[server] != 0
         and s.pending_ack[other] != 0
         for server in range(1, c.max_spawned_servers + 1)
@@ -37,13 +36,18 @@ def two_leaders_write(s: State, c: Constants) -> bool:
 
 def the_leader_has_retired(s: State, c: Constants) -> bool:
     """Server 1 leads no more, and a voter knows that its removal is committed."""
-    return s.state[1] != LEADER and any(
-        s.state[server] == FOLLOWER
+    return s.state[1] != "leader" and any(
+        s.state[server] == "follower"
         and s.config[server].committed
         and is_member(s, server, server)
         and not is_member(s, 1, server)
         for server in range(2, c.max_spawned_servers + 1)
     )
+
+
+def another_server_leads(s: State, c: Constants) -> bool:
+    """Server 2 or 3 leads."""
+    return s.state[2] == "leader" or s.state[3] == "leader"
 
 
 CHALLENGES = [
@@ -185,6 +189,39 @@ CHALLENGES = [
             "Observers vote. What else may an observer do that a voter may not, and what does it"
             " forget by that?",
             "A leader that has resigned can be elected again.",
+        ],
+    ),
+    Challenge(
+        "kraft_use_the_window",
+        "Depose a leader that everybody could ask",
+        "Pre-vote is on, and nothing is broken. Server 3 can't reach the leader, and server 2 has"
+        " just restarted; it can reach both. Depose server 1, which has a majority.",
+        spec="kraft.kip_996",
+        constants={"max_restarts": 1, "max_connectivity_changes": 1, "max_perm_crashes": 0},
+        breaks="leader_stays_unless_restarted",
+        given="""
+            change_network_connectivity(down={2})  # servers 1 and 3 can't reach each other
+            restart_with_state(server=2)  # server 2 restarts: it follows, and has not fetched yet
+        """,
+        hints=[
+            "Who says yes to a pre-vote? Server 2 will refuse from its first answered fetch on.",
+            "Server 3 becomes a candidate of epoch 2, but can't tell server 1. Who can?",
+        ],
+    ),
+    Challenge(
+        "kraft_replace_the_leader",
+        "Replace a leader that is gone",
+        "The leader has lost its disk. Have another server lead, although nobody spends an epoch"
+        " without having asked first.",
+        spec="kraft.kip_996",
+        constants={},
+        reach=another_server_leads,
+        given="""
+            crash_lose_state(server=1)  # the leader loses its disk
+        """,
+        hints=[
+            "A timeout needs a cause: a fetch that is lost.",
+            "A follower that has fetched refuses, as long as it has not noticed anything itself.",
         ],
     ),
 ]

@@ -5,128 +5,144 @@ appends, and its followers fetch one entry at a time, which tells the leader how
 Voters are added and removed one at a time, by commands in the log. Servers restart with their
 disks or lose them, links go down, and messages arrive in any order.
 
-To read: model (state and messages), then the actions below in the modules that have them, then
-properties and liveness.
+To read: `model` (state and messages), `actions`, then `properties` and `liveness`. The page of
+rules in `kraft_spec` says who may do what, and which function decides it.
 
-What breaks: with the defaults, nothing; with three servers, nothing that was found. With bounds
-beyond those that the original was checked with, an epoch goes back (max_epoch=3), and an observer
-votes twice in one epoch. The defects, what mends them, and rules to break on purpose are
-extensions, off by default (`kraft_spec.extensions`); the scenarios show them.
+What breaks: with the defaults, nothing. Within the bounds that the original ships with an observer
+votes twice, so that one epoch has two leaders (scenario two_leaders_in_shipped_bounds); without a
+bound on the epoch, as in its configuration for liveness, an epoch goes back. A constant mends each
+defect, and others break a rule on purpose; all are off by default (`constants`), and the scenarios
+show them.
 
 Left out: the response to BeginQuorumEpoch, EndQuorumEpoch, snapshots, the cache of epochs, batches,
 and time.
 
 Counts agree with TLC's on the original, without a view and with it. The configuration that comes
 with the original has one (VIEW, here `without_history`), which hides the counters: of two states
-that differ only there just one is expanded, so that its counts depend on the order of the search.
+that differ only there just one is expanded, so that its counts depend on the order of the search,
+and states are missed, since some of these counters are guards.
 
 Source: Jack Vanlightly, https://github.com/Vanlightly/kafka-tlaplus, the modules in kraft/kip_853;
 KIP-853, KIP-595.
 """
 
-from kraft_spec import properties
-from kraft_spec.actions import (
-    elections,
-    failures,
-    high_watermark,
-    network,
-    reconfiguration,
-    replication,
-)
-from kraft_spec.actions.network import messages_in_flight
+from collections.abc import Callable, Iterable
+
+from kraft_spec.actions import cluster, elections, replication
+from kraft_spec.constants import CONFIGURATIONS, Constants
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.draw.servers import draw_servers
-from kraft_spec.draw.wording import diagram_administrator
-from kraft_spec.extensions.registration import declare_extensions
 from kraft_spec.liveness import declare_liveness
-from kraft_spec.model.constants import CONFIGURATIONS, Constants
-from kraft_spec.model.names import Host, Server, Value
-from kraft_spec.model.state import State, init
+from kraft_spec.model import Host, Messages, Server, State, Value, init, messages_in_flight
+from kraft_spec.properties import declare_properties
 from kraft_spec.situations import declare_situations
-from kraft_spec.tlc import multiplicity
-from kraft_spec.tlc.variables import PRINTED
-from protocol_lab import HOLDS, Spec
+from protocol_lab import HOLDS, Configuration, Node, NodeSet, Spec, Struct, nodes_up_to
 
-spec = Spec(
-    "kraft.kip_853",
-    State,
-    Constants,
-    __doc__,
-    original="kraft_kip_853",
-    draw=draw_servers,
-    lifelines=(Server, diagram_administrator),
-    events=server_events,
-    printed=PRINTED,
-    configurations=CONFIGURATIONS,
+ACTIONS = (  # in the order of the original's Next
+    cluster.start_new_server,
+    cluster.change_network_connectivity,
+    cluster.restart_with_state,
+    cluster.crash_lose_state,
+    cluster.accept_add_voter_request,
+    cluster.accept_remove_voter_request,
+    elections.send_request_vote,
+    elections.become_leader,
+    replication.client_request,
+    elections.check_quorum_resign,
+    elections.observer_fetch_timeout,
+    elections.handle_vote_request,
+    elections.handle_vote_response,
+    elections.accept_begin_quorum_request,
+    replication.send_fetch_request,
+    replication.handle_fetch_response,
+    elections.resend_begin_quorum_epoch_request,
+    replication.reject_fetch_request,
+    replication.diverging_fetch_request,
+    replication.accept_fetch_request_from_voter,
+    replication.accept_fetch_request_from_observer,
 )
-spec.init(init)
-declare_messages(spec)
-
-# In the order of the original's Next.
-spec.action(reconfiguration.start_new_server)
-spec.action(network.change_network_connectivity, multiplicity=multiplicity.of_connectivity)
-spec.action(failures.restart_with_state)
-spec.action(failures.crash_lose_state)
-spec.action(reconfiguration.accept_add_voter_request, where="not membership_requests")
-spec.action(reconfiguration.accept_remove_voter_request, where="not membership_requests")
-spec.action(elections.send_request_vote, multiplicity=multiplicity.of_election)
-spec.action(elections.become_leader)
-spec.action(high_watermark.client_request)
-spec.action(failures.check_quorum_resign)
-spec.action(failures.observer_fetch_timeout, multiplicity=multiplicity.of_fetch_timeout)
-spec.action(elections.handle_vote_request)
-spec.action(elections.handle_vote_response)
-spec.action(elections.accept_begin_quorum_request)
-spec.action(replication.send_fetch_request)
-spec.action(replication.handle_fetch_response)
-spec.action(elections.resend_begin_quorum_epoch_request)
-spec.action(replication.reject_fetch_request)
-spec.action(replication.diverging_fetch_request)
-spec.action(replication.accept_fetch_request_from_voter, multiplicity=multiplicity.of_position)
-spec.action(replication.accept_fetch_request_from_observer, multiplicity=multiplicity.of_position)
-
-spec.invariant(properties.leader_has_all_acked_values)
-spec.invariant(properties.acked_value_not_lost)
-spec.invariant(properties.no_log_divergence)
-spec.invariant(properties.never_two_leaders_in_same_epoch)
-spec.invariant(properties.no_illegal_state)
-spec.invariant(properties.states_match_roles)
-spec.invariant(properties.valid_votes_recv)
 
 
-@spec.view
+def hosts_without_a_server(c) -> NodeSet(Host):
+    """The hosts on which no server runs at the start; they are interchangeable."""
+    return nodes_up_to(c.hosts) & ~nodes_up_to(c.init_cluster_size)
+
+
 def without_history(s: State, c: Constants):
     """The original's VIEW: not what was counted so far, nor which messages were processed."""
-    s.net_messages_processed = 0
+    s.net_messages_processed = Messages()
     s.net_connectivity_ctr = 0
-    s.aux_ctrs = 0
+    s.aux_ctrs.crash_ctr = 0
+    s.aux_ctrs.restart_ctr = 0
+    s.aux_ctrs.add_reconfig_ctr = 0
+    s.aux_ctrs.remove_reconfig_ctr = 0
     s.aux_disk_id_gen = 0
 
 
-spec.symmetric(Value)
-spec.symmetric(Host, among=reconfiguration.hosts_without_a_server)  # but not servers: they count up
-
-declare_liveness(spec)
-declare_situations(spec)
-declare_extensions(spec)
-
-spec.sometimes(properties.a_value_is_acknowledged)
-spec.sometimes(properties.a_later_leader)
-spec.sometimes(properties.logs_diverge)
-
-
-@spec.constraint
 def within_messages_in_flight(s: State, c: Constants):
     """At most max_messages_in_flight messages are in flight."""
-    if messages_in_flight(s, c) > c.max_messages_in_flight:
+    if messages_in_flight(s) > c.max_messages_in_flight:
         return "too many messages are in flight"
     return HOLDS
 
 
-@spec.constraint
 def within_current_epoch(s: State, c: Constants):
     """No server is in a later epoch than max_current_epoch."""
     for server in range(1, c.max_spawned_servers + 1):
         if s.current_epoch[server] > c.max_current_epoch:
             return "a server is in too late an epoch"
     return HOLDS
+
+
+def kip_853_spec(
+    name: str,
+    meaning: str | None,
+    *,
+    state: type[Struct] = State,
+    constants: type = Constants,
+    actions: Iterable[Callable[..., str]] = ACTIONS,
+    draw: Callable[..., str] = draw_servers,
+    lifelines: tuple[str | Node, ...] = (Server,),
+    original: str = "",
+    tlc: str = "",
+    configurations: tuple[Configuration, ...] = (),
+) -> Spec:
+    """The protocol of KIP-853 under this name, for a variant to add to.
+
+    A variant registers its own actions and properties. An action under a name that is here replaces
+    the one that is here.
+    """
+    spec = Spec(
+        f"kraft.{name}",
+        state,
+        constants,
+        meaning,
+        original=original,
+        tlc=tlc,
+        draw=draw,
+        lifelines=lifelines,
+        events=server_events,
+        configurations=configurations,
+    )
+    spec.init(init)
+    declare_messages(spec)
+    for action in actions:
+        spec.action(action)
+    declare_properties(spec)
+    spec.view(without_history)
+    spec.symmetric(Value)
+    spec.symmetric(Host, among=hosts_without_a_server)  # but not servers: they count up
+    declare_liveness(spec)
+    declare_situations(spec)
+    spec.constraint(within_messages_in_flight)
+    spec.constraint(within_current_epoch)
+    return spec
+
+
+spec = kip_853_spec(
+    "kip_853",
+    __doc__,
+    original="kraft_kip_853",
+    tlc="kraft_spec.tlc.kip_853",
+    configurations=CONFIGURATIONS,
+)

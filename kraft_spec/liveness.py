@@ -2,61 +2,45 @@
 
 Fair is, weakly and as in the original, everything that servers do by themselves, for each server or
 pair of servers: timeouts, elections, sending and handling messages. Restarts, crashes, writes,
-reconfigurations and changes of the links need never happen. The properties are the original's.
+reconfigurations and changes of the links need never happen. The first three properties are the
+original's; the last two are the kit's.
 """
 
-from kraft_spec.actions import elections, failures, replication
-from kraft_spec.actions.logs import is_config_command
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.links import is_connected
-from kraft_spec.model.names import DEAD_NO_STATE, LEADER, VOTER, Value
-from kraft_spec.model.state import State, is_current_leader, is_member
-from protocol_lab import (
-    Range,
-    Spec,
-    always_eventually,
-    contains,
-    leads_to,
-    members,
-    size,
-)
+from kraft_spec.actions import elections, replication
+from kraft_spec.actions.replication import is_config_command
+from kraft_spec.constants import Constants
+from kraft_spec.model import State, Value, is_connected, is_current_leader, is_member
+from protocol_lab import NONE, Range, Spec, always_eventually, leads_to
 
 # --- Predicates of states ----------------------------------------------------------------------
 
 
 def is_sent(s: State, c: Constants, value) -> bool:
     """Has a client sent this value?"""
-    return contains(s.inv_sent, value)
+    return value in s.inv_sent
 
 
 def is_answered(s, value) -> bool:
     """Was the client told that this value is committed, or else that it failed?"""
-    return contains(s.inv_pos_acked, value) != contains(s.inv_neg_acked, value)
+    return (value in s.inv_pos_acked) != (value in s.inv_neg_acked)
 
 
 def has_config(s, server, id) -> bool:
     """Is the configuration command with this id in the server's log?"""
-    log = s.log[server]
-    return any(
-        is_config_command(log.items[position]) and log.items[position].id == id
-        for position in range(log.length)
-    )
+    return any(is_config_command(entry) and entry.id == id for entry in s.log[server])
 
 
 def has_committed_config(s, server, id) -> bool:
     """Is it in the log, and at or below the server's high watermark?"""
-    log = s.log[server]
     return any(
-        is_config_command(log.items[position])
-        and log.items[position].id == id
-        and s.hwm[server] > position
-        for position in range(log.length)
+        is_config_command(entry) and entry.id == id and s.hwm[server] > position
+        for position, entry in enumerate(s.log[server])
     )
 
 
 def is_out_of_reach(s, server, member) -> bool:
     """Is the member dead, or cut off from the server?"""
-    return not is_connected(s, server, member) or s.state[member] == DEAD_NO_STATE
+    return not is_connected(s, server, member) or s.state[member] == "dead_no_state"
 
 
 def config_all_or_nothing(s, c, id) -> bool:
@@ -68,9 +52,8 @@ def config_all_or_nothing(s, c, id) -> bool:
     for server in range(1, c.max_spawned_servers + 1):
         if is_current_leader(s, c, server):
             decided = has_committed_config(s, server, id) or not has_config(s, server, id)
-            if decided or all(
-                is_out_of_reach(s, server, member) for member in members(s.config[server].members)
-            ):
+            voters = s.config[server].members
+            if decided or all(is_out_of_reach(s, server, member) for member in voters):
                 return True
     return False
 
@@ -78,15 +61,15 @@ def config_all_or_nothing(s, c, id) -> bool:
 def functional_leader_exists(s, c) -> bool:
     """Is there a leader that as many voters follow as its configuration needs for a majority?"""
     for server in range(1, c.max_spawned_servers + 1):
-        if s.state[server] == LEADER:
+        if s.state[server] == "leader":
             supporters = sum(
                 1
                 for other in range(1, c.max_spawned_servers + 1)
-                if s.role[other] == VOTER
+                if s.role[other] == "voter"
                 and s.leader[other] == server
                 and is_member(s, server, other)
             )
-            if supporters >= size(s.config[server].members) // 2 + 1:
+            if supporters >= len(s.config[server].members) // 2 + 1:
                 return True
     return False
 
@@ -94,6 +77,25 @@ def functional_leader_exists(s, c) -> bool:
 def no_functional_leader(s: State, c: Constants) -> bool:
     """Is there no leader that enough voters follow?"""
     return not functional_leader_exists(s, c)
+
+
+def is_following_as_removed(s, server) -> bool:
+    """Does a voter follow a leader whose committed configuration is without it?"""
+    leader = s.leader[server]
+    return (
+        s.role[server] == "voter"
+        and leader != NONE
+        and s.state[leader] == "leader"
+        and s.config[leader].committed
+        and not is_member(s, server, leader)
+    )
+
+
+def have_all_learned_of_removal(s: State, c: Constants) -> bool:
+    """Is there no removed voter that still follows the leader which has committed the removal?"""
+    return not any(
+        is_following_as_removed(s, server) for server in range(1, c.max_spawned_servers + 1)
+    )
 
 
 # --- Properties and fairness -------------------------------------------------------------------
@@ -114,11 +116,28 @@ def eventually_leader_elected():
     return leads_to(no_functional_leader, functional_leader_exists)
 
 
+def removal_not_stuck(id: Range(2, "1 + max_add_reconfigs + max_remove_reconfigs")):
+    """As reconfiguration_not_stuck, for the ids that commands have: from 2.
+
+    The original counts configurations from 1, the initial one, so with one reconfiguration its
+    property says nothing about that one.
+    """
+    return always_eventually(config_all_or_nothing)
+
+
+def removed_server_learns():
+    """No removed server follows its former leader as a voter forever.
+
+    It fails where fetches from outside the configuration are ignored, as in the original.
+    """
+    return always_eventually(have_all_learned_of_removal)
+
+
 def declare_liveness(spec: Spec) -> None:
     """Register the fairness, 4n + 10n² conditions for n servers, and the claims."""
     spec.weakly_fair(
-        failures.check_quorum_resign,
-        failures.observer_fetch_timeout,
+        elections.check_quorum_resign,
+        elections.observer_fetch_timeout,
         elections.send_request_vote,
         elections.become_leader,
         each="server",
@@ -142,3 +161,5 @@ def declare_liveness(spec: Spec) -> None:
     spec.property(values_eventually_acked)
     spec.property(reconfiguration_not_stuck)
     spec.property(eventually_leader_elected)
+    spec.property(removal_not_stuck)
+    spec.property(removed_server_learns)

@@ -1,14 +1,13 @@
 """Situations that are worth finding, for a learner to pick in the search.
 
 They claim nothing. Some can be reached in KRaft as it is, some only by a defect of the original or
-with a broken rule; the docstrings say which. Extensions have theirs in their own modules.
+with a broken rule; the docstrings say which.
 """
 
-from kraft_spec.actions.logs import holds_value
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.names import CANDIDATE, DEAD_NO_STATE, FOLLOWER, LEADER, OBSERVER, VOTER
-from kraft_spec.model.state import State, is_alive, is_member
-from protocol_lab import NONE, Spec, contains, members
+from kraft_spec.actions.replication import holds_value
+from kraft_spec.constants import Constants
+from kraft_spec.model import State, is_alive, is_member
+from protocol_lab import NONE, Spec
 
 # --- Leaders -----------------------------------------------------------------------------------
 
@@ -16,8 +15,8 @@ from protocol_lab import NONE, Spec, contains, members
 def two_servers_lead(s: State, c: Constants) -> bool:
     """Two servers lead, in different epochs: the first has not heard of the second."""
     return any(
-        s.state[server] == LEADER
-        and s.state[other] == LEADER
+        s.state[server] == "leader"
+        and s.state[other] == "leader"
         and s.current_epoch[server] != s.current_epoch[other]
         for server in range(1, c.max_spawned_servers + 1)
         for other in range(1, server)
@@ -30,8 +29,8 @@ def two_servers_lead_in_one_epoch(s: State, c: Constants) -> bool:
     Only by a defect: an observer that votes twice, or an epoch that goes back.
     """
     return any(
-        s.state[server] == LEADER
-        and s.state[other] == LEADER
+        s.state[server] == "leader"
+        and s.state[other] == "leader"
         and s.current_epoch[server] == s.current_epoch[other]
         for server in range(1, c.max_spawned_servers + 1)
         for other in range(1, server)
@@ -41,7 +40,7 @@ def two_servers_lead_in_one_epoch(s: State, c: Constants) -> bool:
 def a_leader_is_outside_its_configuration(s: State, c: Constants) -> bool:
     """A leader is not in its own configuration: it still has to commit its own removal."""
     return any(
-        s.state[server] == LEADER and not is_member(s, server, server)
+        s.state[server] == "leader" and not is_member(s, server, server)
         for server in range(1, c.max_spawned_servers + 1)
     )
 
@@ -49,8 +48,8 @@ def a_leader_is_outside_its_configuration(s: State, c: Constants) -> bool:
 def two_candidates_stand_in_one_epoch(s: State, c: Constants) -> bool:
     """Two candidates stand in the same epoch, each with its own vote: neither may win."""
     return any(
-        s.state[server] == CANDIDATE
-        and s.state[other] == CANDIDATE
+        s.state[server] == "candidate"
+        and s.state[other] == "candidate"
         and s.current_epoch[server] == s.current_epoch[other]
         for server in range(1, c.max_spawned_servers + 1)
         for other in range(1, server)
@@ -59,13 +58,13 @@ def two_candidates_stand_in_one_epoch(s: State, c: Constants) -> bool:
 
 def nobody_leads(s: State, c: Constants) -> bool:
     """No server leads."""
-    return not any(s.state[server] == LEADER for server in range(1, c.max_spawned_servers + 1))
+    return not any(s.state[server] == "leader" for server in range(1, c.max_spawned_servers + 1))
 
 
 def an_observer_has_voted(s: State, c: Constants) -> bool:
     """An observer has voted: the candidate counts it as a voter."""
     return any(
-        s.role[server] == OBSERVER and s.voted_for[server] != NONE
+        s.role[server] == "observer" and s.voted_for[server] != NONE
         for server in range(1, c.max_spawned_servers + 1)
     )
 
@@ -76,9 +75,9 @@ def an_observer_has_voted(s: State, c: Constants) -> bool:
 def a_removed_voter_does_not_know(s: State, c: Constants) -> bool:
     """A follower does not know that it was removed, and its leader has committed the removal."""
     return any(
-        s.state[server] == FOLLOWER
+        s.state[server] == "follower"
         and is_member(s, server, server)
-        and s.state[leader] == LEADER
+        and s.state[leader] == "leader"
         and s.leader[server] == leader
         and s.config[leader].committed
         and not is_member(s, server, leader)
@@ -90,8 +89,8 @@ def a_removed_voter_does_not_know(s: State, c: Constants) -> bool:
 def a_new_voter_does_not_know(s: State, c: Constants) -> bool:
     """A server is a voter for a leader, and still an observer for itself."""
     return any(
-        s.role[server] == OBSERVER
-        and s.state[leader] == LEADER
+        s.role[server] == "observer"
+        and s.state[leader] == "leader"
         and server != leader
         and is_member(s, server, leader)
         for server in range(1, c.max_spawned_servers + 1)
@@ -102,8 +101,8 @@ def a_new_voter_does_not_know(s: State, c: Constants) -> bool:
 def two_configurations_are_believed_in(s: State, c: Constants) -> bool:
     """Two voters believe in different configurations."""
     return any(
-        s.role[server] == VOTER
-        and s.role[other] == VOTER
+        s.role[server] == "voter"
+        and s.role[other] == "voter"
         and s.config[server].id != s.config[other].id
         for server in range(1, c.max_spawned_servers + 1)
         for other in range(1, server)
@@ -113,8 +112,8 @@ def two_configurations_are_believed_in(s: State, c: Constants) -> bool:
 def a_voter_has_lost_its_disk(s: State, c: Constants) -> bool:
     """A leader counts on a voter that has lost its disk."""
     return any(
-        s.state[leader] == LEADER
-        and s.state[server] == DEAD_NO_STATE
+        s.state[leader] == "leader"
+        and s.state[server] == "dead_no_state"
         and is_member(s, server, leader)
         for server in range(1, c.max_spawned_servers + 1)
         for leader in range(1, c.max_spawned_servers + 1)
@@ -126,18 +125,15 @@ def a_voter_has_lost_its_disk(s: State, c: Constants) -> bool:
 
 def holds_what_its_leader_does_not(s, server, leader) -> bool:
     """Does the server have an entry where its leader has none, or another one?"""
-    log, other = s.log[server], s.log[leader]
-    return any(
-        position >= other.length or log.items[position] != other.items[position]
-        for position in range(log.length)
-    )
+    mine, theirs = s.log[server], s.log[leader]
+    return any(k >= len(theirs) or mine[k] != theirs[k] for k in range(len(mine)))
 
 
 def a_follower_has_to_cut(s: State, c: Constants) -> bool:
     """A follower holds an entry that its leader does not hold: it will have to truncate its log."""
     return any(
-        s.state[server] == FOLLOWER
-        and s.state[leader] == LEADER
+        s.state[server] == "follower"
+        and s.state[leader] == "leader"
         and s.leader[server] == leader
         and s.current_epoch[server] == s.current_epoch[leader]
         and holds_what_its_leader_does_not(s, server, leader)
@@ -155,14 +151,14 @@ def one_server_alone_has_an_acknowledged_value(s: State, c: Constants) -> bool:
             if is_alive(s, server) and holds_value(s, server, value)
         )
         == 1
-        for value in members(s.inv_pos_acked)
+        for value in s.inv_pos_acked
     )
 
 
 def a_value_waits_at_a_former_leader(s: State, c: Constants) -> bool:
     """A client waits for a value at a server that no longer leads."""
     return any(
-        s.pending_ack[server] != 0 and s.state[server] != LEADER
+        s.pending_ack[server] != 0 and s.state[server] != "leader"
         for server in range(1, c.max_spawned_servers + 1)
     )
 
@@ -170,11 +166,8 @@ def a_value_waits_at_a_former_leader(s: State, c: Constants) -> bool:
 def a_value_has_failed_and_is_in_the_leaders_log(s: State, c: Constants) -> bool:
     """A client was told that its value has failed, and the leader has it: it may be committed."""
     return any(
-        s.state[server] == LEADER
-        and any(
-            contains(s.inv_neg_acked, s.log[server].items[position].value)
-            for position in range(s.log[server].length)
-        )
+        s.state[server] == "leader"
+        and any(entry.value in s.inv_neg_acked for entry in s.log[server])
         for server in range(1, c.max_spawned_servers + 1)
     )
 

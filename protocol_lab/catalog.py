@@ -14,8 +14,9 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from protocol_lab.errors import SpecError, unknown
+from protocol_lab.errors import LabError, SpecError, unknown
 from protocol_lab.spec.spec import Spec
 from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
@@ -32,7 +33,7 @@ def broken_modules() -> list[SpecError]:
 
 def _looked_through() -> tuple[list[str], list[SpecError]]:
     names, broken = [], []
-    for package in _packages():
+    for package in packages():
         try:
             folders = _imported(package).__path__
         except SpecError as error:
@@ -108,7 +109,7 @@ def _belongs_to_catalog(name: str) -> bool:
         return False
     found = PathFinder.find_spec(
         _package_of(name)
-    )  # quicker than `_packages`, which looks through all folders
+    )  # quicker than `packages`, which looks through all folders
     return found is not None and found.submodule_search_locations is not None
 
 
@@ -180,10 +181,26 @@ def package_title(name: str) -> str:
     return getattr(package, "TITLE", name.capitalize())
 
 
-def _packages() -> list[str]:
+def packages() -> list[str]:
+    """The packages of the catalog, in alphabetical order."""
+    # Not archives: pkgutil can't list one whose cache was invalidated, as Python's own in a page.
+    folders = [each for each in sys.path if os.path.isdir(each or os.curdir)]
     return sorted(
-        each.name for each in pkgutil.iter_modules() if each.ispkg and each.name.endswith("_spec")
+        each.name
+        for each in pkgutil.iter_modules(folders)
+        if each.ispkg and each.name.endswith("_spec")
     )
+
+
+def log_reader() -> Any:
+    """The function that reads the logs of a real system, of the first package that has one.
+
+    Raises LabError if there is none.
+    """
+    for package in packages():
+        if _module_exists(f"{package}.logs"):
+            return importlib.import_module(f"{package}.logs.report").read
+    raise LabError("No protocol here can read logs.")
 
 
 def _module_exists(full: str) -> bool:

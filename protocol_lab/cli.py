@@ -7,9 +7,18 @@
     check SPEC --property NAME              check a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
     check SPEC --junit FILE --graph FILE    write the outcome, and the state graph, for other tools
-    replay SCENARIO_FILE [--draw OUT.svg]   take a scenario's steps and check its claims
+    replay FILE [--draw OUT.svg]            take a scenario's steps and check its claims, or walk
+                                            along a trace of TLC, Apalache or Quint
+    replay FILE --save OUT                  write the trace in another format
+    real [STORY] [--release R]              a lesson's story, acted out by real brokers or bookies
+    logs FOLDER [--topic NAME]              what a cluster's own logs say happened, and which lesson
     simulate SPEC [--walks N] [--seed N]    seeded random walks, and what they have seen
+    tla SPEC [FOLDER]                       write the spec as TLA+, for the model checker TLC
     new NAME [FOLDER]                       start a protocol of your own, with a notebook and a test
+    lab [NAME] [FOLDER]                     start a lab: write a protocol that is then graded
+    grade FOLDER ... [--csv FILE] ...       grade labs: points, reasons, counterexamples
+    reset NOTEBOOK                          restore the original of a notebook, and keep your copy
+    reset progress                          start a new record of what you have done
     docs [FOLDER]                           write the API reference, made from the docstrings
     prepare                                 compile and check everything in advance
     site [FOLDER]                           write the notebooks as pages without an installation
@@ -34,7 +43,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.catalog import broken_modules, load, spec_names
+from protocol_lab.catalog import broken_modules, load, log_reader, spec_names
 from protocol_lab.checker.coverage import Coverage
 from protocol_lab.checker.options import (
     ALONE,
@@ -49,11 +58,11 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.wording import first_line
-from protocol_lab.quantities import whole_number_of
+from protocol_lab.quantities import amount, whole_number_of
+from protocol_lab.semantics.signatures import values_of_parameters
 from protocol_lab.semantics.step_text import as_json
 from protocol_lab.simulation.simulation_request import SimulationRequest
-from protocol_lab.spec.constants import as_text, limits_of, show
-from protocol_lab.spec.extensions import is_there
+from protocol_lab.spec.constants import as_text, bind, limits_of, show, show_text
 from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.spec.temporal_formulas import fairness_texts
@@ -61,6 +70,7 @@ from protocol_lab.system.process import FAILED, crash, end_with, interrupts_rais
 
 EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
 BAD_INPUT = 3
+NO_TRANSLATION = 2
 
 SEARCH_OPTIONS = [each for each in options_of(SearchRequest).values() if each.word]
 """The options of a search that the command line has."""
@@ -71,6 +81,11 @@ SIMULATION_OPTIONS = [
     if each.word and SIMULATION in each.supported_by
 ]
 """Those of a simulation."""
+
+_SAVING = (
+    "write the trace into this file; .json, .itf.json, .py, .mmd, .seq, .svg, ... say the format,"
+    " and else it is a scenario"
+)
 
 _HERE = Path(__file__).parent
 
@@ -202,19 +217,131 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = commands.add_parser(
         "replay",
-        help="take a scenario's steps and check its claims",
+        help="take a scenario's steps and check its claims, or walk along another tool's trace",
         description="Take a scenario's steps and check its claims. The exit code is 0 if all are"
-        " right, and 3 if a step can't be taken or a claim is wrong.",
+        " right, and 3 if a step can't be taken or a claim is wrong. The file may also be a link,"
+        " an exported JSON or ITF, TLC's output, its -dumpTrace json or _TTrace.tla, or a trace of"
+        " Apalache or Quint in ITF.",
     )
-    replay.add_argument("scenario")
+    replay.add_argument("file")
+    replay.add_argument("--spec", metavar="NAME", help="the spec, where the trace does not say it")
+    replay.add_argument("--save", metavar="OUT", help=_SAVING)
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     _add_states_option(replay)
     replay.set_defaults(command=_replay)
+
+    real = commands.add_parser(
+        "real",
+        help="act a lesson's story out on real brokers or bookies",
+        description="Act a lesson's story out on real brokers or bookies, as local processes."
+        " Without a name the stories are listed. Exit codes: 0 as known (or listed), 1 another"
+        " outcome than the known one, 2 the story did not come about, 3 bad input.",
+    )
+    real.add_argument("story", nargs="?", help="a story that `real` lists, or the file of your own")
+    real.add_argument("--release", help="of the system; default: the last of the story's cases")
+    real.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    real.add_argument(
+        "--recorded", action="store_true", help="show the run that travels with the kit"
+    )
+    real.add_argument(
+        "--all",
+        action="store_true",
+        help="the table of all stories by release; runs the cases that were not recorded",
+    )
+    real.add_argument(
+        "--only", action="append", default=[], metavar="STORY", help="with --all: only these"
+    )
+    real.add_argument("--again", action="store_true", help="with --all: run also what was recorded")
+    real.add_argument("--keep", metavar="FOLDER", help="keep all that the processes write there")
+    real.add_argument("--json", action="store_true")
+    real.set_defaults(command=_real)
+
+    logs = commands.add_parser(
+        "logs",
+        help="what the logs of your own cluster say happened",
+        description="Read the logs that a real cluster has written, and what its tools print of"
+        " them: what each partition was like, moment by moment, what a lesson would say of it, and"
+        " whether the metadata log is a run of the controller's rules. Exit codes: 0 nothing to"
+        " warn of, 1 something, 3 bad input.",
+    )
+    logs.add_argument("folder", nargs="+", help="where the logs are; files may be compressed")
+    logs.add_argument("--topic", help="only this one")
+    logs.add_argument("--partition", type=int, metavar="N", help="only this one of the topic")
+    logs.add_argument("--from", dest="begin", metavar="TIME", help="such as 02:19 (UTC)")
+    logs.add_argument("--to", dest="end", metavar="TIME")
+    logs.add_argument(
+        "--check",
+        action="store_true",
+        help="list also the run of the controller's rules that explains the metadata log, record by"
+        " record; checks any number of partitions",
+    )
+    logs.add_argument(
+        "--rules",
+        metavar="elr=on|off",
+        help="check the metadata log as if it had, or had not, eligible leader replicas",
+    )
+    logs.add_argument(
+        "--engine", default=NATIVE, help="native, or spark for gigabytes, with the same answers"
+    )
+    logs.add_argument("--page", metavar="OUT.html", help="write it with pictures into this file")
+    logs.add_argument("--json", action="store_true")
+    logs.set_defaults(command=_logs)
+
+    tla = commands.add_parser(
+        "tla",
+        help="write a spec as TLA+",
+        description="Write a spec as a TLA+ module with a configuration file, for the model checker"
+        " TLC. Exit codes: 0 written, 2 the spec has no translation, 3 bad input.",
+    )
+    tla.add_argument("spec")
+    tla.add_argument("folder", nargs="?", default=".", help="where to write it; default: here")
+    tla.add_argument("--config", metavar="NAME", help="a configuration that `specs` lists")
+    tla.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    tla.set_defaults(command=_tla, trace=None)
 
     new = commands.add_parser("new", help="start a protocol of your own")
     new.add_argument("name", help="of the module, such as two_phase_commit")
     new.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
     new.set_defaults(command=_new)
+
+    lab = commands.add_parser(
+        "lab",
+        help="start a lab, in which you write a protocol",
+        description="Copy the skeleton of a lab and its README. Without a name the labs are"
+        " listed, with the points of their parts, our lines, and the minutes that we estimate.",
+    )
+    lab.add_argument("name", nargs="?", help="a lab that `lab` lists")
+    lab.add_argument("folder", nargs="?", help="where to write it; default: a folder of that name")
+    lab.set_defaults(command=_lab)
+
+    grade = commands.add_parser(
+        "grade",
+        help="grade the labs in a folder of submissions",
+        description="Grade every file in these folders, or below, that is named as a lab is. Each"
+        " is graded in a process of its own. Exit codes: 0 all points, 1 some are missing, 3 bad"
+        " input.",
+    )
+    grade.add_argument("folder", nargs="+", help="a submission, or a folder of submissions")
+    grade.add_argument("--csv", metavar="FILE", help="write a row for each part as CSV")
+    grade.add_argument("--junit", metavar="FILE", help="write the grades as JUnit XML")
+    grade.add_argument(
+        "--pictures", metavar="FOLDER", help="draw each counterexample, and write it as a scenario"
+    )
+    grade.add_argument(
+        "--seconds", type=_decimal, default=300, help="for each submission; default: 300"
+    )
+    grade.add_argument(
+        "--memory", type=_decimal, default=4, metavar="GIB", help="for each; default: 4"
+    )
+    grade.add_argument("--labs", metavar="FOLDER", help="labs of your own in place of the kit's")
+    grade.add_argument("--json", action="store_true")
+    grade.set_defaults(command=_grade)
+
+    reset = commands.add_parser("reset", help="restore the original of a notebook")
+    reset.add_argument(
+        "notebook", nargs="*", help="such as 00_start_here; `progress`: start a new record"
+    )
+    reset.set_defaults(command=_reset)
 
     docs = commands.add_parser("docs", help="write the API reference, from the docstrings")
     docs.add_argument("folder", nargs="?", default="api", help="where to write it; default: api")
@@ -225,27 +352,6 @@ def _parser() -> argparse.ArgumentParser:
 
     site = commands.add_parser("site", help="write the notebooks as web pages")
     site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
-    site.add_argument(
-        "--whole",
-        type=_whole,
-        default=10_000,
-        metavar="N",
-        help="include a model whole if it has at most N states; default: 10000",
-    )
-    site.add_argument(
-        "--states",
-        type=_whole,
-        default=3_000,
-        metavar="N",
-        help="at most N states of such models in all, smallest models first; default: 3000",
-    )
-    site.add_argument(
-        "--around",
-        type=_whole,
-        default=40,
-        metavar="N",
-        help="of a larger model include about N states beside its paths; default: 40",
-    )
     site.set_defaults(command=_site)
 
     bundle = commands.add_parser("bundle", help="write everything that is needed without a network")
@@ -309,7 +415,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--invariant", action="append", metavar="NAME")
     parser.add_argument("--no-invariants", action="store_true")
-    parser.add_argument("--trace", metavar="FILE", help="write the trace as a scenario file")
+    parser.add_argument("--trace", metavar="FILE", help=_SAVING)
     parser.add_argument("--json", action="store_true")
 
 
@@ -406,9 +512,9 @@ def _simulate(options: argparse.Namespace) -> int:
 
 def _report(result: Result, options: argparse.Namespace, covered: Coverage | None = None) -> int:
     if options.trace and result.trace is not None:
-        from protocol_lab.traces.scenarios import scenario_text
+        from protocol_lab.drawing.picture_exports import content_for
 
-        _write(options.trace, scenario_text(result))
+        _write(options.trace, content_for(options.trace, result))
     if getattr(options, "junit", None):
         from protocol_lab.traces.junit_report import junit_xml
 
@@ -433,9 +539,10 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
     return EXIT_CODES[result.verdict]
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, content: str | bytes) -> None:
+    data = content if isinstance(content, bytes) else content.encode("utf-8")
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(data)
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
 
@@ -463,12 +570,13 @@ def _specs(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"specs": described, "broken": broken}))
     else:
-        _print_specs(described)
+        _print_specs(described, whole=bool(options.spec))
     print(*broken, sep="\n", end="\n" if broken else "", file=sys.stderr)
     return FAILED if broken else 0
 
 
-def _print_specs(described: list[dict[str, Any]]) -> None:
+def _print_specs(described: list[dict[str, Any]], whole: bool) -> None:
+    """Print what the specs consist of; `whole`: with the parameters of each action."""
     for each in described:
         print(f"{each['name']}  {first_line(each['meaning'])}".rstrip())
         for name, constant in each["constants"].items():
@@ -479,9 +587,15 @@ def _print_specs(described: list[dict[str, Any]]) -> None:
             values = (f"{k}={as_text(value)}" for k, value in configuration["constants"].items())
             meaning = f"{configuration['meaning']}; {configuration['size']}"
             print(f"    config {' '.join([name, *values])}  ({meaning})")
-        print(f"    actions: {', '.join(each['actions'])}")
-        for constant, actions in each["actions_added"].items():
-            print(f"    actions with {constant}: {', '.join(actions)}")
+        for kind in ("start", "action") if whole else ():
+            for action, parameters in each["parameters"][kind].items():
+                if kind == "start" and not parameters:
+                    continue  # a scenario needs no line for it
+                print(f"    {kind} {action}({', '.join(parameters)})")
+                for name, values in parameters.items():
+                    print(f"        {name}: {values}")
+        if not whole:
+            print(f"    actions: {', '.join(each['actions'])}")
         for invariant in each["invariants"]:
             mark = "" if invariant["default"] else "  (only when named)"
             print(f"    invariant {invariant['name']}{mark}")
@@ -491,7 +605,7 @@ def _print_specs(described: list[dict[str, Any]]) -> None:
 
 def describe(spec: Spec) -> dict[str, Any]:
     """A spec as `specs --json` lists it."""
-    defaults = spec.constants(**spec.constants._field_defaults)
+    defaults = bind(spec.constants, {}, spec.name)
     shown = show(defaults)
     return {
         "name": spec.name,
@@ -515,11 +629,10 @@ def describe(spec: Spec) -> dict[str, Any]:
             }
             for each in spec.configurations
         },
-        "actions": [action.name for action in spec.actions if is_there(action.where, defaults)],
-        "actions_added": {
-            name: [action.name for action in spec.actions if action.where == name]
-            for name, limits in limits_of(spec.constants).items()
-            if limits.adds
+        "actions": [action.name for action in spec.actions],
+        "parameters": {
+            kind: {each.name: values_of_parameters(each, spec.state) for each in declared}
+            for kind, declared in (("start", spec.inits), ("action", spec.actions))
         },
         "invariants": [
             {"name": each.name, "default": each.by_default, "meaning": each.doc}
@@ -540,13 +653,18 @@ def describe(spec: Spec) -> dict[str, Any]:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from protocol_lab.traces.scenarios import play, read_scenario
+    from protocol_lab.interchange.effort import Effort
+    from protocol_lab.interchange.readers import read_file
+    from protocol_lab.traces.scenarios import Scenario, play
 
-    if options.draw:
-        _expect_writable(options.draw)
-    scenario = read_scenario(options.scenario)
-    walk = play(scenario)
-    print(f"{scenario.spec_name}: {scenario.title}")
+    for path in filter(None, (options.draw, options.save)):
+        _expect_writable(path)
+    model = load(options.spec).bind() if options.spec else None
+    found = read_file(options.file, model, Effort(tell=_tell_progress))
+    scenario = found if isinstance(found, Scenario) else None
+    walk = play(scenario, model) if scenario else found
+    title = scenario.title if scenario else show_text(walk.model.constants)
+    print(f"{scenario.spec_name if scenario else walk.model.spec.name}: {title}")
     path = walk.moment.path()
     if options.states:
         from protocol_lab.diagrams.state_listing import state_listing
@@ -557,13 +675,69 @@ def _replay(options: argparse.Namespace) -> int:
     else:
         for moment in path[1:]:
             print(f"{moment.depth:4} {moment.step}  {moment.caption}")
-    for line in scenario.lines:
+    for line in scenario.lines if scenario else []:
         if line.kind in ("violates", "holds", "blocked", "loops_to"):
             print(f"  ✓ {line.kind} {line.text}")
+    if walk.moment.going_on and not scenario:
+        print(f"  {walk.moment.going_on}")
     if options.draw:
         from protocol_lab.drawing.pictures import picture_strip
 
         _write(options.draw, picture_strip(walk))
+    if options.save:
+        from protocol_lab.drawing.picture_exports import content_for
+
+        _write(options.save, content_for(options.save, walk))
+    return 0
+
+
+def _tell_progress(text: str) -> None:
+    """Show how far a search is, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="\r", file=sys.stderr, flush=True)
+
+
+def _real(options: argparse.Namespace) -> int:
+    from protocol_lab.real.command import real
+
+    return real(options)
+
+
+def _logs(options: argparse.Namespace) -> int:
+    report = log_reader()(
+        options.folder,
+        options.topic,
+        options.partition,
+        options.begin,
+        options.end,
+        options.check,
+        options.rules,
+        options.engine,
+    )
+    if options.page:
+        _write(options.page, report.page())
+    print(json.dumps(report.as_json()) if options.json else report)
+    return EXIT_CODES[Verdict.HOLDS if report.is_clean else Verdict.VIOLATED]
+
+
+def _tla(options: argparse.Namespace) -> int:
+    from protocol_lab.tla.module import written
+    from protocol_lab.tla.values import NoTranslation
+
+    try:
+        module = written(_model(options))
+    except NoTranslation as error:
+        print(error, file=sys.stderr)
+        return NO_TRANSLATION
+    folder = Path(options.folder)
+    for ending, text in ((".tla", module.text), (".cfg", module.configuration)):
+        path = folder / f"{module.name}{ending}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise LabError(f"{path} can't be written: {error.strerror}.") from None
+        print(path)
     return 0
 
 
@@ -577,11 +751,66 @@ def _new(options: argparse.Namespace) -> int:
     return 0
 
 
+def _lab(options: argparse.Namespace) -> int:
+    from protocol_lab.grading.labs import lab_names, load_lab, overview, start_lab
+
+    if options.name is None:
+        print(*[overview(load_lab(name)) for name in lab_names()], sep="\n")
+        return 0
+    written = start_lab(options.name, options.folder)
+    print(*written, overview(load_lab(options.name)), sep="\n")
+    print(f"Grade it with: python3 lab.py grade {written[0].parent}")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from protocol_lab.grading import grade_report
+    from protocol_lab.grading.isolated_process import Limits, grade_submission
+    from protocol_lab.grading.labs import expect_folder, lab_names, load_lab
+    from protocol_lab.system.operating_system import without_network
+
+    for path in filter(None, (options.csv, options.junit)):
+        _expect_writable(path)
+    limits = Limits(
+        amount("--seconds", options.seconds, 1, 1e5, "seconds"),
+        int(amount("--memory", options.memory, 1, 1e4, "GiB") * 2**30),
+    )
+    place = expect_folder(options.labs) if options.labs else None
+    labs = {name: load_lab(name, place) for name in lab_names(place)}
+    grades = []
+    for name, lab, path in grade_report.find_submissions(options.folder, list(labs)):
+        grades.append(grade_submission(path, name, labs[lab], limits))
+        if not options.json:
+            print(grade_report.as_table(grades[-1:]), flush=True)
+    if not without_network():
+        print("The processes could use the network: this system can't hide it.", file=sys.stderr)
+    if options.csv:
+        _write(options.csv, grade_report.as_csv(grades))
+    if options.junit:
+        _write(options.junit, grade_report.as_junit(grades))
+    if options.pictures:
+        grade_report.write_counterexamples(grades, options.pictures)
+    if options.json:
+        print(json.dumps([each.to_json() for each in grades]))
+    return EXIT_CODES[Verdict.HOLDS if all(map(_is_full, grades)) else Verdict.VIOLATED]
+
+
+def _is_full(grade: Any) -> bool:
+    return grade.points == grade.out_of
+
+
+def _reset(options: argparse.Namespace) -> int:
+    from protocol_lab.originals import reset
+
+    print(reset(options.notebook[0] if len(options.notebook) == 1 else ""))
+    return 0
+
+
 def _site(options: argparse.Namespace) -> int:
     from protocol_lab.site.build import build
 
     folder = Path(options.folder).resolve()
-    for each in build(folder, states=options.states, whole=options.whole, most=options.around):
+    for each in build(folder, tell=lambda progress: print(progress, file=sys.stderr)):
         print(each, file=sys.stderr)
     print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
     return 0

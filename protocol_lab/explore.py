@@ -4,9 +4,14 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
-from protocol_lab.checker.options import ENGINES, NATIVE, PYTHON, takes_options, values_of
+from protocol_lab.checker.options import (
+    ENGINES,
+    NATIVE,
+    PYTHON,
+    engine_here,
+    takes_options,
+    values_of,
+)
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
@@ -46,6 +51,7 @@ def explore(
     expect_model(model)
     if engine not in ENGINES:
         raise LabError(f"There is no engine {quoted(engine)}; use one of {', '.join(ENGINES)}.")
+    engine = engine_here(engine)
     names = (
         None
         if invariants is None
@@ -92,6 +98,7 @@ def _searched(
     dry_run(model, chosen + chosen_steps)
     if request.symmetry:
         conditions = [] if request.constraint is None else [request.constraint]
+        conditions += [each.function for each in model.spec.ends if request.deadlock]
         check_alike(model, chosen + chosen_steps, conditions)
     request.progress, request.compiling = bar.update, bar.compiling
     began = time.perf_counter()
@@ -139,6 +146,8 @@ def _nothing_known(
     result.undecided_reason = reason
     result.compile_seconds = time.perf_counter() - began
     result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
+    import numpy as np
+
     result.states, result.parents = np.empty((0, model.words), np.uint64), np.empty(0, np.int64)
     return result
 

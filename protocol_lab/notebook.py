@@ -1,5 +1,6 @@
 """The functions that notebooks import: step, replay, explore, draw states, and see progress."""
 
+import ast
 import inspect
 from dataclasses import replace
 from html import escape
@@ -12,15 +13,20 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
+from protocol_lab.drawing.picture_exports import save_walk
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
+from protocol_lab.interchange.readers import read_file
 from protocol_lab.liveness.check import check_property
+from protocol_lab.real.stories import recorded, run, story_of
+from protocol_lab.real.story_views import StoryRun
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
+from protocol_lab.teaching.feedback import folded
 from protocol_lab.teaching.overview import progress
 from protocol_lab.traces.scenarios import (
     Scenario,
@@ -39,10 +45,13 @@ __all__ = [
     "explore",
     "frames",
     "graph",
+    "in_tla",
     "lasso",
     "load",
     "progress",
+    "real",
     "replay",
+    "save",
     "scenario",
     "show",
     "solution",
@@ -74,18 +83,50 @@ def scenario(name: str) -> Scenario:
     return read_scenario(files[name])
 
 
-def replay(name: str, slide: int | None = None) -> Stepper:
+def replay(name: str, slide: int | None = None, *, spec: str | Model | None = None) -> Stepper:
     """A stepper at the start of a scenario, or just before a slide, with the scenario's steps to
     redo.
 
-    Raises LabError for an unknown scenario or slide.
+    name: a scenario's name, or the path of any file that the kit can read: a scenario, an exported
+    walk, TLC's output (also `-dumpTrace json` and `_TTrace.tla`), or a trace of Apalache or Quint
+    in ITF. spec: the spec that such a trace is about, where it does not say it. Raises LabError for
+    an unknown scenario or slide, and for a file that does not fit.
     """
-    stepper = Stepper(scenario(name))
+    stepper = Stepper(_read(name, spec))
     if slide is not None:
         shown = _moments_of(stepper.walk, (slide, slide))
         stepper.walk.go_to(max(1, shown[0].depth - 1))
         stepper.refresh()
     return stepper
+
+
+def _read(name: str, spec: str | Model | None) -> Scenario | Walk:
+    if spec is None and Path(name).suffix in ("", ".txt") and not _is_file(name):
+        return scenario(name)
+    model = load(spec).bind() if isinstance(spec, str) else spec
+    try:
+        found = read_file(name, model)
+    except KeyboardInterrupt:
+        raise LabError("You have interrupted the search for the steps of this trace.") from None
+    if isinstance(found, Walk):
+        found.first()
+    return found
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def save(of: Walk | Result | Stepper, path: str) -> Path:
+    """Write a walk so far, or a result's trace, to a file: a scenario, or what its ending says.
+
+    The endings are `.json`, `.itf.json`, `.py`, `.link.txt`, `.mmd`, `.seq`, `.svg`, `.gif`, ...
+    Returns the path. Raises LabError if it can't be written.
+    """
+    return save_walk(of.walk if isinstance(of, Stepper) else of, path)
 
 
 def challenge(name: str) -> Stepper:
@@ -156,6 +197,26 @@ def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
     )
 
 
+def real(name: str, release: str = "", live: bool = False, **settings: str) -> StoryRun:
+    """A lesson's story as real processes acted it out: the run that travels with the kit.
+
+    release: of the system, by default the last that the story has a case of. live: run it here and
+    now instead, which takes a minute or two; its acts are printed as they happen. settings: those
+    that `lab.py real` lists. Raises LabError, and DidNotHappen if a live run did not come about.
+    """
+    story = story_of(name)
+    release = release or story.latest
+    if live:
+        return StoryRun(story, run(story, release, settings, print, print), is_live=True)
+    recording = recorded(story, release, settings)
+    if recording is None:
+        raise LabError(
+            f"No run of {name} on {release} with these settings is recorded: add live=True to run"
+            " it, or take one of the cases that `lab.py real` lists."
+        )
+    return StoryRun(story, recording, is_live=False)
+
+
 def diagram(of: Walk | str) -> HTML:
     """Who sends what to whom, up to the current state of a walk or in a scenario by name; a wide
     diagram can be scrolled.
@@ -186,13 +247,61 @@ def lasso(of: Result | Walk, **options: Any) -> HTML:
     return HTML(wide_image_html(lasso_graph(walk, **options), caption(walk.model, end)))
 
 
-def source(*things: Any) -> Markdown:
-    """The source code of functions and classes. Raises LabError for anything else."""
+def source(*things: Any, why: bool = True, below: str = "") -> Markdown:
+    """The source code of functions and classes. Raises LabError for anything else.
+
+    why: if False, of each docstring only the first paragraph. The others say which experiment shows
+    what the code is good for, and a notebook may be about to ask that.
+    below: a summary below which the code is folded, as where it answers an exercise.
+    """
     try:
         texts = [inspect.getsource(each).rstrip() for each in things]
     except TypeError:
         raise LabError("Give functions or classes, without quotes: source(kip_320.init).") from None
-    return Markdown("```python\n" + "\n\n\n".join(texts) + "\n```")
+    shown = texts if why else map(_first_paragraph_only, texts)
+    code = "```python\n" + "\n\n\n".join(shown) + "\n```"
+    return Markdown(folded(below, code) if below else code)
+
+
+def in_tla(of: str | Model, *functions: Any) -> HTML:
+    """The Python code of a spec's functions, and beside each what it is in TLA+.
+
+    of: a spec's name, or a model; functions: actions, properties and helpers of it. Where the spec
+    can't be translated the reason stands in place of the TLA+. Raises LabError for an unknown spec,
+    and for what is no function.
+    """
+    from protocol_lab.tla.module import written
+
+    model = load(of).bind() if isinstance(of, str) else of
+    codes = [
+        source(each).data.removeprefix("```python\n").removesuffix("\n```") for each in functions
+    ]
+    try:
+        made, lacking = written(model).definitions, "(a part of the definitions that use it)"
+    except LabError as error:
+        made, lacking = {}, str(error)
+    rows = []
+    for each, code in zip(functions, codes, strict=True):
+        columns = {"Python": code, "TLA+": made.get(each.__name__, lacking)}
+        rows += [
+            f'<div style="flex: 1 1 30em; min-width: 0"><b>{name}</b>'
+            f'<pre style="overflow-x: auto">{escape(text)}</pre></div>'
+            for name, text in columns.items()
+        ]
+    return HTML(f'<div style="display: flex; flex-wrap: wrap; gap: 0 1em">{"".join(rows)}</div>')
+
+
+def _first_paragraph_only(text: str) -> str:
+    """A function's or class's code whose docstring ends with its first paragraph."""
+    lines, [declared] = text.splitlines(), ast.parse(text).body
+    if not ast.get_docstring(declared):
+        return text
+    docstring = declared.body[0]
+    for k in range(docstring.lineno, docstring.end_lineno):
+        if not lines[k].strip():
+            kept = [*lines[: k - 1], lines[k - 1] + '"""']
+            return "\n".join(kept + lines[docstring.end_lineno :])
+    return text
 
 
 def _moments_of(walk: Walk, slides: tuple[int, int]) -> list[Moment]:

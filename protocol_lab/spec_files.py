@@ -1,4 +1,4 @@
-"""Loads the spec in a Python file, in any folder and under any file name.
+"""Loads the spec, or the story, in a Python file, in any folder and under any file name.
 
 A file in a package (a folder with an `__init__.py`) is imported as a part of that package, so that
 its relative imports work. Any other file is imported as Python runs a script: its own folder is put
@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from protocol_lab.errors import LabError, SpecError, quoted, shortened
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.spec import Spec
+
+Found = TypeVar("Found")
 
 _read: dict[tuple[Path, str], dict[Path, float]] = {}
 """The files that were loaded and the times of their last edits, for each package or folder of
@@ -35,16 +38,24 @@ def load_file(path: str | Path) -> Spec:
 
     Raises LabError if there is no such file or no spec in it, and SpecError if the module fails.
     """
-    file = _existing(path)
-    root, name = _place_of(file)
+    spec = load_from_file(path, Spec, "spec")
+    if spec.file is None:
+        spec.file = _existing(path, "spec")
+    return spec
+
+
+def load_from_file(path: str | Path, kind: type[Found], name: str) -> Found:
+    """The object of this kind in a file: the one that has this name, or the only one.
+
+    Raises as `load_file` does.
+    """
+    file = _existing(path, name)
+    root, module_name = _place_of(file)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    with read_again(root, name):
-        module = _imported(name, file, shortened(path))
-    spec = _only_spec_of(module, shortened(path))
-    if spec.file is None:
-        spec.file = file
-    return spec
+    with read_again(root, module_name):
+        module = _imported(module_name, file, shortened(path))
+    return _only_one_of(module, kind, name, shortened(path))
 
 
 def load_module(name: str) -> Spec | None:
@@ -102,8 +113,11 @@ def _line_of(error: BaseException, file: str, top: str) -> str:
     return file
 
 
-def _existing(path: str | Path) -> Path:
-    """The absolute path of a Python file; the ending may be left out. Raises LabError."""
+def _existing(path: str | Path, what: str) -> Path:
+    """The absolute path of a Python file; the ending may be left out. Raises LabError.
+
+    what: is wanted from it.
+    """
     shown = shortened(path)
     try:
         given = Path(path).expanduser()
@@ -118,9 +132,9 @@ def _existing(path: str | Path) -> Path:
     ):  # no file can have this name, or there is no home folder
         is_folder = is_file = False
     if is_folder:
-        raise LabError(f"{shown} is a folder: give the file in it that has the spec.")
+        raise LabError(f"{shown} is a folder: give the file in it that has the {what}.")
     if is_file:
-        raise LabError(f"{shown} is not a Python file: a spec is in a file that ends in .py.")
+        raise LabError(f"{shown} is not a Python file: a {what} is in a file that ends in .py.")
     raise LabError(f"There is no file {quoted(shown)}; check its path.")
 
 
@@ -181,18 +195,20 @@ def _imported_as(name: str, file: Path) -> ModuleType:
     return module
 
 
-def _only_spec_of(module: ModuleType, shown: str) -> Spec:
-    """The module's `spec`, or the only one that it has. Raises LabError."""
-    named = vars(module).get("spec")
-    if isinstance(named, Spec):
+def _only_one_of(module: ModuleType, kind: type[Found], name: str, shown: str) -> Found:
+    """The module's object of this name and kind, or the only one of the kind. Raises LabError."""
+    named = vars(module).get(name)
+    if isinstance(named, kind):
         return named
-    found = {id(each): name for name, each in vars(module).items() if isinstance(each, Spec)}
+    found = {id(each): known for known, each in vars(module).items() if isinstance(each, kind)}
     if len(found) == 1:
         return getattr(module, *found.values())
     if found:
         names = ", ".join(found.values())
-        raise LabError(f"{shown} has several specs ({names}): name the one to load `spec`.")
-    raise LabError(f"{shown} has no spec: write spec = Spec(...) in it.")
+        raise LabError(
+            f"{shown} has more than one {name} ({names}): name the one to load `{name}`."
+        )
+    raise LabError(f"{shown} has no {name}: write {name} = {kind.__name__}(...) in it.")
 
 
 def _loaded(root: Path, name: str) -> dict[str, Path]:

@@ -1,7 +1,7 @@
 """The challenges of Pulsar's compaction, the easiest first: what an adversary can do to it."""
 
 from protocol_lab.teaching.challenges import Challenge
-from pulsar_spec.situations import the_consumers_ledger_was_deleted
+from pulsar_spec.properties import the_consumers_ledger_was_deleted
 
 ONE_MESSAGE = {"message_sent_limit": 1, "key_space": 1, "value_space": 1}
 A_READER = {
@@ -97,6 +97,32 @@ CHALLENGES = [
             " it.",
             "So the consumer connects after the first compaction, and is slow. One message with a"
             " key is enough for both compactions.",
+        ],
+    ),
+    Challenge(
+        "delete_what_the_cursor_names",
+        "Delete what the cursor names",
+        "The rules are those of Pulsar 4.2.4, and nobody crashes. Once, the compactor may hear of a"
+        " failure. Let a key that has a value be lost to a consumer that connects.",
+        spec="pulsar.compaction_v4_2",
+        constants={
+            "model_consumer": True,
+            "consume_times_limit": 1,
+            "consumer_reads": "by_position",
+            "key_space": 1,
+            "value_space": 1,
+            "message_sent_limit": 1,
+            "compaction_times_limit": 1,
+            "max_crash_times": 0,
+            "deletes_previous_context": True,
+            "updates_together": True,
+            "max_lost_answers": 1,
+        },
+        breaks="living_keys_end_with_latest_values",
+        hints=[
+            "After a failure the compactor deletes the ledger that it has written. When is that"
+            " wrong?",
+            "When the failure is none: the cursor is written, and only the receipt is lost.",
         ],
     ),
 ]

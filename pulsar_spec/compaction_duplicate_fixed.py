@@ -17,32 +17,22 @@ Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlapl
 """
 
 from protocol_lab import TAKEN, Configuration
-from pulsar_spec.actions.compactor import (
-    compactor_phase_one,
-    compactor_phase_two_delete_ledger,
-    compactor_phase_two_persist_cusror,
-    compactor_phase_two_write,
-)
-from pulsar_spec.actions.crashes import broker_crash
-from pulsar_spec.actions.idle_steps import consumer, terminating
-from pulsar_spec.actions.topic import producer
-from pulsar_spec.declarations import compaction_spec, declare_rest
-from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    Constants,
-    State,
-    max_compacted_ledger_id,
-)
+from pulsar_spec import compaction
+from pulsar_spec.compaction import compaction_spec
+from pulsar_spec.model import max_compacted_ledger_id
+from pulsar_spec.properties import declare_properties
 
 
-def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
-    """From now on the new ledger is read, up to where phase one has read: both in one step."""
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT:
+def compactor_phase_two_update_context_and_horizon(s, c):
+    """From now on the new ledger is read, up to where phase one has read: both in one step.
+
+    As two steps: duplicate_null_key_message after 4 steps, in `pulsar.compaction`.
+    """
+    if s.compactor_state != "compactor_in_phase_two_update_context":
         return "the compactor is not about to update the context"
-    s.compacted_topic_context = max_compacted_ledger_id(s)
+    s.compacted_topic_context = max_compacted_ledger_id(s, c)
     s.compaction_horizon = s.phase_one_result.read_position
-    s.compactor_state = COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR
+    s.compactor_state = "compactor_in_phase_two_persist_cusror"
     return TAKEN
 
 
@@ -57,13 +47,16 @@ spec = compaction_spec(
         ),
     ),
 )
-spec.action(producer)
-spec.action(compactor_phase_one)
-spec.action(compactor_phase_two_write)
+spec.action(compaction.producer)
+spec.action(compaction.compactor_phase_one)
+spec.action(compaction.compactor_phase_two_write)
 spec.action(compactor_phase_two_update_context_and_horizon)
-spec.action(compactor_phase_two_persist_cusror)
-spec.action(compactor_phase_two_delete_ledger)
-spec.action(broker_crash)
-spec.action(consumer)
-spec.action(terminating)
-declare_rest(spec)
+spec.action(compaction.compactor_phase_two_persist_cusror)
+spec.action(compaction.compactor_phase_two_delete_ledger)
+spec.action(compaction.broker_crash)
+spec.action(compaction.consumer)
+spec.action(compaction.terminating)
+spec.action(compaction.consumer_connects)
+spec.action(compaction.consumer_receives)
+spec.action(compaction.consumer_finishes)
+declare_properties(spec)

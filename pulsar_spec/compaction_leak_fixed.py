@@ -19,39 +19,12 @@ next broker would do it again: deleting a ledger that is gone changes nothing).
 Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; the fix is ours.
 """
 
-from protocol_lab import (
-    TAKEN,
-    Configuration,
-    NodeSet,
-    contains,
-    erase,
-    members,
-    only,
-    with_node,
-    without_node,
-)
-from pulsar_spec import model
-from pulsar_spec.actions.compactor import (
-    compactor_phase_one,
-    compactor_phase_two_persist_cusror,
-    compactor_phase_two_update_context,
-    compactor_phase_two_update_horizon,
-    forget_phase_one,
-    write_ledger,
-)
-from pulsar_spec.actions.crashes import take_over
-from pulsar_spec.actions.idle_steps import consumer, terminating
-from pulsar_spec.actions.topic import producer
-from pulsar_spec.declarations import compaction_spec, declare_rest
+from protocol_lab import TAKEN, Configuration, NodeSet, only, with_node, without_node
+from pulsar_spec import compaction, model
+from pulsar_spec.compaction import compaction_spec, forget_phase_one, take_over, write_ledger
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
-from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
-    COMPACTOR_IN_PHASE_TWO_WRITE,
-    Constants,
-    LedgerId,
-    max_compacted_ledger_id,
-)
-from pulsar_spec.properties import between_compactions_one_ledger_exists
+from pulsar_spec.model import Ledger, LedgerId, max_compacted_ledger_id
+from pulsar_spec.properties import between_compactions_one_ledger_exists, declare_properties
 
 
 class Cursor(model.Cursor):
@@ -68,18 +41,18 @@ class State(model.State):
 
 def delete_unused_ledgers(s) -> None:
     """Delete all that the cursor names, but the ledger of its context."""
-    for ledger in members(without_node(s.cursor.ledgers, s.cursor.compacted_topic_context)):
-        erase(s.compacted_ledgers, ledger)
+    for ledger in without_node(s.cursor.ledgers, s.cursor.compacted_topic_context):
+        s.compacted_ledgers[ledger] = Ledger()
 
 
-def compactor_phase_two_register_ledger(s: State, c: Constants):
+def compactor_phase_two_register_ledger(s, c):
     """The cursor is told which ledger will be written next. It forgets those that are gone."""
-    new = max_compacted_ledger_id(s) + 1
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
+    new = max_compacted_ledger_id(s, c) + 1
+    if s.compactor_state != "compactor_in_phase_two_write":
         return "the compactor is not about to write a ledger"
     if new > c.compaction_times_limit:
         return "compaction_times_limit ledgers have been written"
-    if contains(s.cursor.ledgers, new):
+    if new in s.cursor.ledgers:
         return "the cursor names the new ledger already"
     s.cursor.ledgers = only(new)
     if s.cursor.compacted_topic_context > 0:
@@ -87,27 +60,27 @@ def compactor_phase_two_register_ledger(s: State, c: Constants):
     return TAKEN
 
 
-def compactor_phase_two_write_registered(s: State, c: Constants):
+def compactor_phase_two_write_registered(s, c):
     """The ledger is written as in `pulsar.compaction`, once the cursor names it."""
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_WRITE:
+    if s.compactor_state != "compactor_in_phase_two_write":
         return "the compactor is not about to write a ledger"
-    new = max_compacted_ledger_id(s) + 1
-    if not contains(s.cursor.ledgers, new):
+    new = max_compacted_ledger_id(s, c) + 1
+    if new not in s.cursor.ledgers:
         return "the cursor does not name the new ledger yet"
     write_ledger(s, c, new)
     return TAKEN
 
 
-def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
+def compactor_phase_two_delete_unused_ledgers(s, c):
     """All ledgers but the new one are deleted, and the compactor begins anew."""
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER:
+    if s.compactor_state != "compactor_in_phase_two_delete_ledger":
         return "the compactor is not about to delete a ledger"
     delete_unused_ledgers(s)
     forget_phase_one(s)
     return TAKEN
 
 
-def broker_crash_and_clean_up(s: State, c: Constants):
+def broker_crash_and_clean_up(s, c):
     """The broker crashes; another one reads the cursor and deletes the ledgers that will never be
     used."""
     if s.crash_times >= c.max_crash_times:
@@ -126,16 +99,19 @@ spec = compaction_spec(
         Configuration("default", "three messages and one crash", "166,871 distinct states"),
     ),
 )
-spec.action(producer)
-spec.action(compactor_phase_one)
+spec.action(compaction.producer)
+spec.action(compaction.compactor_phase_one)
 spec.action(compactor_phase_two_register_ledger)
 spec.action(compactor_phase_two_write_registered)
-spec.action(compactor_phase_two_update_context)
-spec.action(compactor_phase_two_update_horizon)
-spec.action(compactor_phase_two_persist_cusror)
+spec.action(compaction.compactor_phase_two_update_context)
+spec.action(compaction.compactor_phase_two_update_horizon)
+spec.action(compaction.compactor_phase_two_persist_cusror)
 spec.action(compactor_phase_two_delete_unused_ledgers)
 spec.action(broker_crash_and_clean_up)
-spec.action(consumer)
-spec.action(terminating)
-declare_rest(spec)
+spec.action(compaction.consumer)
+spec.action(compaction.terminating)
+spec.action(compaction.consumer_connects)
+spec.action(compaction.consumer_receives)
+spec.action(compaction.consumer_finishes)
+declare_properties(spec)
 spec.invariant(between_compactions_one_ledger_exists)

@@ -16,6 +16,7 @@ with which applications delete a key. The names are the original's, including it
 from typing import Annotated, NamedTuple
 
 from protocol_lab import (
+    NONE,
     TAKEN,
     Array,
     Bool,
@@ -33,8 +34,6 @@ from protocol_lab import (
 )
 
 # --- Constants -------------------------------------------------------------------------------
-
-NOTHING, LEDGER_THEN_TOPIC, BY_POSITION = 0, 1, 2
 
 
 class Constants(NamedTuple):
@@ -62,38 +61,27 @@ class Constants(NamedTuple):
         int, flag("does a producer send, or are all messages there from the start")
     ] = 1
     consumer_reads: Annotated[
-        int,
+        str,
         choice(
             "nothing",
             "ledger_then_topic",
             "by_position",
             meaning="what the consumer does: nothing, as in the original, or how it reads",
         ),
-    ] = NOTHING
+    ] = "nothing"
 
 
 # --- State -----------------------------------------------------------------------------------
 
 LedgerId = Node("compaction_times_limit")
 
-(
-    COMPACTOR_IN_PHASE_ONE,
-    COMPACTOR_IN_PHASE_TWO_WRITE,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_HORIZON,
-    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
-) = range(6)
-
 CompactorState = Named(
-    (
-        "compactor_in_phase_one",
-        "compactor_in_phase_two_write",
-        "compactor_in_phase_two_update_context",
-        "compactor_in_phase_two_update_horizon",
-        "compactor_in_phase_two_persist_cusror",
-        "compactor_in_phase_two_delete_ledger",
-    )
+    "compactor_in_phase_one",
+    "compactor_in_phase_two_write",
+    "compactor_in_phase_two_update_context",
+    "compactor_in_phase_two_update_horizon",
+    "compactor_in_phase_two_persist_cusror",
+    "compactor_in_phase_two_delete_ledger",
 )
 
 NULL_KEY, NULL_VALUE = 0, 0
@@ -162,8 +150,8 @@ def sent_before(c) -> int:
 
 
 def init(
-    s: State,
-    c: Constants,
+    s,
+    c,
     keys: Sequences(0, "key_space", sent_before),
     values: Sequences(0, "value_space", sent_before),
 ):
@@ -176,20 +164,60 @@ def init(
 # --- Reads -----------------------------------------------------------------------------------
 
 
-def max_compacted_ledger_id(s) -> int:
+def max_compacted_ledger_id(s, c) -> int:
     """The latest of the compacted ledgers that exist; 0 if there is none."""
     latest = 0
-    for ledger in range(1, len(s.compacted_ledgers)):
+    for ledger in range(1, c.compaction_times_limit + 1):
         if s.compacted_ledgers[ledger].exists:
             latest = ledger
     return latest
 
 
+def existing_ledgers(s, c) -> int:
+    """How many compacted ledgers are on disk."""
+    return sum(
+        1 for ledger in range(1, c.compaction_times_limit + 1) if s.compacted_ledgers[ledger].exists
+    )
+
+
 def has_ended(s, c) -> bool:
     """Has everything been sent, and every ledger been written, and is the consumer through?"""
     return (
-        s.messages.length == c.message_sent_limit
-        and s.compactor_state == COMPACTOR_IN_PHASE_TWO_WRITE
-        and max_compacted_ledger_id(s) == c.compaction_times_limit
+        len(s.messages) == c.message_sent_limit
+        and s.compactor_state == "compactor_in_phase_two_write"
+        and max_compacted_ledger_id(s, c) == c.compaction_times_limit
         and (not c.model_consumer or s.consume_times == c.consume_times_limit)
     )
+
+
+def first_in_ledger(s, ledger, position) -> int:
+    """The id of the first message from this position on that a compacted ledger has, or 0."""
+    if ledger == NONE:
+        return 0
+    for message in s.compacted_ledgers[ledger].messages:
+        if message.id >= position:
+            return message.id
+    return 0
+
+
+def next_received(s, c) -> int:
+    """The id of the message that a consumer which reads gets next; 0 if there is none."""
+    position = s.consumer.position
+    if s.consumer.ledger != NONE:
+        return first_in_ledger(s, s.consumer.ledger, position)
+    if c.consumer_reads == "by_position" and position <= s.compaction_horizon:
+        compacted = first_in_ledger(s, s.compacted_topic_context, position)
+        if compacted > 0:
+            return compacted
+        position = s.compaction_horizon + 1
+    return position if position <= len(s.messages) else 0
+
+
+def has_lost_its_ledger(s) -> bool:
+    """Was the ledger that the consumer reads deleted?"""
+    return s.consumer.ledger != NONE and not s.compacted_ledgers[s.consumer.ledger].exists
+
+
+def has_received_everything(s, c) -> bool:
+    """Is the consumer connected, and at the end of the topic?"""
+    return bool(s.consumer.connected) and not has_lost_its_ledger(s) and next_received(s, c) == 0

@@ -1,15 +1,18 @@
-"""What is claimed of compaction: invariants, a consumer's expectations, and reachable states."""
+"""What is claimed of compaction, for every variant: `declare_properties` registers it.
 
-from protocol_lab import HOLDS, NONE
-from pulsar_spec.actions.reading_consumer import has_received_everything
+Invariants, a consumer's expectations, what must be reachable, what must eventually happen, and
+situations worth finding, which claim nothing.
+"""
+
+from protocol_lab import HOLDS, NONE, Spec, eventually
 from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_ONE,
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
     NULL_KEY,
     NULL_VALUE,
-    Constants,
-    State,
+    existing_ledgers,
+    first_in_ledger,
     has_ended,
+    has_lost_its_ledger,
+    has_received_everything,
 )
 
 # --- The original's invariants -----------------------------------------------------------------
@@ -27,25 +30,22 @@ def is_message(s, c, message) -> bool:
 def is_phase_one_result(s, c) -> bool:
     """Is there no result, or one that points into the topic?"""
     result = s.phase_one_result
-    return 0 <= result.read_position <= s.messages.length and all(
+    return 0 <= result.read_position <= len(s.messages) and all(
         0 <= result.latest_for_key[key] <= result.read_position for key in range(c.key_space + 1)
     )
 
 
-def type_safe(s: State, c: Constants):
+def type_safe(s, c):
     """Every variable has a value of its type."""
-    for k in range(s.messages.length):
-        if not is_message(s, c, s.messages.items[k]):
+    for message in s.messages:
+        if not is_message(s, c, message):
             return "a message has an id, key or value that there is not"
     for ledger in range(1, c.compaction_times_limit + 1):
-        messages = s.compacted_ledgers[ledger].messages
-        for k in range(messages.length):
-            if not is_message(s, c, messages.items[k]):
+        for message in s.compacted_ledgers[ledger].messages:
+            if not is_message(s, c, message):
                 return "a compacted message has an id, key or value that there is not"
     if not is_phase_one_result(s, c):
         return "the result of phase one points outside of the topic"
-    if not (COMPACTOR_IN_PHASE_ONE <= s.compactor_state <= COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER):
-        return "the compactor is in no known state"
     if not 0 <= s.compaction_horizon <= c.message_sent_limit:
         return "the horizon is out of range"
     if not 0 <= s.compacted_topic_context <= c.compaction_times_limit:
@@ -59,45 +59,41 @@ def type_safe(s: State, c: Constants):
     return HOLDS
 
 
-def existing_ledgers(s) -> int:
-    """How many compacted ledgers are on disk."""
-    return sum(
-        1 for ledger in range(1, len(s.compacted_ledgers)) if s.compacted_ledgers[ledger].exists
-    )
-
-
-def compacted_ledger_leak(s: State, c: Constants):
+def compacted_ledger_leak(s, c):
     """There are never more than two compacted ledgers: the one in use, and its successor."""
-    return "three compacted ledgers exist" if existing_ledgers(s) > 2 else HOLDS
+    return "three compacted ledgers exist" if existing_ledgers(s, c) > 2 else HOLDS
 
 
 def is_in_context(s, message) -> bool:
     """Does the context's ledger have a message of the same key that is not older?"""
     if s.compacted_topic_context == NONE:
         return False
-    messages = s.compacted_ledgers[s.compacted_topic_context].messages
-    for k in range(messages.length):
-        if messages.items[k].key == message.key and messages.items[k].id >= message.id:
+    for kept in s.compacted_ledgers[s.compacted_topic_context].messages:
+        if kept.key == message.key and kept.id >= message.id:
             return True
     return False
 
 
-def compaction_horizon_correctness(s: State, c: Constants):
+def has_message(s, ledger, id) -> bool:
+    """Does a compacted ledger have the message with this id?"""
+    return first_in_ledger(s, ledger, id) == id
+
+
+def compaction_horizon_correctness(s, c):
     """Of each message up to the horizon, the context's ledger has that one or a later one."""
     for k in range(s.compaction_horizon):
-        message = s.messages.items[k]
+        message = s.messages[k]
         if (message.key != NULL_KEY or c.retain_null_key) and not is_in_context(s, message):
             return "the context's ledger lacks what the horizon promises"
     return HOLDS
 
 
-def duplicate_null_key_message(s: State, c: Constants):
+def duplicate_null_key_message(s, c):
     """No message without a key is both in the context's ledger and after the horizon."""
     if not c.retain_null_key or s.compacted_topic_context == NONE:
         return HOLDS
-    messages = s.compacted_ledgers[s.compacted_topic_context].messages
-    for k in range(messages.length):
-        if messages.items[k].key == NULL_KEY and messages.items[k].id > s.compaction_horizon:
+    for message in s.compacted_ledgers[s.compacted_topic_context].messages:
+        if message.key == NULL_KEY and message.id > s.compaction_horizon:
             return "a message without a key is in the ledger and after the horizon"
     return HOLDS
 
@@ -107,33 +103,33 @@ def duplicate_null_key_message(s: State, c: Constants):
 
 def key_of(s, id) -> int:
     """The key of the topic's message with this id."""
-    return s.messages.items[id - 1].key
+    return s.messages[id - 1].key
 
 
 def value_of(s, id) -> int:
     """The value of the topic's message with this id."""
-    return s.messages.items[id - 1].value
+    return s.messages[id - 1].value
 
 
 def last_sent(s, key) -> int:
     """The id of the topic's last message of a key; 0 if there is none."""
-    last = 0
-    for k in range(s.messages.length):
-        if s.messages.items[k].key == key:
-            last = k + 1
-    return last
+    latest = 0
+    for message in s.messages:
+        if message.key == key:
+            latest = message.id
+    return latest
 
 
 def last_received(s, key) -> int:
     """The id of the message of a key that the consumer got last; 0 if it got none."""
-    received, last = s.consumer.received, 0
-    for k in range(received.length):
-        if key_of(s, received.items[k]) == key:
-            last = received.items[k]
-    return last
+    latest = 0
+    for id in s.consumer.received:
+        if key_of(s, id) == key:
+            latest = id
+    return latest
 
 
-def ends_with_latest_values(s: State, c: Constants):
+def ends_with_latest_values(s, c):
     """A consumer that has received everything has the latest message of every key."""
     if not has_received_everything(s, c):
         return HOLDS
@@ -143,12 +139,12 @@ def ends_with_latest_values(s: State, c: Constants):
     return HOLDS
 
 
-def deleted_keys_stay_deleted(s: State, c: Constants):
+def deleted_keys_stay_deleted(s, c):
     """What was sent before a key's deletion does not reach the consumer after the deletion."""
     received = s.consumer.received
-    for k in range(received.length):
+    for k in range(len(received)):
         for earlier in range(k):
-            deleted, old = received.items[earlier], received.items[k]
+            deleted, old = received[earlier], received[k]
             if (
                 old < deleted
                 and key_of(s, old) == key_of(s, deleted)
@@ -160,14 +156,12 @@ def deleted_keys_stay_deleted(s: State, c: Constants):
     return HOLDS
 
 
-def null_key_message_received_once(s: State, c: Constants):
+def null_key_message_received_once(s, c):
     """No message without a key reaches the consumer twice."""
     received = s.consumer.received
-    for k in range(received.length):
+    for k in range(len(received)):
         for earlier in range(k):
-            if received.items[earlier] == received.items[k] and (
-                key_of(s, received.items[k]) == NULL_KEY
-            ):
+            if received[earlier] == received[k] and key_of(s, received[k]) == NULL_KEY:
                 return "a message without a key was received twice"
     return HOLDS
 
@@ -175,12 +169,12 @@ def null_key_message_received_once(s: State, c: Constants):
 # --- Not in the original: a stricter one, and what must be reachable -----------------------------
 
 
-def between_compactions_one_ledger_exists(s: State, c: Constants):
+def between_compactions_one_ledger_exists(s, c):
     """While the compactor rests, no ledger is on disk but the cursor's.
 
     Stricter than compacted_ledger_leak: it fails as soon as a ledger is left over.
     """
-    if s.compactor_state != COMPACTOR_IN_PHASE_ONE:
+    if s.compactor_state != "compactor_in_phase_one":
         return HOLDS
     for ledger in range(1, c.compaction_times_limit + 1):
         if s.compacted_ledgers[ledger].exists and ledger != s.cursor.compacted_topic_context:
@@ -188,16 +182,119 @@ def between_compactions_one_ledger_exists(s: State, c: Constants):
     return HOLDS
 
 
-def everything_ends(s: State, c: Constants):
+def null_key_messages_are_not_lost(s, c):
+    """Every message without a key up to the horizon is in the context's ledger.
+
+    What compaction_horizon_correctness does not check: it accepts a later message of the same key,
+    also for messages without a key, which nothing supersedes. False unless `retain_null_key` is on.
+    """
+    for k in range(s.compaction_horizon):
+        message = s.messages[k]
+        if message.key == NULL_KEY and not has_message(s, s.compacted_topic_context, message.id):
+            return "the context's ledger lacks a message without a key"
+    return HOLDS
+
+
+def everything_ends(s, c):
     """All messages are sent, all ledgers written, all readings done."""
     return HOLDS if has_ended(s, c) else "something is still to be done"
 
 
-def a_message_is_compacted_away(s: State, c: Constants):
+def a_message_is_compacted_away(s, c):
     """A consumer is spared a message: the context's ledger has fewer than the horizon counts."""
     if s.compacted_topic_context == NONE:
         return "consumers have no compacted ledger"
-    context = s.compacted_ledgers[s.compacted_topic_context]
-    if context.messages.length < s.compaction_horizon:
+    if len(s.compacted_ledgers[s.compacted_topic_context].messages) < s.compaction_horizon:
         return HOLDS
     return "the context's ledger has all messages up to the horizon"
+
+
+# --- What must eventually happen -----------------------------------------------------------------
+
+
+def termination():
+    """Eventually all messages are sent, all ledgers written and all readings done.
+
+    The original assumes no fairness, so a run may stop anywhere and this fails at once. If a run
+    stops only where no step is left (weak fairness of the next step), it holds, crashes included:
+    they are bounded. It can't hold with the original's consumer and a limit on readings, since that
+    consumer counts none.
+    """
+    return eventually(has_ended)
+
+
+# --- Situations: states that a learner may search for --------------------------------------------
+
+
+def a_crash_would_take_consumers_back(s, c) -> bool:
+    """The broker's memory is ahead of the cursor on disk."""
+    return (
+        s.compacted_topic_context != s.cursor.compacted_topic_context
+        or s.compaction_horizon != s.cursor.compaction_horizon
+    )
+
+
+def the_ledger_reaches_beyond_the_horizon(s, c) -> bool:
+    """The context's ledger has a message from after the horizon."""
+    if s.compacted_topic_context == NONE:
+        return False
+    messages = s.compacted_ledgers[s.compacted_topic_context].messages
+    return any(message.id > s.compaction_horizon for message in messages)
+
+
+def a_ledger_is_left_over(s, c) -> bool:
+    """The compactor rests, and there are two compacted ledgers."""
+    return s.compactor_state == "compactor_in_phase_one" and existing_ledgers(s, c) > 1
+
+
+def a_ledger_is_empty(s, c) -> bool:
+    """Consumers read a compacted ledger without a message in it."""
+    if s.compacted_topic_context == NONE:
+        return False
+    return len(s.compacted_ledgers[s.compacted_topic_context].messages) == 0
+
+
+def one_message_stands_for_all(s, c) -> bool:
+    """The context's ledger has one message, and the horizon counts three or more."""
+    if s.compacted_topic_context == NONE:
+        return False
+    kept = len(s.compacted_ledgers[s.compacted_topic_context].messages)
+    return kept == 1 and s.compaction_horizon >= 3
+
+
+def the_consumers_ledger_was_deleted(s, c) -> bool:
+    """The ledger that the consumer reads was deleted under it."""
+    return has_lost_its_ledger(s)
+
+
+def the_consumer_was_spared_a_message(s, c) -> bool:
+    """The consumer is at the end and has received fewer messages with a key than were sent."""
+    received = sum(1 for id in s.consumer.received if key_of(s, id) != NULL_KEY)
+    sent = sum(1 for message in s.messages if message.key != NULL_KEY)
+    return has_received_everything(s, c) and received < sent
+
+
+# --- All of it -----------------------------------------------------------------------------------
+
+
+def declare_properties(spec: Spec) -> None:
+    """Declare for one variant what is above, in the order in which a search checks it."""
+    spec.invariant(ends_with_latest_values)
+    spec.invariant(deleted_keys_stay_deleted)
+    spec.invariant(null_key_message_received_once)
+    spec.invariant(type_safe)
+    spec.invariant(compacted_ledger_leak)
+    spec.invariant(compaction_horizon_correctness)
+    spec.invariant(duplicate_null_key_message)
+    spec.property(termination)
+    spec.invariant(between_compactions_one_ledger_exists, by_default=False)
+    spec.invariant(null_key_messages_are_not_lost, by_default=False)
+    spec.sometimes(everything_ends)
+    spec.sometimes(a_message_is_compacted_away)
+    spec.situation(a_crash_would_take_consumers_back)
+    spec.situation(the_ledger_reaches_beyond_the_horizon)
+    spec.situation(a_ledger_is_left_over)
+    spec.situation(a_ledger_is_empty)
+    spec.situation(one_message_stands_for_all)
+    spec.situation(the_consumers_ledger_was_deleted)
+    spec.situation(the_consumer_was_spared_a_message)

@@ -8,23 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests import work_units
+from tests import temporal_verdicts
 from tests.graphviz_drawing import installed_dots
+from tests.work_units import (  # noqa: F401 (hooks of pytest)
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+    pytest_xdist_make_scheduler,
+)
 
 # They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")
-
-
-def pytest_collection_modifyitems(items):
-    """Begin with what takes longest."""
-    items.sort(key=work_units.place)
-
-
-@pytest.hookimpl(optionalhook=True)  # mutation testing loads these tests without xdist
-def pytest_xdist_make_scheduler(config, log):
-    """Let several processes share the files that take longest."""
-    wanted = config.getoption("dist") == "loadfile"
-    return work_units.Scheduler(config, log) if wanted else None
 
 
 @pytest.fixture
@@ -40,10 +34,26 @@ def here(tmp_path, monkeypatch) -> Path:
             del sys.modules[name]
 
 
+@pytest.fixture(autouse=True)
+def holds_of_something(request, monkeypatch) -> None:
+    """No temporal verdict in a test is about nothing, unless the test is marked as being about
+    that."""
+    told: list[str] = []
+    temporal_verdicts.listen(monkeypatch.setattr, told.append)
+    yield
+    if not request.node.get_closest_marker("vacuous"):
+        assert told == []
+
+
 DOTS = installed_dots()
 
 
-@pytest.fixture(params=DOTS)
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.rarely if place else ())
+        for place, name in enumerate(DOTS)
+    ]
+)
 def dot(request, tmp_path, monkeypatch) -> None:
     """Each Graphviz that is here draws once: the packaged one, and the machine's if it has one."""
     (tmp_path / "dot").symlink_to(DOTS[request.param])

@@ -14,7 +14,7 @@ do not come to: `original_condition` is what TLC was given, `condition` says the
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,8 +47,13 @@ KEPT = (
 )
 """What is compared of a record; a file may lack what none of its records has."""
 
-RENAMED = {"next": "receive_response"}
-"""Actions that have another name here: the only step of an original that names none."""
+RENAMED = {
+    "next": "receive_response",
+    "clean_shutdown": "no_data_loss_shutdown",
+    "unclean_shutdown": "data_loss_shutdown",
+}
+"""Actions that have another name here: the only step of an original that names none, and those of
+an earlier one."""
 
 FAIRNESS = {"none": "none", "WF_vars(Next)": "next"}
 """What the records assume; without a word of it, the conditions that the original declares."""
@@ -194,6 +199,101 @@ KIP_853: dict[str, Settings] = {
 }
 """Modified originals, by what the records say of them: the constants that modify ours."""
 
+
+def kip_996(row: Golden) -> Settings:
+    """A bound on what is in flight, on epochs and on timeouts is a constant here."""
+    found = dict(re.findall(KIP_996_BOUND, row.constraint or ""))
+    limits = {KIP_996_LIMITS[name]: int(most) for name, most in found.items()}
+    return sizes(row) | KIP_996[row.spec] | limits
+
+
+KIP_996_BOUND = r"(net_messages\)|current_epoch\[s\]|prevote_ctr) <= (\d+)"
+KIP_996_LIMITS = {
+    "net_messages)": "max_messages_in_flight",
+    "current_epoch[s]": "max_current_epoch",
+    "prevote_ctr": "max_pre_votes",
+}
+KIP_996: dict[str, Settings] = {
+    "kip_996": {},
+    "kip_996: pre-vote switched off": {"pre_vote_off": "true"},
+    "kip_996: a follower grants": {"pre_vote_without_fetch_rule": "true"},
+    "kip_996: a prospective concludes only": {"prospective_never_gives_up": "true"},
+}
+"""Modified originals, by what the records' notes begin with."""
+
+KIP_996_CONDITIONS = {
+    r"net_connectivity\[\{1,2\}\] = TRUE": "1 in s.net_connectivity",
+    r"net_connectivity\[\{2,3\}\] = TRUE": "3 in s.net_connectivity",
+    r"net_connectivity\[\{1,3\}\] = net_connectivity\[\{2,3\}\]": (
+        "(2 in s.net_connectivity) == (3 in s.net_connectivity)"
+    ),
+    r"state\[(\d)\] # (\w+)": r's.state[\1] != "\2"',
+    r"state\[(\d)\] \\in \{(\w+), (\w+)\}": r's.state[\1] in ("\2", "\3")',
+    r"state\[(\d)\] \\in \{(\w+), (\w+), (\w+), (\w+), (\w+)\}": (
+        r's.state[\1] in ("\2", "\3", "\4", "\5", "\6")'
+    ),
+}
+"""The other conjuncts of a constraint, and what they are here but for capitals."""
+
+
+def kip_996_condition(constraint: str) -> str:
+    """What a constraint says that is no constant here; "" if it says nothing else."""
+    told = []
+    for part in constraint.split(" /\\ "):
+        if not part or re.search(KIP_996_BOUND, part):
+            continue
+        [told_as] = [
+            re.sub(theirs, ours, part)
+            for theirs, ours in KIP_996_CONDITIONS.items()
+            if re.fullmatch(theirs, part)
+        ]
+        told.append(re.sub(r'"(\w+)"', lambda name: name[0].lower(), told_as))
+    return " and ".join(told)
+
+
+def kip_966(row: Golden) -> Settings:
+    """A bound on what is in flight, on the metadata log and on starts is a constant here."""
+    found = dict(re.findall(KIP_966_BOUND, row.constraint or ""))
+    limits = {
+        name: int(found[theirs]) for theirs, name in KIP_966_LIMITS.items() if theirs in found
+    }
+    named = {KIP_966_RENAMED.get(name, name): value for name, value in sizes(row).items()}
+    return named | KIP_966[row.spec] | limits
+
+
+KIP_966_BOUND = r"(messages\)|metadata_log\)|incarn_ctr) <= (\d+)"
+KIP_966_LIMITS = {
+    "messages)": "max_messages_in_flight",
+    "metadata_log)": "max_metadata_records",
+    "incarn_ctr": "max_incarnation",
+}
+KIP_966_RENAMED = {
+    "clean_shutdown_limit": "no_data_loss_shutdown_limit",
+    "unclean_shutdown_limit": "data_loss_shutdown_limit",
+}
+"""Constants of the folder v3.5 that have another name since."""
+
+KIP_966: dict[str, Settings] = {
+    "kip_966": {},
+    "kip_966: v35": {"eligible_leader_replicas": "false", "strict_min_isr": "false"},
+    "kip_966: nodetect": {"unclean_shutdown_detection": "false"},
+    "kip_966: nostrict": {"strict_min_isr": "false"},
+    "kip_966: no903": {"broker_epoch_checked": "false"},
+    "kip_966: nope": {"partition_epoch_checked": "false"},
+    "kip_966: noclear": {"elr_emptied": "false"},
+    "kip_966: fixelr": {"elr_without_isr": "true"},
+    "kip_966: nomax": {"maximal_isr": "false"},
+    "kip_966: noleso": {"leso_checked": "false"},
+    "kip_966: nohwm": {"hwm_checked": "false"},
+    "kip_966: noreset": {"fetch_state_reset": "false"},
+    "kip_966: noinc": {"incarnation_checked": "false"},
+    "kip_966: fencedelr": {"elect_fenced_elr": "true"},
+    "kip_966: unclean": {"unclean_election": "true"},
+    "kip_966: recovery": {"unclean_recovery": "true"},
+}
+"""Modified originals, and the one before KIP-966, by what the records' ids begin with."""
+
+
 SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "KafkaTruncateToHighWatermark": ("kafka.truncate_to_high_watermark", sizes),
     "Kip101": ("kafka.kip_101", sizes),
@@ -214,6 +314,8 @@ SPECS: dict[str, tuple[str, Callable[[Golden], Settings]]] = {
     "QuorumCoverageRecoveryReads": ("bookkeeper.quorum_coverage_recovery_reads", sizes),
     "PulsarCompaction": ("pulsar.compaction", sizes),
     **dict.fromkeys(KIP_853, ("kraft.kip_853", kip_853)),
+    **dict.fromkeys(KIP_996, ("kraft.kip_996", kip_996)),
+    **dict.fromkeys(KIP_966, ("kafka.kip_966", kip_966)),
 }
 
 
@@ -241,14 +343,26 @@ def full_records(file: str) -> list[dict[str, Any]]:
 
     But for those of runs that were stopped before they had found out anything.
     """
-    records = [
+    if file == "kip_996":
+        # The first runs of this specification lie among KRaft's.
+        of_kraft = [record for record in _records("kraft") if record["spec"] == file]
+        return [row for record in _records(file) + of_kraft for row in _of_kip_996(record)]
+    records = _records(file)
+    if file == "kip_966":
+        return [row for record in records for row in _of_kip_966(record)]
+    own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
+    own -= {"kip_996"}
+    asked = (_uniform(each) for each in records if each["spec"] in own and _is_asked(each))
+    return [each for each in asked if each["complete"] or each["trace_len"]]
+
+
+def _records(file: str) -> list[dict[str, Any]]:
+    """What the files of this name hold, as it was written there."""
+    return [
         record
         for path in sorted(REFERENCE.glob(f"golden_*{file}*.json"))
         for record in json.loads(path.read_text(encoding="utf-8"))
     ]
-    own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
-    asked = (_uniform(each) for each in records if each["spec"] in own and _is_asked(each))
-    return [each for each in asked if each["complete"] or each["trace_len"]]
 
 
 def _is_asked(record: dict[str, Any]) -> bool:
@@ -268,6 +382,100 @@ def _is_asked(record: dict[str, Any]) -> bool:
 
 
 _IN_FLIGHT = "Cardinality(net_messages)"
+
+
+def _of_kip_996(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A record in the words of the others: one row, or one for each temporal property.
+
+    None if it was stopped, is about a view, or follows a script, or if its invariants are made for
+    it.
+    """
+    is_scripted = record["specification"] not in ("Spec", "LivenessSpec")
+    if record["status"] not in ("complete", "violation") or record["view"] or is_scripted:
+        return
+    if not OF_KIP_996.issuperset(record["invariants"]):
+        return
+    note = record.get("note", "").removeprefix("modified: ")
+    changed = [name for name in KIP_996 if note.startswith(name.partition(": ")[2] or "-")]
+    violated = record["violated"]
+    is_temporal = record["specification"] == "LivenessSpec"
+    steps = (
+        [] if is_temporal else [name for name in record.get("properties", ()) if name in STEPS_996]
+    )
+    row = record | {
+        "spec": changed[0] if changed else "kip_996",
+        "condition": kip_996_condition(record["constraint"] or ""),
+        "complete": record["status"] == "complete",
+        "invariant": [violated] if violated else record["invariants"] + steps,
+        "per_action_generated": None if is_temporal else _all_actions(record),
+    }
+    row["invariant"] = [STEPS_996.get(name, name) for name in row["invariant"]]
+    if not is_temporal:
+        yield row
+    for name in record.get("properties", ()) if is_temporal else []:
+        yield row | {"property": name, "invariant": []}
+
+
+def _of_kip_966(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A record in the words of the others: one row, or one for each temporal property.
+
+    None if it was stopped, ended in an evaluation error, is about a view, or simulates. TypeOK is
+    what types are here.
+    """
+    if record["status"] not in ("complete", "violation") or record["view"]:
+        return
+    if record.get("simulate"):
+        return
+    first, _, rest = record["id"].partition("_")
+    changed = rest.partition("_")[0] if first == "v" and not rest.endswith("control") else ""
+    changed = first if first == "v35" else changed
+    violated = record["violated"]
+    is_temporal = record["specification"] == "LivenessSpec"
+    checked = [name for name in record["invariants"] if name != "TypeOK"]
+    row = record | {
+        "spec": f"kip_966: {changed}" if changed else "kip_966",
+        "condition": IN_A_CHAIN if "FetchRequest" in (record["constraint"] or "") else "",
+        "complete": record["status"] == "complete",
+        "invariant": [violated] if violated else checked,
+        "per_action_generated": None if is_temporal else {"Init": 1} | record[BY_ACTION],
+    }
+    if not is_temporal:
+        yield row
+    elif violated:
+        yield row | {"property": violated, "invariant": []}
+    else:
+        for name in record["properties"]:
+            yield row | {"property": name, "invariant": []}
+
+
+BY_ACTION = "per_action_generated"
+IN_A_CHAIN = (
+    "all(m.source == 2 and m.dest == 1 or m.source == 3 and m.dest == 2"
+    " for m in s.messages.fetch_requests)"
+)
+"""The one constraint of kip_966 that is no constant here: 2 fetches from 1 only, and 3 from 2."""
+
+
+def _all_actions(record: dict[str, Any]) -> dict[str, int]:
+    """The actions' counts; no record has the initial state's, and some lack clients' requests."""
+    counts = record["per_action_generated"]
+    rest = record["generated"] - 1 - sum(counts.values())
+    requests = counts.get("HandleClientRequest", 0) + rest
+    return {"Init": 1, **counts, "HandleClientRequest": requests}
+
+
+OF_KIP_996 = {
+    *("LogMatching", "LeaderCompleteness", "ElectionSafety", "Durability", "NoIllegalState"),
+    *("ValidRolesAndStates", "LeaderStays", "LeaderStaysUnlessRestarted"),
+}
+"""The invariants that our spec has as well."""
+
+STEPS_996 = {
+    "EpochMonotone": "EpochMonotone",
+    "OneVote": "OneVoteInAnEpoch",
+    "HwmMonotone": "HwmMonotone",
+}
+"""Properties of steps, and their names here."""
 
 
 def _uniform(record: dict[str, Any]) -> dict[str, Any]:

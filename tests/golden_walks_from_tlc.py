@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.interchange.tlc_output import PrintedState, PrintedTrace, parse_output
+from protocol_lab.interchange.tlc_traces import agree, comparable, read_tlc_trace
+from protocol_lab.interchange.tlc_values import Names, Places, variables_of
 from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.system.programs import find_java
-from protocol_lab.traces.tlc_output import PrintedState, PrintedTrace, parse_output
-from protocol_lab.traces.tlc_traces import agree, comparable, read_tlc_trace
-from protocol_lab.traces.tlc_values import Names, Places, variables_of
 from tests.golden_table import Golden, golden_rows
 from tests.golden_walks import LEVELS, Near, model_of, near, played, save
 
@@ -65,7 +65,12 @@ class Job:
         return MODULES.get(self.spec, self.spec)
 
 
-MODULES = {"kip_853": "kraft_kip_853", "PulsarCompaction": "compaction"}
+MODULES = {
+    "kip_853": "kraft_kip_853",
+    "kip_996": "kraft_kip_996",
+    "kip_966": "kafka_replication_kip_966",
+    "PulsarCompaction": "compaction",
+}
 """Specs whose module has another name."""
 
 TOLD_AS = {
@@ -194,6 +199,58 @@ KRAFTS: dict[str, tuple[Constants, str]] = {
     ),
 }
 
+OWN_TO_KIP_853 = ("MaxCrashes", "MaxDisconnectedPairs")
+PRE_VOTE = {name: value for name, value in KRAFT.items() if name not in OWN_TO_KIP_853} | {
+    "MaxPermCrashes": 0,
+    "MaxDisruptiveElectionTriggers": 2,
+}
+LINKS_LATE = """\
+/\\ net_connectivity_ctr' # net_connectivity_ctr => TLCGet("level") > 20
+/\\ aux_ctrs'.crash_ctr # aux_ctrs.crash_ctr => TLCGet("level") > 12"""
+LOSSES = {"MaxRestarts": 1, "MaxPermCrashes": 1, "MaxConnectivityChanges": 1}
+PRE_VOTES: dict[str, tuple[Constants, str]] = {
+    "all": (
+        {**LOSSES, "MaxAddReconfigs": 1, "MaxRemoveReconfigs": 1, "MaxSpawnedServers": 4},
+        LINKS_LATE,
+    ),
+    "voters": ({**MEMBERSHIP, **TWO_VALUES, "MaxEpoch": 2, "InitClusterSize": 2}, ""),
+    "elections": ({"MaxEpoch": 4, "MaxRestarts": 2, "MaxDisruptiveElectionTriggers": 4}, ""),
+    "calls": (
+        {**LOSSES, "TestLiveness": True, "MaxConnectivityChanges": 2, "MaxSpawnedServers": 4},
+        LINKS_LATE,
+    ),
+    "membership": ({**MEMBERSHIP, **TWO_VALUES, "MaxEpoch": 1, "MaxRestarts": 1}, ""),
+    "removed": (
+        {**TWO_VALUES, "MaxEpoch": 2, "MaxRemoveReconfigs": 2, "MaxRestarts": 1},
+        ELECTIONS_LATE,
+    ),
+}
+
+REPLICAS = {
+    "BrokerCount": 3,
+    "InitReplicationFactor": 3,
+    "Values": names("v", 2),
+    "MinISR": 2,
+    "InitIsrSize": 2,
+    "NoDataLossShutdownLimit": 0,
+    "DataLossShutdownLimit": 0,
+    "FenceBrokerLimit": 1,
+    "LeaderShrinkIsrLimit": 0,
+    "ReassignmentLimit": 0,
+}
+SHUTDOWNS = {"NoDataLossShutdownLimit": 1, "DataLossShutdownLimit": 1}
+SHUTDOWNS_LATE = """\
+/\\ aux_ctrs'.no_data_loss_shutdown_ctr # aux_ctrs.no_data_loss_shutdown_ctr => TLCGet("level") > 12
+/\\ aux_ctrs'.data_loss_shutdown_ctr # aux_ctrs.data_loss_shutdown_ctr => TLCGet("level") > 18"""
+REPLICATIONS: dict[str, tuple[Constants, str]] = {
+    "all": ({**SHUTDOWNS, "LeaderShrinkIsrLimit": 1}, SHUTDOWNS_LATE),
+    "min_isr_3": ({"MinISR": 3, "InitIsrSize": 3, "LeaderShrinkIsrLimit": 2, **SHUTDOWNS}, ""),
+    "moved": (
+        {"BrokerCount": 4, "InitReplicationFactor": 2, "ReassignmentLimit": 2, **SHUTDOWNS},
+        SHUTDOWNS_LATE,
+    ),
+}
+
 COMPACTION = {
     "MessageSentLimit": 3,
     "CompactionTimesLimit": 3,
@@ -282,6 +339,30 @@ JOBS = [
         for k, (name, (changes, steering)) in enumerate(KRAFTS.items())
     ),
     Job("kraft_led", "kip_853", KRAFT, 0, is_led=True),
+    *(
+        Job(
+            f"pre_vote_{name}",
+            "kip_996",
+            {**PRE_VOTE, **changes},
+            91 + k,
+            walks=4,
+            depth=80,
+            steering=steering,
+        )
+        for k, (name, (changes, steering)) in enumerate(PRE_VOTES.items())
+    ),
+    *(
+        Job(
+            f"replicas_{name}",
+            "kip_966",
+            {**REPLICAS, **changes},
+            121 + k,
+            walks=3,
+            depth=44,
+            steering=steering,
+        )
+        for k, (name, (changes, steering)) in enumerate(REPLICATIONS.items())
+    ),
     *(
         Job(
             f"pulsar_{'keys' if retain else 'no_keys'}",

@@ -16,10 +16,10 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from kafka_spec import kip_320_first_try
-from lab import find_chromium
 from protocol_lab.explore import explore
 from protocol_lab.spark.session import changed, local_session
 from tests import ROOT
+from tests.__main__ import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 
 FOLDER = ROOT / "notebooks" / "spark" / "images"

@@ -108,6 +108,10 @@ def walk(model: Model, *steps: str) -> bytes:
     return row
 
 
+NO_SESSION = object()
+"""Given as the session of a search whose levels the driver makes: no Spark is started for it."""
+
+
 def spark_search(
     model: Model, asked: SearchRequest, session: Any = None, folder: Any = None, **options: Any
 ) -> Any:

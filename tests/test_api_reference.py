@@ -6,6 +6,7 @@ from protocol_lab import LabError
 from protocol_lab.api_reference import write_reference
 
 
+@pytest.mark.slow
 def test_the_reference_has_what_a_spec_is_written_with(tmp_path):
     first = write_reference(tmp_path / "api")
     assert first.is_file()

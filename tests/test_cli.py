@@ -205,6 +205,49 @@ def test_junit_and_exit_code_agree_on_what_was_not_reached(capsys, tmp_path):
     assert skipped.get("message") == "not reached"
 
 
+GOES_OUT = """
+def nine_lit(s, c):
+    return s.lit == 9
+
+def none_lit(s, c):
+    return s.lit == 0
+
+@spec.property
+def nine_go_out():
+    return leads_to(nine_lit, none_lit)
+"""
+
+
+@pytest.mark.vacuous
+def test_a_premise_that_is_never_true_is_told_everywhere(capsys, tmp_path):
+    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
+    spec.write_text(LAMPS + GOES_OUT, encoding="utf-8")
+    words = ["check", str(spec), "--property", "nine_go_out"]
+    told = "but nine lit is never true on a fair run"
+    code, out, _ = run(capsys, *words, "--junit", str(file))
+    assert (code, told in out.splitlines()[1]) == (0, True)
+    [suite] = ElementTree.parse(file).getroot()
+    assert [suite.get(each) for each in ("failures", "errors", "skipped")] == ["0", "0", "1"]
+    assert suite.find("testcase/skipped").get("message") == f"holds, {told}"
+    code, out, _ = run(capsys, *words, "--json")
+    report = json.loads(out)
+    assert (code, report["verdict"], report["vacuous"]) == (0, "holds", True)
+
+
+@pytest.mark.vacuous
+def test_no_fair_run_is_undecided_everywhere(capsys, tmp_path):
+    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
+    spec.write_text(LAMPS + GOES_OUT, encoding="utf-8")
+    words = ["check", str(spec), "--property", "nine_go_out", "--fairness", "next"]
+    words += ["--constraint", "s.switched == 0", "--junit", str(file)]
+    code, out, _ = run(capsys, *words)
+    assert code == 2
+    assert out.splitlines()[1].startswith("? undecided: nine_go_out")
+    assert "not violated so far; no fair run stays inside the constraint" in out
+    [suite] = ElementTree.parse(file).getroot()
+    assert suite.get("errors") == "1"
+
+
 def test_a_small_state_graph_is_written_for_other_tools(capsys, tmp_path, toy):
     words = [*toy, "--set", "requests=1", "--set", "retries=0", "--graph"]
     assert run(capsys, *words, str(tmp_path / "graph.json"))[0] == 0
@@ -323,7 +366,7 @@ def test_bad_input_is_one_sentence_and_exit_code_3(capsys, words, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "the first line must be"),
+        ("", "first line is `# spec: NAME`"),
         ("# spec: kafka.nothing\n", "There is no spec"),
         ("# spec: kafka.kip_320 replicas\n", "NAME=VALUE"),
         ("# spec: kafka.kip_320\nleader_write(replica=1)\n", "line 2: .*can't happen here"),

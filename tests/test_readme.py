@@ -1,14 +1,17 @@
 """What the README claims, derived again."""
 
+import json
 import re
+import shlex
 
 import pytest
 
 from benchmarks.spark import BESIDE_TLC, GROWING
 from protocol_lab.catalog import load, spec_names
+from protocol_lab.cli import main
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
-from protocol_lab.traces.scenarios import read_scenario
+from protocol_lab.traces.scenarios import parse_scenario, play, read_scenario
 from tests import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,16 +78,39 @@ def test_the_notebooks_and_files_that_it_names_exist():
         for path in (ROOT / "notebooks").rglob("*.ipynb")
         if ".ipynb_checkpoints" not in path.parts
     )
-    for path in re.findall(r"\]\(([^)]+)\)", README):
+    for path in re.findall(r"\]\(((?!https:)[^)]+)\)", README):
         assert (ROOT / path).exists(), path
 
 
-def test_the_counterexample_that_it_shows_is_a_scenario_that_is_played():
-    [shown] = re.findall(r"```\n(produce_message.*?)```", README, re.DOTALL)
-    path = ROOT / "kafka_spec" / "scenarios" / "min_isr_1_latest_offset_loses_data.txt"
-    assert shown in path.read_text(encoding="utf-8")
+[COMMAND] = re.findall(r"^python3 lab\.py (check kafka\.kip_966 .*)$", README, re.M)
+"""The command of the first example."""
+STANDING = ROOT / "kafka_spec/scenarios/kip_966_last_replica_standing.txt"
 
 
+def test_the_first_example_is_a_scenario_that_is_played():
+    [shown] = re.findall(r"```\n(send_fetch_request.*?)```", README, re.DOTALL)
+    steps = [line.text for line in parse_scenario(f"# spec: kafka.kip_966\n{shown}").lines]
+    played = [line.text for line in read_scenario(STANDING).lines]
+    assert [*steps, "no_committed_record_lost_globally"] == played
+
+
+@pytest.mark.slow
+def test_the_first_example_is_what_its_command_finds(tmp_path, capsys):
+    assert main([*shlex.split(COMMAND), "--trace", str(tmp_path / "lost.txt")]) == 1
+    found = play(read_scenario(tmp_path / "lost.txt"))
+    shown = play(read_scenario(STANDING))
+    assert found.steps == shown.steps
+
+
+@pytest.mark.slow
+def test_the_same_search_with_elr_loses_nothing(capsys):
+    words = shlex.split(COMMAND.replace("release_4_0", "release_4_1"))
+    assert main([*words, "--json"]) == 0
+    said = re.search(r"the same search visits ([\d,]+) states", README)[1]
+    assert f"{json.loads(capsys.readouterr().out)['distinct']:,}" == said
+
+
+@pytest.mark.slow
 def test_every_scenario_names_a_spec_of_the_catalog():
     for path in ROOT.glob("*_spec/scenarios/*.txt"):
         assert read_scenario(path).spec_name in spec_names()

@@ -15,7 +15,7 @@ from protocol_lab.cli import main
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
 from protocol_lab.notebook import step
-from protocol_lab.spark.model_transfer import model_from, recipe_of
+from protocol_lab.spark.model_transfer import pack_model, unpack_model
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import play, read_scenario, save_scenario, scenarios_of
 from protocol_lab.traces.text_exports import to_json, to_python
@@ -71,6 +71,7 @@ def states(name: str | Path, **constants) -> int:
     return explore(load(str(name)).bind(**constants), engine="python", progress=False).distinct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place", ["counter.py", "my/counter.py", "a b/two-phase.py", "my/json.py", "my/class.py"]
 )
@@ -139,6 +140,7 @@ def test_the_only_spec_of_a_file_may_have_any_name(here):
     assert states("counter.py") == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
@@ -152,7 +154,7 @@ def test_the_only_spec_of_a_file_may_have_any_name(here):
             "two.py",
             "from protocol_lab import Spec, Struct\n"
             "one, other = Spec('one', Struct), Spec('other', Struct)\n",
-            "two.py has several specs (one, other): name the one to load `spec`.",
+            "two.py has more than one spec (one, other): name the one to load `spec`.",
         ),
         ("syntax.py", "def f(:\n", "SyntaxError: invalid syntax (syntax.py, line 1)."),
         ("fails.py", "\n1 / 0\n", "fails.py can't be loaded: ZeroDivisionError: division by zero"),
@@ -253,12 +255,12 @@ def test_the_installed_command_sees_the_current_folder(here):
 
 
 @pytest.mark.parametrize("name", ["my_counter.py", "two-phase.py"])
-def test_a_spec_by_path_is_made_again_from_its_recipe(here, name):
+def test_a_spec_by_path_is_made_again_from_its_packed(here, name):
     written(here / "my", name)
     model = load(f"my/{name}").bind(top=2)
-    recipe = recipe_of(model)
-    assert recipe.spec[0] in recipe.packages
-    assert model_from(recipe).model.layout == model.layout
+    packed = pack_model(model)
+    assert packed.spec[0] in packed.packages
+    assert unpack_model(packed).model.layout == model.layout
 
 
 def test_a_package_is_shipped_though_only_a_part_of_it_was_loaded(here, monkeypatch):
@@ -271,9 +273,10 @@ def test_a_package_is_shipped_though_only_a_part_of_it_was_loaded(here, monkeypa
     monkeypatch.setitem(sys.modules, found.name, module)
     found.loader.exec_module(module)
     assert "parts_of" not in sys.modules
-    assert recipe_of(module.spec.bind()).packages == ("parts_of", "protocol_lab")
+    assert pack_model(module.spec.bind()).packages == ("parts_of", "protocol_lab")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_ships_a_spec_by_path_and_what_stands_beside_it(here):
     from protocol_lab.spark.session import local_session

@@ -20,11 +20,11 @@ from protocol_lab import (
     storage,
 )
 from protocol_lab.explore import explore
+from protocol_lab.interchange.tlc_traces import read_tlc_trace
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.spec.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
-from protocol_lab.traces.tlc_traces import read_tlc_trace
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import ENGINES, agree
 
@@ -92,6 +92,7 @@ class Called(Struct):
     log: Seq(Worker, "room")
 
 
+@pytest.mark.slow
 def test_under_symmetry_too_if_an_initial_state_does_not_fit():
     calling = Spec("toy.workers", Called, Workers)
     calling.symmetric(Worker)
@@ -130,6 +131,7 @@ def test_only_the_declared_maximum_ends_a_search(engine):
     assert (bounded.distinct, bounded.widened) == (3, [])
 
 
+@pytest.mark.slow
 def test_on_spark_too_but_not_in_a_folder_that_was_named(tmp_path):
     wide = explore(spec.bind(slots=8, lines=7))
     result = explore(spec.bind(), engine="spark", progress=False)

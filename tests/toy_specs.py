@@ -54,7 +54,7 @@ class Message(Struct):
 class ServerState(Struct):
     seen: Bag(Int8, 4)
     log: Seq(Message, "slots")
-    mode: Named(("idle", "busy"))
+    mode: Named("idle", "busy")
 
 
 class State(Struct):
@@ -163,7 +163,7 @@ def pigs_fly(s: State, c: Constants):
 
 
 class Polls(Struct):
-    answers: Per(Server, Named(("none", "yes", "no")))
+    answers: Per(Server, Named("none", "yes", "no"))
 
 
 polls = Spec("toy.polls", Polls, Constants, "Everybody is asked once.")
@@ -175,7 +175,7 @@ def nobody_was_asked(s: Polls, c: Constants):
 
 
 @polls.action
-def hear(s: Polls, c: Constants, server: Server, answer: Named(("yes", "no"))):
+def hear(s: Polls, c: Constants, server: Server, answer: Named("yes", "no")):
     """A server says what it thinks."""
     if s.answers[server] != 0:
         return "the server has answered"

@@ -9,10 +9,11 @@ from bookkeeper_spec.quorum_coverage import (
     few_do_not,
     no_ack_quorum_does_not,
 )
-from protocol_lab import contains, members, nodes_up_to, size, submasks
+from protocol_lab import contains, members, nodes_up_to, size, subsets
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width
 from protocol_lab.explain.wording import node_set, spec_title, words
+from protocol_lab.language.node_sets import as_nodes
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 
@@ -44,19 +45,20 @@ class Coverage:
     @property
     def definitions(self) -> list[tuple[bool, str]]:
         """What each of the four definitions says, and why, in numbers."""
-        others = self.cohort & ~self.satisfying
-        cohort, have, lack = size(self.cohort), size(self.satisfying), size(others)
+        satisfying, everybody = as_nodes(self.satisfying), as_nodes(self.cohort)
+        others = everybody & ~satisfying
+        cohort, have, lack = len(everybody), len(satisfying), len(others)
         needed = f"{cohort} - {self.ack_quorum} + 1 = {cohort - self.ack_quorum + 1}"
         uncovered = [each for each in self.ack_quorums if not each & self.satisfying]
         missed = f"none in {node_set(uncovered[0])}" if uncovered else "at least one in every"
         alone = f"{node_set(uncovered[0])} is one" if uncovered else "there is none"
         return [
             (
-                enough_satisfy(self.satisfying, cohort, self.ack_quorum),
+                enough_satisfy(satisfying, cohort, self.ack_quorum),
                 f"at least {needed} {self.property_name}: {have}",
             ),
             (
-                every_ack_quorum_has_one(self.satisfying, self.cohort, self.ack_quorum),
+                every_ack_quorum_has_one(satisfying, everybody, self.ack_quorum),
                 f"every ack quorum has one of them: {missed}",
             ),
             (
@@ -64,7 +66,7 @@ class Coverage:
                 f"fewer than an ack quorum of {self.ack_quorum} do not: {lack}",
             ),
             (
-                no_ack_quorum_does_not(others, self.cohort, self.ack_quorum),
+                no_ack_quorum_does_not(others, everybody, self.ack_quorum),
                 f"no ack quorum of those that do not: {alone}",
             ),
         ]
@@ -72,7 +74,7 @@ class Coverage:
     @property
     def ack_quorums(self) -> list[int]:
         """Every ack quorum of the cohort."""
-        found = (each for each in submasks(self.cohort) if size(each) == self.ack_quorum)
+        found = (each for each in subsets(self.cohort) if size(each) == self.ack_quorum)
         return sorted(found, key=lambda each: tuple(members(each)))
 
     @property

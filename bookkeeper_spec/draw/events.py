@@ -21,7 +21,6 @@ from bookkeeper_spec.draw.traffic import (
     of_v4_13,
     set_name,
 )
-from bookkeeper_spec.model.ledger import CLOSED, IN_RECOVERY, INVALID, NIL, OPEN
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.traces import events as telling
 from protocol_lab.traces.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
@@ -70,14 +69,14 @@ def metadata_events(before: Any, after: Any, client: str) -> list[Event]:
 
 def _metadata_text(before: Any, after: Any) -> str:
     last = after.meta_fragments.items[after.meta_fragments.length - 1]
-    if before.meta_status == NIL:
+    if before.meta_status == "nil":
         return f"create ledger on {set_name(last.ensemble)}"
-    if after.meta_status == CLOSED and before.meta_status != CLOSED:
+    if after.meta_status == "closed" and before.meta_status != "closed":
         end = after.meta_last_entry
         return f"close ledger at {entry_name(end)}" if end else "close ledger as empty"
-    if after.meta_status == OPEN and before.meta_status == IN_RECOVERY:
+    if after.meta_status == "open" and before.meta_status == "in_recovery":
         return f"open term {after.meta_term}"
-    if after.meta_status == IN_RECOVERY and _fragments(before) == _fragments(after):
+    if after.meta_status == "in_recovery" and _fragments(before) == _fragments(after):
         return "mark as in recovery"
     if after.meta_fragments.length == before.meta_fragments.length:
         return f"fragment {last.id} is now on {set_name(last.ensemble)}"
@@ -146,7 +145,7 @@ def v4_13_events(before: Any, after: Any, c: Any, step: Step) -> list[Event]:
     told += acknowledgement(before.w1.lac, after.w1.lac, "w1")
     for name in ("w1", "w2"):
         was, now = getattr(before, name), getattr(after, name)
-        if now.status == INVALID != was.status:
+        if now.status == "invalid" and was.status != "invalid":
             told.append(Note(name, f"fragment from {entry_name(now.lac + 1)}: invalid"))
     if after.w2.recovery_phase > 1 and not before.w2.recovery_phase > 1:
         told.insert(0, Note("w2", f"fenced enough: {set_name(before.w2.fenced)}"))

@@ -26,17 +26,13 @@ from bookkeeper_spec.draw.traffic import (
     set_name,
     value_name,
 )
-from bookkeeper_spec.model.clients import needs_resend
-from bookkeeper_spec.model.ledger import (
-    ABORTED,
-    CLOSED,
-    IN_RECOVERY,
-    INVALID,
-    NIL,
-    OPEN,
-    WITHDRAWN,
+from bookkeeper_spec.model import FENCING as PHASE_FENCING
+from bookkeeper_spec.model import (
+    NOT_STARTED,
+    Status,
     fragment_of_entry,
     has_entry,
+    needs_resend,
 )
 from protocol_lab import contains, smallest
 from protocol_lab.drawing import (
@@ -58,16 +54,18 @@ LEGEND = (
     " the closed ledger · highlighted: changed just now"
 )
 
-STATUS = {
-    NIL: "takes no part",
-    OPEN: "writes",
-    IN_RECOVERY: "recovers",
-    CLOSED: "closed the ledger",
-    INVALID: "stuck: invalid fragment",
-    WITHDRAWN: "withdrawn",
-    ABORTED: "gave its recovery up",
-}
-META_STATUS = {NIL: "none", OPEN: "open", IN_RECOVERY: "in recovery", CLOSED: "closed"}
+STATUS = (
+    "takes no part",
+    "writes",
+    "recovers",
+    "closed the ledger",
+    "stuck: invalid fragment",
+    "withdrawn",
+    "gave its recovery up",
+)
+"""What a client does, by its status."""
+
+META_STATUS = ("none", "open", "in recovery", "closed")
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def _metadata(s: Any) -> Bar:
         "Metadata (zk)",
         [
             Value("ledger", Text(META_STATUS[s.meta_status])),
-            Value("last entry", Text(last if s.meta_status == CLOSED else "not known yet")),
+            Value("last entry", Text(last if s.meta_status == "closed" else "not known yet")),
             Value("version", Text(str(s.meta_version))),
             *(
                 Value(
@@ -129,7 +127,7 @@ def _metadata(s: Any) -> Bar:
 
 
 def _end(s: Any) -> Flag | None:
-    if s.meta_status != CLOSED:
+    if s.meta_status != "closed":
         return None
     return Flag(s.meta_last_entry, Text("the ledger ends here", bold=True))
 
@@ -169,11 +167,11 @@ def _limbo(s: Any, bookie: int) -> list[Text]:
     """Whether the bookie may have lost entries, in the protocol that has limbo."""
     if not hasattr(s, "b_limbo"):
         return []
-    return [Text("in limbo", "bad", bold=True) if contains(s.b_limbo, bookie) else Text("")]
+    return [Text("in limbo", "away", bold=True) if contains(s.b_limbo, bookie) else Text("")]
 
 
 def _entry(s: Any, c: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
-    is_cut_off = s.meta_status == CLOSED and entry > s.meta_last_entry
+    is_cut_off = s.meta_status == "closed" and entry > s.meta_last_entry
     promised = entry <= acknowledged
     detail = _data(s, c, bookie, entry) or ("cut off" if is_cut_off else "")
     return Entry(
@@ -201,8 +199,9 @@ def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
 def _known(client: Client) -> list[Text]:
     """The lines that every client has: what it does, its LAP and LAC."""
     w = client.record
-    tones = {OPEN: "accent", IN_RECOVERY: "warning", INVALID: "bad"}
-    lines = [Text(client.does, tones.get(w.status, "muted"), w.status in tones, topic="does")]
+    tones = {"open": "accent", "in_recovery": "warning", "invalid": "away"}
+    status = Status.names[w.status]
+    lines = [Text(client.does, tones.get(status, "muted"), status in tones, topic="does")]
     if w.curr_fragment.id == 0:
         return lines
     known = f"metadata of version {w.meta_version}" if w.meta_version else "metadata out of date"
@@ -216,7 +215,7 @@ def _known(client: Client) -> list[Text]:
         )
     )
     pending = {w.pending_add_ops.items[k].entry.id for k in range(w.pending_add_ops.size)}
-    for entry in range(1, len(w.confirmed)):
+    for entry in range(1, len(w.confirmed) + 1):
         if entry in pending or w.confirmed[entry]:
             state = "pending" if entry in pending else "done"
             text = f"{entry_name(entry)} {state}: confirmed by {_whom(w.confirmed[entry])}"
@@ -292,13 +291,13 @@ PHASES = ("", "fences", "is about to read", "waits for answers to its read", "wr
 def describe_v4_13(s: Any, c: Any) -> Cluster:
     """The writer w1 and the recoverer w2."""
     w2 = s.w2
-    does = PHASES[w2.recovery_phase] if w2.status == IN_RECOVERY else STATUS[w2.status]
+    does = PHASES[w2.recovery_phase] if w2.status == "in_recovery" else STATUS[w2.status]
     lines = []
-    if w2.status == IN_RECOVERY:
+    if w2.status == "in_recovery":
         lines.append(_fenced(w2))
         lines += _reading(w2)
     does_w1 = STATUS[s.w1.status]
-    if s.w1.status == NIL and s.w1.lap:
+    if s.w1.status == "nil" and s.w1.lap:
         does_w1 = "stopped: was refused"
     clients = [
         Client("w1, the writer", s.w1, does_w1, [acknowledged_text(s.w1.lac)]),
@@ -315,12 +314,12 @@ draw_v4_13 = drawing_of(describe_v4_13)
 
 def last_acknowledged(s: Any) -> int:
     """The last entry that a writer has acknowledged; what a recovery confirms is nobody's."""
-    lacs = (s.clients[k].lac for k in range(1, len(s.clients)) if not _recovers(s.clients[k]))
+    lacs = (s.clients[k].lac for k in range(1, len(s.clients) + 1) if not _recovers(s.clients[k]))
     return max(lacs, default=0)
 
 
 def _recovers(record: Any) -> bool:
-    return record.recovery_phase != 0
+    return record.recovery_phase != NOT_STARTED
 
 
 def describe_clients(
@@ -336,7 +335,7 @@ def describe_clients(
         mine = s.clients[k]
         if _recovers(mine):
             phase, lines = recovery(mine)
-            does = phase if mine.status == IN_RECOVERY else STATUS[mine.status]
+            does = phase if mine.status == "in_recovery" else STATUS[mine.status]
             clients.append(Client(f"{client_name(k)}, a recoverer", mine, does, lines))
             continue
         name = f"{client_name(k)}, the writer" if mine.meta_version or mine.lap else client_name(k)
@@ -346,7 +345,7 @@ def describe_clients(
 
 
 def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
-    lines = [_fenced(mine)] if mine.recovery_phase == 1 else []
+    lines = [_fenced(mine)] if mine.recovery_phase == PHASE_FENCING else []
     lines.append(_own_fragments(mine))
     if mine.recovery_ensemble:
         lines.append(_read_from(mine))
@@ -356,7 +355,7 @@ def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
     if mine.last_recoverable_entry >= 0:
         last = _up_to(mine.last_recoverable_entry)
         lines.append(Text(f"last recoverable entry: {last}", topic="last"))
-    if mine.recovery_phase == 1:
+    if mine.recovery_phase == PHASE_FENCING:
         return "fences", lines
     if mine.curr_read_entry:
         return f"reads {entry_name(mine.curr_read_entry)}, writes back", lines
@@ -424,7 +423,7 @@ def _term_recovery(mine: Any) -> tuple[str, list[Text]]:
     lines = [_own_fragments(mine)]
     if mine.recovery_ensemble:
         lines.append(_read_from(mine))
-    if mine.recovery_phase == 1:
+    if mine.recovery_phase == PHASE_FENCING:
         return "fences", [Text(f"has its term: {_whom(mine.fenced)}", topic="fenced"), *lines]
     if mine.read_responses:
         name = entry_name(mine.curr_read_entry)

@@ -65,8 +65,10 @@ def _mail(group: str, mail: Any, client: str, text: str, detail: str, answer: bo
     fates = ((UNDER_WAY, mail.waiting), (HANDLED, mail.handled), (LOST, mail.lost))
     for fate, bookies in fates:
         for bookie in members(bookies):
-            ends = (client, bookie_name(bookie))
-            found[Letter(group, *(ends[::-1] if answer else ends), text, detail)] = fate
+            source, dest = client, bookie_name(bookie)
+            if answer:
+                source, dest = dest, source
+            found[Letter(group, source, dest, text, detail)] = fate
     return found
 
 
@@ -155,7 +157,7 @@ def of_clients(s: Any, mark: Callable[[int], str] = "LAC {}".format) -> Traffic:
     """The messages of a protocol with any number of clients."""
     parts = (
         chain(adds(each.adds, client, mark), fences(each, client), reads(each, client))
-        for client, each in ((client_name(k), s.messages[k]) for k in range(1, len(s.messages)))
+        for client, each in ((client_name(k), s.messages[k]) for k in range(1, len(s.messages) + 1))
     )
     return _merged(chain.from_iterable(parts))
 
@@ -180,4 +182,4 @@ def of_terms(s: Any, c: Any) -> Traffic:
         yield from reads(each, client, called)
         yield _answers(READS, each.read_refused, client, f"read refused: {term} is old")
 
-    return _merged(chain.from_iterable(letters(k) for k in range(1, len(s.clients))))
+    return _merged(chain.from_iterable(letters(k) for k in range(1, len(s.clients) + 1)))

@@ -1,16 +1,6 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
-from bookkeeper_spec.ledger_chaining import Constants, spec
-from bookkeeper_spec.ledger_chaining.model import (
-    CLOSE_LAST_LEDGER,
-    HAS_OPEN_LEDGER,
-    PENDING_APPEND_LEDGER,
-    PENDING_CREATE_LEDGER,
-    Client,
-    State,
-    is_not_at,
-)
-from bookkeeper_spec.ledger_chaining.situations import two_clients_have_a_ledger
+from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec, two_clients_have_a_ledger
 from protocol_lab import HOLDS, TAKEN, append
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -70,7 +60,7 @@ def let_two_clients_have_a_ledger(answer) -> Feedback:
 
 def append_ledger_success(s, c, client):
     mine = s.c_state[client]
-    if is_not_at(mine, PENDING_APPEND_LEDGER):
+    if is_not_at(mine, "pending_append_ledger"):
         return "the client is not a leader with a ledger to append"
     if mine.llist_version != s.md_llist_version:
         return "the ledger list has a later version"
@@ -78,7 +68,7 @@ def append_ledger_success(s, c, client):
     s.md_llist = mine.llist
     s.md_llist_version += 1
     mine.llist_version = s.md_llist_version
-    mine.status = HAS_OPEN_LEDGER
+    mine.status = "has_open_ledger"
     return TAKEN
 
 
@@ -111,18 +101,18 @@ def append_only_to_what_you_have_read(answer) -> Feedback:
 
 def only_one_open(s, c):
     found = 0
-    for position in range(s.md_llist.length):
-        ledger_id = s.md_llist.items[position]
-        if s.md_ledgers.items[ledger_id - 1].open:
+    for position in range(len(s.md_llist)):
+        ledger_id = s.md_llist[position]
+        if s.md_ledgers[ledger_id - 1].open:
             found += 1
     return "two ledgers of the list are open" if found > 1 else HOLDS
 
 
-def close_last_ledger_success(s: State, c: Constants, client: Client):
+def close_last_ledger_success(s, c, client: Client):
     """The leader does not close the last ledger: for this exercise only."""
-    if is_not_at(s.c_state[client], CLOSE_LAST_LEDGER):
+    if is_not_at(s.c_state[client], "close_last_ledger"):
         return "the client is not a leader that is closing the last ledger"
-    s.c_state[client].status = PENDING_CREATE_LEDGER
+    s.c_state[client].status = "pending_create_ledger"
     return TAKEN
 
 
@@ -131,9 +121,9 @@ careless = with_action(spec, "close_last_ledger_success", close_last_ledger_succ
 
 @exercise(
     hints=[
-        "`s.md_llist.items[k]` is the id of the ledger at place k of the list, which has"
-        " `s.md_llist.length` places. The original uses k where it should use that id.",
-        "Ledgers count from 1: the metadata of ledger n are `s.md_ledgers.items[n - 1]`, and its"
+        "`s.md_llist[k]` is the id of the ledger at place k of the list, which has"
+        " `len(s.md_llist)` places. The original uses k where it should use that id.",
+        "Ledgers count from 1: the metadata of ledger n are `s.md_ledgers[n - 1]`, and its"
         " `open` says whether it is open.",
     ],
     answer=only_one_open,

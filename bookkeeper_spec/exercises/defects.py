@@ -1,11 +1,9 @@
 """The exercises of notebooks/bookkeeper/03_defect_1 and 04_defect_2: mend the protocol."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.model.ledger import CLOSED, data_of, has_entry
-from bookkeeper_spec.model.messages import handle, send, sent
-from bookkeeper_spec.v4_13 import Constants, State
-from bookkeeper_spec.v4_13.actions.reading_first import has_asked
-from protocol_lab import HOLDS, TAKEN, contains, only, with_node
+from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
+from bookkeeper_spec.v4_13.actions import has_asked
+from protocol_lab import HOLDS, TAKEN, only, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -75,12 +73,12 @@ def lose_an_acknowledged_entry(answer) -> Feedback:
 
 def bookie_sends_read_response(s, c, bookie, entry, lost):
     requests = s.messages.reads[entry - 1].requests
-    if not contains(requests.waiting, bookie):
+    if bookie not in requests.waiting:
         return "no read of this entry is under way to this bookie"
     answer = s.messages.no_such_entry
     if entry <= c.send_limit and has_entry(s, bookie, entry):
         answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
-    if contains(sent(answer), bookie):
+    if bookie in sent(answer):
         return "the bookie has sent this answer before"
     if entry > c.send_limit or not has_entry(s, bookie, entry):
         s.b_fenced = with_node(s.b_fenced, bookie)
@@ -89,12 +87,12 @@ def bookie_sends_read_response(s, c, bookie, entry, lost):
     return TAKEN
 
 
-def w1_acknowledges_the_entry(s: State, c: Constants):
+def w1_acknowledges_the_entry(s, c):
     """A writer acknowledges an entry."""
     return HOLDS if s.w1.lac == 1 else "w1 has not acknowledged the entry"
 
 
-def a_yes_does_not_fence(s: State, c: Constants):
+def a_yes_does_not_fence(s, c):
     """A bookie that has the entry says so, and is not fenced by it."""
     if s.messages.reads[0].responses[0].waiting & ~s.b_fenced != 0:
         return HOLDS
@@ -138,20 +136,20 @@ def make_a_no_last(answer) -> Feedback:
 
 
 def w2_receives_fencing_read_lac_response(s, c, bookie, lac):
-    if not contains(s.messages.fence_responses[lac].waiting, bookie):
+    if bookie not in s.messages.fence_responses[lac].waiting:
         return "no such answer is under way from this bookie"
     confirmed = max(lac, s.w2.curr_fragment.first_entry_id - 1)
     s.w2.fenced = with_node(s.w2.fenced, bookie)
-    if confirmed > s.w2.lac and not has_asked(c, s.messages):
+    if confirmed > s.w2.lac and not has_asked(s.messages):
         s.w2.lac = confirmed
         s.w2.lap = confirmed
     handle(s.messages.fence_responses[lac], bookie)
     return TAKEN
 
 
-def w2_recovers_the_second_fragment(s: State, c: Constants):
+def w2_recovers_the_second_fragment(s, c):
     """A recovery closes a ledger of two fragments."""
-    if s.meta_fragments.length == 2 and s.w2.status == CLOSED:
+    if len(s.meta_fragments) == 2 and s.w2.status == "closed":
         return HOLDS
     return "no recovery has closed a ledger of two fragments"
 

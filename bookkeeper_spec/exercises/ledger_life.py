@@ -1,11 +1,9 @@
 """The exercises of notebooks/bookkeeper/01_a_ledgers_life."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.model.ledger import OPEN, Bookie, SomeEntry, copies, fragment_of_entry
-from bookkeeper_spec.model.messages import handle
-from bookkeeper_spec.v4_13 import Constants, State
+from bookkeeper_spec.model import Bookie, SomeEntry, copies, fragment_of_entry, handle
 from bookkeeper_spec.v4_13.model import W1
-from protocol_lab import HOLDS, TAKEN, contains, with_node
+from protocol_lab import HOLDS, TAKEN, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -25,7 +23,7 @@ SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2, "recovery_reads_fence
 # --- An ack quorum is enough -------------------------------------------------------------------
 
 
-def is_acknowledged(s: State, c: Constants) -> bool:
+def is_acknowledged(s, c) -> bool:
     """Has w1 told its caller that e1 is written?"""
     return s.w1.lac == 1
 
@@ -68,17 +66,17 @@ def acknowledge_an_entry(answer) -> Feedback:
 def acknowledged_is_on_an_ack_quorum(s, c):
     for entry in range(1, s.w1.lac + 1):
         position = fragment_of_entry(s.meta_fragments, entry)
-        if copies(s, s.meta_fragments.items[position], entry) < c.ack_quorum:
+        if copies(s, s.meta_fragments[position], entry) < c.ack_quorum:
             return "an acknowledged entry is on fewer bookies than an ack quorum"
     return HOLDS
 
 
-def w1_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
+def w1_receives_add_confirmed_response(s, c, bookie: Bookie, entry: SomeEntry):
     """One bookie is enough for w1: for this exercise only."""
     mail = s.messages.adds[W1].of[entry - 1].confirmed
-    if s.w1.status != OPEN:
+    if s.w1.status != "open":
         return "w1 has no open ledger"
-    if not contains(mail.waiting, bookie):
+    if bookie not in mail.waiting:
         return "no confirmation of this entry is under way from this bookie"
     handle(mail, bookie)
     s.w1.confirmed[entry] = with_node(s.w1.confirmed[entry], bookie)
@@ -95,7 +93,7 @@ impatient = with_action(
     hints=[
         "What w1 has acknowledged are the entries from 1 to `s.w1.lac`.",
         "`copies(s, fragment, entry)` counts the bookies of a fragment's ensemble that store an"
-        " entry, and `s.meta_fragments.items[fragment_of_entry(s.meta_fragments, entry)]` is the"
+        " entry, and `s.meta_fragments[fragment_of_entry(s.meta_fragments, entry)]` is the"
         " fragment of an entry.",
     ],
     answer=acknowledged_is_on_an_ack_quorum,

@@ -1,10 +1,8 @@
 """The exercises of notebooks/bookkeeper/07_two_proposals."""
 
 from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers
-from bookkeeper_spec.actions.adding import confirmed_from, drop_pending_ops, note_confirmation
-from bookkeeper_spec.guaranteed_write_quorum.situations import a_bookie_is_pinned
-from bookkeeper_spec.model.ledger import CLOSED, IN_RECOVERY
-from bookkeeper_spec.unbounded_ledgers import Constants, State
+from bookkeeper_spec.guaranteed_write_quorum import a_bookie_is_pinned
+from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -58,10 +56,10 @@ def pin_a_bookie(answer) -> Feedback:
 
 def recovery_client_receives_add_confirmed_response(s, c, client, bookie, entry):
     mine, adds = s.clients[client], s.messages[client].adds
-    if mine.status != IN_RECOVERY:
+    if mine.status != "in_recovery":
         return "the client does not recover"
     reason = note_confirmation(mine, adds, bookie, entry)
-    if len(reason) != 0:
+    if reason:
         return reason
     lac = confirmed_from(c, mine, mine.lac, c.ack_quorum)
     lafr = confirmed_from(c, mine, mine.lafr, c.write_quorum)
@@ -71,9 +69,9 @@ def recovery_client_receives_add_confirmed_response(s, c, client, bookie, entry)
     return TAKEN
 
 
-def a_later_term_closes_the_ledger(s: State, c: Constants):
+def a_later_term_closes_the_ledger(s, c):
     """Somebody takes over, opens the ledger again, and closes it."""
-    return HOLDS if s.meta_status == CLOSED and s.meta_term > 1 else "no later term closes it"
+    return HOLDS if s.meta_status == "closed" and s.meta_term > 1 else "no later term closes it"
 
 
 @exercise(

@@ -6,8 +6,9 @@ import ipywidgets as widgets
 from IPython.display import HTML, display
 
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
-from protocol_lab import contains, only
+from protocol_lab import only
 from protocol_lab.drawing.pictures import image_html
+from protocol_lab.language.node_sets import as_mask, as_nodes
 
 MOST = 6
 TITLE = "Pick bookies, and see whether they cover the cohort"
@@ -24,7 +25,7 @@ class PickSets:
         self.ack_quorum = widgets.IntSlider(ack_quorum, 1, cohort, description="ack quorum")
         self.buttons = {
             bookie: widgets.ToggleButton(
-                contains(satisfying, bookie),
+                bookie in as_nodes(satisfying),
                 description=f"b{bookie}",
                 layout=widgets.Layout(width="64px"),
                 tooltip=f"b{bookie} satisfies the property",
@@ -39,7 +40,7 @@ class PickSets:
     @property
     def satisfying(self) -> int:
         """The bookies that are picked, as a set."""
-        return sum(only(bookie) for bookie, button in self.buttons.items() if button.value)
+        return as_mask(bookie for bookie, button in self.buttons.items() if button.value)
 
     @property
     def html(self) -> str:

@@ -1,10 +1,8 @@
 """The exercises of notebooks/bookkeeper/02_recovery_and_fencing."""
 
 from bookkeeper_spec import v4_13
-from bookkeeper_spec.model.ledger import CLOSED
 from bookkeeper_spec.quorum_coverage import every_ack_quorum_has_one
-from bookkeeper_spec.v4_13 import Constants, State
-from protocol_lab import members, nodes_up_to, size, submasks
+from protocol_lab import nodes_up_to, subsets
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -23,14 +21,14 @@ SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2, "recovery_reads_fence
 
 
 def is_covered(fenced, ensemble, ack_quorum):
-    return size(ensemble) - size(fenced) < ack_quorum
+    return len(ensemble) - len(fenced) < ack_quorum
 
 
 @exercise(
     hints=[
         "Turn it round: how many bookies may be unfenced, at the most, so that they are no ack"
         " quorum?",
-        "Sets are bitmasks: `size(fenced)` counts, and `ensemble & ~fenced` are those of the"
+        "`len(fenced)` counts, and `ensemble & ~fenced` are those of the"
         " ensemble that are not fenced.",
     ],
     answer=is_covered,
@@ -50,11 +48,11 @@ def say_when_a_ledger_is_fenced(answer) -> Feedback:
     for bookies in range(1, 7):
         ensemble = nodes_up_to(bookies)
         for ack_quorum in range(1, bookies + 1):
-            for fenced in submasks(ensemble):
+            for fenced in subsets(ensemble):
                 tried += 1
                 expected = every_ack_quorum_has_one(fenced, ensemble, ack_quorum)
                 if bool(answer(fenced, ensemble, ack_quorum)) != expected:
-                    listed = ", ".join(f"b{each}" for each in members(fenced)) or "nobody"
+                    listed = ", ".join(f"b{each}" for each in fenced) or "nobody"
                     return wrong(
                         f"{listed} of {bookies} bookies fenced, ack quorum {ack_quorum}: that is"
                         f" {'enough' if expected else 'not enough'}, and you say otherwise."
@@ -65,11 +63,11 @@ def say_when_a_ledger_is_fenced(answer) -> Feedback:
 # --- An entry that nobody acknowledged -----------------------------------------------------------
 
 
-def dropped(s: State, c: Constants) -> bool:
+def dropped(s, c) -> bool:
     """Has a recovery closed the ledger before an entry that a bookie stores?"""
     return (
-        s.meta_status == CLOSED
-        and s.w2.status == CLOSED
+        s.meta_status == "closed"
+        and s.w2.status == "closed"
         and s.meta_last_entry == 0
         and any(s.b_entries[bookie].data[1] != 0 for bookie in range(1, c.bookies + 1))
     )

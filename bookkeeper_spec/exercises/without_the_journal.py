@@ -1,10 +1,8 @@
 """The exercises of notebooks/bookkeeper/05_without_the_journal."""
 
 from bookkeeper_spec import with_limbo
-from bookkeeper_spec.model.ledger import CLOSED, data_of, has_entry
-from bookkeeper_spec.model.messages import handle, send, sent
-from bookkeeper_spec.with_limbo import Constants, State
-from protocol_lab import HOLDS, TAKEN, contains, only, with_node
+from bookkeeper_spec.model import NOT_STARTED, data_of, handle, has_entry, send, sent
+from protocol_lab import HOLDS, TAKEN, only, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -68,12 +66,12 @@ def lose_it_on_two_bookies(answer) -> Feedback:
 def bookie_sends_read_response(s, c, bookie, client, entry, lost):
     messages = s.messages[client]
     reads = messages.reads[entry - 1]
-    if not contains(reads.requests.waiting, bookie):
+    if bookie not in reads.requests.waiting:
         return "no read of this entry is under way from the client to this bookie"
-    answer = messages.unknown if contains(s.b_limbo, bookie) else messages.no_such_entry
+    answer = messages.unknown if bookie in s.b_limbo else messages.no_such_entry
     if entry <= c.send_limit and has_entry(s, bookie, entry):
         answer = reads.responses[data_of(s, bookie, entry) - 1]
-    if contains(sent(answer), bookie):
+    if bookie in sent(answer):
         return "the bookie has sent this answer before"
     s.b_fenced = with_node(s.b_fenced, bookie)
     handle(reads.requests, bookie)
@@ -81,11 +79,15 @@ def bookie_sends_read_response(s, c, bookie, client, entry, lost):
     return TAKEN
 
 
-def a_recovery_closes_an_empty_ledger(s: State, c: Constants):
+def a_recovery_closes_an_empty_ledger(s, c):
     """A recovery closes a ledger as empty."""
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
-        if mine.status == CLOSED and mine.recovery_phase != 0 and s.meta_last_entry == 0:
+        if (
+            mine.status == "closed"
+            and mine.recovery_phase != NOT_STARTED
+            and s.meta_last_entry == 0
+        ):
             return HOLDS
     return "no recovery has closed an empty ledger"
 
@@ -93,7 +95,7 @@ def a_recovery_closes_an_empty_ledger(s: State, c: Constants):
 @exercise(
     hints=[
         "Which bookie can't know whether it ever had the entry? `s.b_limbo` are those in limbo,"
-        " and `contains(s.b_limbo, bookie)` asks.",
+        " and `bookie in s.b_limbo` asks.",
         "There is a third answer: `messages.unknown`, beside `messages.no_such_entry`.",
         "A bookie that is not in limbo must still be able to say no: else no recovery ever ends.",
     ],

@@ -4,23 +4,23 @@ TLC counts a step once for each disjunct of the original's action, and each valu
 that yields it. A function `of_ACTION` takes the action's arguments.
 """
 
-from bookkeeper_spec.actions.replacing import failed_bookies
-from bookkeeper_spec.model.clients import position_of_op, recovers
-from bookkeeper_spec.model.constants import SMALLEST
-from bookkeeper_spec.model.ledger import is_in_use
-from protocol_lab import contains, nodes_up_to, size, submasks
+from bookkeeper_spec.model import Bookie, is_in_use, recovers
+from bookkeeper_spec.writing import failed_bookies
+from protocol_lab import NodeSet, nodes_up_to, subsets
 
 
 def of_add(s, c, bookie, client, entry, lac, lost) -> int:
     """2 if both parts of the original's "not fenced, or a recovery's request" are true."""
-    return 2 if recovers(s, client) and not contains(s.b_fenced, bookie) else 1
+    return 2 if recovers(s, client) and bookie not in s.b_fenced else 1
 
 
 def resend_count(writer, entry) -> int:
     """2 if both parts of the original's "another fragment, or another ensemble" are true."""
-    op = writer.pending_add_ops.items[position_of_op(writer, entry)]
-    same_ensemble = op.ensemble == writer.curr_fragment.ensemble
-    return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
+    for op in writer.pending_add_ops:
+        if op.entry.id == entry:
+            same_ensemble = op.ensemble == writer.curr_fragment.ensemble
+            return 1 if same_ensemble or op.fragment_id == writer.curr_fragment.id else 2
+    return 1
 
 
 def of_resend(s, c, client, entry, lost) -> int:
@@ -28,16 +28,13 @@ def of_resend(s, c, client, entry, lost) -> int:
     return resend_count(s.clients[client], entry)
 
 
-def count_lost_adds(c, messages, bookie) -> int:
+def count_lost_adds(messages, bookie) -> int:
     """The number of lost add messages between the client and this bookie."""
     return sum(
-        contains(messages.of[k].confirmed.lost, bookie)
-        + contains(messages.of[k].refused.lost, bookie)
-        + sum(
-            contains(messages.of[k].requests[stamp].lost, bookie)
-            for stamp in range(len(messages.of[k].requests))
-        )
-        for k in range(c.send_limit)
+        (bookie in adds.confirmed.lost)
+        + (bookie in adds.refused.lost)
+        + sum(bookie in request.lost for request in adds.requests)
+        for adds in messages.of
     )
 
 
@@ -45,27 +42,31 @@ def count_ensembles(s, c, include, exclude) -> int:
     """The number of valid ensembles that contain `include` and nothing of `exclude`."""
     return sum(
         1
-        for others in submasks(nodes_up_to(c.bookies) & ~include & ~exclude)
-        if size(include | others) == c.write_quorum and not is_in_use(s, include | others)
+        for others in subsets(nodes_up_to(c.bookies) & ~include & ~exclude)
+        if len(include | others) == c.write_quorum and not is_in_use(s, include | others)
     )
 
 
-def change_count(s, c, writer, messages, failed) -> int:
+def change_count(s, c, writer, messages, failed: NodeSet(Bookie)) -> int:
     """The product of each failed bookie's lost messages, times the number of possible ensembles.
 
     The original has an "exists" for a lost message of each bookie, and one for the ensemble.
     """
     count = 1
-    for bookie in range(1, c.bookies + 1):
-        if contains(failed, bookie):
-            count *= count_lost_adds(c, messages, bookie)
-    if c.ensemble_choice == SMALLEST:
+    for bookie in failed:
+        count *= count_lost_adds(messages, bookie)
+    if c.ensemble_choice == "smallest":
         good = writer.curr_fragment.ensemble & ~failed
         count *= count_ensembles(s, c, good, failed)
     return count
 
 
 def of_ensemble_change(s, c, client, ensemble) -> int:
-    """As `change_count`, for the bookies that have failed this client."""
+    """As `change_count`, for all bookies that have failed this client."""
     mine, adds = s.clients[client], s.messages[client].adds
-    return change_count(s, c, mine, adds, failed_bookies(s, c, client))
+    return change_count(s, c, mine, adds, failed_bookies(s, client))
+
+
+def of_chosen_change(s, c, client, failed, ensemble) -> int:
+    """As `change_count`, for the bookies that this step replaces."""
+    return change_count(s, c, s.clients[client], s.messages[client].adds, failed)

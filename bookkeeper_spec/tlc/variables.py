@@ -2,13 +2,13 @@
 
 In the originals all messages are one function, from a message to the number of times that it can
 still be delivered: 1 if it is in flight, 0 if it was handled, -1 if it was lost. The values are
-plain lists, dicts and texts, as `protocol_lab.traces.tlc_values` describes them.
+plain lists, dicts and texts, as `protocol_lab.interchange.tlc_values` describes them.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from bookkeeper_spec.model.ledger import Status
+from bookkeeper_spec.model import NOT_STARTED, Status
 from protocol_lab import members
 
 Messages = Iterator[tuple[dict[str, Any], int]]
@@ -127,7 +127,7 @@ def messages_of_v4_13(s: Any, c: Any) -> list:
 
 
 def _adds_of(s: Any, c: Any, client: int, marks: Marks) -> Messages:
-    recovery = s.clients[client].recovery_phase != 0
+    recovery = s.clients[client].recovery_phase != NOT_STARTED
     return _adds(c, s.messages[client].adds, marks, recovery, cid=client)
 
 

@@ -1,4 +1,4 @@
-"""BookKeeper as released in 4.13: one writer, one recovery, and the two defects of that version.
+"""The model of BookKeeper 4.13: one writer, one recovery, and the two defects of that version.
 
 What it models: the writer w1 creates a ledger, adds entries, replaces bookies that fail, and may
 close the ledger at any time. A second client w2 may recover it, once: it sets the status to
@@ -19,8 +19,13 @@ nothing: so w2 may start long before the last fragment. If it then has to replac
 fragment would begin before the last one. The mended protocol starts no earlier than the last
 fragment, since everything before it is confirmed.
 
-To read: `model`, then the actions below in the modules of `v4_13.actions` that have them (what they
-share with `bookkeeper.protocol` is in `bookkeeper_spec.actions`), then `properties` and `liveness`.
+What would break: all_committed_entries_reach_ack_quorum, if w1's close overrides the recovery
+(`close_overrides_recovery`, off in the original): 20 steps with a write quorum of 2 and an ack
+quorum of 1, since w2 writes its new ensemble to the metadata at once. BookKeeper's writer does
+override a recovery; since 4.9.0 a recovery keeps its ensembles to itself.
+
+To read: `v4_13.model`, `v4_13.actions` and `v4_13.properties`; what they share with
+`bookkeeper.protocol` is in `model`, `writing`, `recovery` and `properties`.
 
 Quirks of the original, kept as they are: a bookie that stores nothing can answer only one read of
 a run, because its answer does not tell which entry was asked for, and nothing is sent twice. Reads
@@ -36,10 +41,8 @@ https://github.com/Vanlightly/bookkeeper-tlaplus.
 from bookkeeper_spec import properties as shared
 from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
 from bookkeeper_spec.draw.ledger import draw_v4_13
-from bookkeeper_spec.model.ledger import Bookie, alike
-from bookkeeper_spec.tlc.variables import OF_V4_13
-from bookkeeper_spec.v4_13 import bounds, liveness, multiplicity, properties, situations
-from bookkeeper_spec.v4_13.actions import bookies, recovery, replacing, writer
+from bookkeeper_spec.model import Bookie, alike
+from bookkeeper_spec.v4_13 import actions, properties
 from bookkeeper_spec.v4_13.model import CONFIGURATIONS, Constants, State, init
 from protocol_lab import NEXT, Spec
 
@@ -50,7 +53,7 @@ spec = Spec(
     __doc__,
     draw=draw_v4_13,
     original="BookKeeperProtocol_v4_13",
-    printed=OF_V4_13,
+    tlc="bookkeeper_spec.tlc.v4_13",
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
     configurations=CONFIGURATIONS,
@@ -58,35 +61,31 @@ spec = Spec(
 spec.symmetric(Bookie, among=alike)
 spec.init(init)
 
-spec.action(bookies.bookie_sends_add_confirmed_response, multiplicity=multiplicity.of_add)
-spec.action(bookies.bookie_sends_add_fenced_response)
-spec.action(bookies.bookie_sends_fencing_read_lac_response)
-spec.action(bookies.bookie_sends_read_response)
-spec.action(writer.w1_creates_ledger)
-spec.action(writer.w1_sends_add_entry_requests)
-spec.action(writer.w1_receives_add_confirmed_response)
-spec.action(writer.w1_receives_add_fenced_response)
-spec.action(replacing.w1_changes_ensemble, multiplicity=multiplicity.of_w1_ensemble_change)
-spec.action(
-    replacing.w1_tries_invalid_ensemble_change, multiplicity=multiplicity.of_w1_ensemble_change
-)
-spec.action(replacing.w1_sends_pending_add_op, multiplicity=multiplicity.of_w1_resend)
-spec.action(writer.w1_close_ledger_success)
-spec.action(writer.w1_close_ledger_fail)
-spec.action(recovery.w2_place_in_recovery)
-spec.action(recovery.w2_receives_fencing_read_lac_response)
-spec.action(recovery.w2_sends_read_requests)
-spec.action(recovery.w2_receives_non_final_read)
-spec.action(recovery.w2_completes_read_successfully)
-spec.action(recovery.w2_completes_read_with_no_such_entry)
-spec.action(recovery.w2_writes_back_entry)
-spec.action(recovery.w2_receives_add_confirmed_response)
-spec.action(replacing.w2_changes_ensemble, multiplicity=multiplicity.of_w2_ensemble_change)
-spec.action(
-    replacing.w2_tries_invalid_ensemble_change, multiplicity=multiplicity.of_w2_ensemble_change
-)
-spec.action(replacing.w2_sends_pending_add_op, multiplicity=multiplicity.of_w2_resend)
-spec.action(recovery.w2_closes_ledger)
+spec.action(actions.bookie_sends_add_confirmed_response)
+spec.action(actions.bookie_sends_add_fenced_response)
+spec.action(actions.bookie_sends_fencing_read_lac_response)
+spec.action(actions.bookie_sends_read_response)
+spec.action(actions.w1_creates_ledger)
+spec.action(actions.w1_sends_add_entry_requests)
+spec.action(actions.w1_receives_add_confirmed_response)
+spec.action(actions.w1_receives_add_fenced_response)
+spec.action(actions.w1_changes_ensemble)
+spec.action(actions.w1_tries_invalid_ensemble_change)
+spec.action(actions.w1_sends_pending_add_op)
+spec.action(actions.w1_close_ledger_success)
+spec.action(actions.w1_close_ledger_fail)
+spec.action(actions.w2_place_in_recovery)
+spec.action(actions.w2_receives_fencing_read_lac_response)
+spec.action(actions.w2_sends_read_requests)
+spec.action(actions.w2_receives_non_final_read)
+spec.action(actions.w2_completes_read_successfully)
+spec.action(actions.w2_completes_read_with_no_such_entry)
+spec.action(actions.w2_writes_back_entry)
+spec.action(actions.w2_receives_add_confirmed_response)
+spec.action(actions.w2_changes_ensemble)
+spec.action(actions.w2_tries_invalid_ensemble_change)
+spec.action(actions.w2_sends_pending_add_op)
+spec.action(actions.w2_closes_ledger)
 
 spec.invariant(properties.type_ok)
 spec.invariant(properties.only_valid_fragments)
@@ -94,11 +93,11 @@ spec.invariant(shared.no_out_of_order_entries)
 spec.invariant(properties.no_divergence_between_writer_and_meta_data)
 spec.invariant(shared.all_committed_entries_reach_ack_quorum)
 spec.invariant(properties.no_stuck_lac, by_default=False)
-spec.constraint(bounds.max_lost_messages)
+spec.constraint(properties.max_lost_messages)
 spec.sometimes(properties.recovery_closes_the_ledger)
-spec.property(liveness.liveness)
+spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 
-spec.situation(situations.w2_reads_while_a_bookie_is_not_fenced)
-spec.situation(situations.w1_has_acknowledged_what_w2_has_not_read)
-spec.situation(situations.a_stored_entry_is_cut_off)
+spec.situation(properties.w2_reads_while_a_bookie_is_not_fenced)
+spec.situation(properties.w1_has_acknowledged_what_w2_has_not_read)
+spec.situation(properties.a_stored_entry_is_cut_off)

@@ -2,19 +2,22 @@
 
 from typing import Annotated, NamedTuple
 
-from bookkeeper_spec.model.clients import Writer
-from bookkeeper_spec.model.constants import (
-    SMALLEST,
+from bookkeeper_spec.model import (
     AckQuorum,
+    AddMessages,
+    Bookie,
     BookieCount,
+    CloseOverridesRecovery,
     CountFromLac,
     EnsembleChoice,
+    Entry,
+    FencedLedger,
+    Mail,
     MaxLostMessages,
     SendLimit,
     WriteQuorum,
+    Writer,
 )
-from bookkeeper_spec.model.ledger import Bookie, Entry, FencedLedger
-from bookkeeper_spec.model.messages import AddMessages, Mail
 from protocol_lab import NO_LIMIT, TAKEN, Array, Configuration, Named, NodeSet, Struct, flag
 
 
@@ -30,8 +33,9 @@ class Constants(NamedTuple):
         int, flag("does recovery start no earlier than the last fragment (mends defect 2)")
     ] = 1
     max_lost_messages: MaxLostMessages = NO_LIMIT
-    ensemble_choice: EnsembleChoice = SMALLEST
+    ensemble_choice: EnsembleChoice = "smallest"
     count_from_lac: CountFromLac = 0
+    close_overrides_recovery: CloseOverridesRecovery = 0
 
 
 CONFIGURATIONS = (
@@ -49,17 +53,15 @@ CONFIGURATIONS = (
 )
 
 
-W1, W2 = 0, 1
+SomeWriter = Named("w1", "w2")
 """Who sent a message and gets the answer: w1's adds are refused when fenced, w2's are not."""
 
-SomeWriter = Named(("w1", "w2"))
+W1, W2 = 0, 1
+"""Where each client's adds stand in `messages.adds`."""
 
-
-NOT_STARTED, FENCING, READ, PENDING_READ_RESPONSE, WRITE = range(5)
-"""The phases of recovery. All reads before all writes give fewer states than both mixed."""
-
-OK, NO_SUCH_ENTRY, UNKNOWN = range(3)
-"""What a bookie answers. UNKNOWN comes only from a bookie in limbo."""
+READ, PENDING_READ_RESPONSE, WRITE = 2, 3, 4
+"""The phases of recovery after FENCING. All reads before all writes give fewer states than both
+mixed."""
 
 
 class WriterState(Writer):
@@ -95,6 +97,6 @@ class State(FencedLedger):
     messages: Messages
 
 
-def init(s: State, c: Constants):
+def init(s, c):
     """There is no ledger."""
     return TAKEN

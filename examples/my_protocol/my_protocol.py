@@ -57,13 +57,13 @@ spec.draw = drawing_of(describe)
 
 
 @spec.init
-def start(s, c):
+def start(s: State, c: Constants):
     """Nothing was asked."""
     return TAKEN
 
 
 @spec.action
-def send(s, c):
+def send(s: State, c: Constants):
     """The client makes its next request."""
     if s.waiting:
         return "the client waits for a reply"
@@ -76,7 +76,7 @@ def send(s, c):
 
 
 @spec.action
-def send_again(s, c):
+def send_again(s: State, c: Constants):
     """The client gives up waiting, and sends its request once more."""
     if not s.waiting:
         return "the client waits for nothing"
@@ -88,7 +88,7 @@ def send_again(s, c):
 
 
 @spec.action
-def execute(s, c, request: Member("requests")):
+def execute(s: State, c: Constants, request: Member("requests")):
     """The server executes a request, unless it knows it, and replies."""
     if not c.remembers or request.number > s.last:
         s.executed += 1
@@ -99,7 +99,7 @@ def execute(s, c, request: Member("requests")):
 
 
 @spec.action
-def receive(s, c, reply: Member("replies")):
+def receive(s: State, c: Constants, reply: Member("replies")):
     """The client gets a reply; one to an earlier request tells it nothing."""
     if reply.number == s.asked:
         s.waiting = False
@@ -108,27 +108,27 @@ def receive(s, c, reply: Member("replies")):
 
 
 @spec.action
-def lose_request(s, c, request: Member("requests")):
+def lose_request(s: State, c: Constants, request: Member("requests")):
     """The network loses a request."""
     take(s.requests, request)
     return TAKEN
 
 
 @spec.action
-def lose_reply(s, c, reply: Member("replies")):
+def lose_reply(s: State, c: Constants, reply: Member("replies")):
     """The network loses a reply."""
     take(s.replies, reply)
     return TAKEN
 
 
 @spec.invariant
-def executed_at_most_once(s, c):
+def executed_at_most_once(s: State, c: Constants):
     """The server has executed no more than the client has asked for."""
     return HOLDS if s.executed <= s.asked else "a request was executed twice"
 
 
 @spec.sometimes
-def everything_is_answered(s, c):
+def everything_is_answered(s: State, c: Constants):
     """The client has made all its requests, and has all the replies."""
     if s.asked == c.requests and not s.waiting:
         return HOLDS

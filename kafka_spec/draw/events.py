@@ -22,12 +22,41 @@ from protocol_lab.traces.events import (
     Note,
 )
 
-CONTROLLER, ZOOKEEPER = "controller", "ZooKeeper"
+CONTROLLER = "controller"
 
 
 def replica_name(replica: int) -> str:
     """A replica's lifeline."""
     return f"replica {replica}"
+
+
+# --- Logs without a protocol -------------------------------------------------------------------
+
+
+def log_events(before, after, c, step: Step) -> list[Event]:
+    """What was appended, copied and cut off, and which records nobody holds any more."""
+    found: list[Event] = []
+    for replica in range(1, c.replicas + 1):
+        old, new = before.logs[replica], after.logs[replica]
+        if new.end_offset > old.end_offset:
+            record = f"record {new.records[old.end_offset]}"
+            source = step.args.get("source")
+            if source:
+                found.append(Arrow(AT_ONCE, replica_name(source), replica_name(replica), record))
+            else:
+                found.append(Note(replica_name(replica), f"writes {record}"))
+        elif new.end_offset < old.end_offset:
+            lost = old.end_offset - new.end_offset
+            text = f"cuts off {lost} {'record' if lost == 1 else 'records'}"
+            found.append(Note(replica_name(replica), text))
+    gone = sorted(_held(before, c) - _held(after, c))
+    return found + [Note(EVERYBODY, f"nobody holds record {each} any more") for each in gone]
+
+
+def _held(s, c) -> set[int]:
+    """The records that stand in some log."""
+    logs = [s.logs[replica] for replica in range(1, c.replicas + 1)]
+    return {log.records[offset] for log in logs for offset in range(log.end_offset)}
 
 
 # --- The truncation variants -------------------------------------------------------------------
@@ -116,14 +145,14 @@ def unclean_election_events(before, after, c, step: Step) -> list[Event]:
     found += [Note(replica_name(replica), "is back", RESTART) for replica in sorted(back)]
     if new.leader_epoch != old.leader_epoch:
         lead = f"lead in epoch {new.leader_epoch}"
-        found.append(Arrow(AT_ONCE, ZOOKEEPER, replica_name(new.leader), lead))
+        found.append(Arrow(AT_ONCE, CONTROLLER, replica_name(new.leader), lead))
     if new.isrs != old.isrs and not died and new.leader == old.leader:
         isr = f"ISR {set_text(new.isrs)}"
-        found.append(Arrow(AT_ONCE, replica_name(new.leader), ZOOKEEPER, isr))
+        found.append(Arrow(AT_ONCE, replica_name(new.leader), CONTROLLER, isr))
     elif new.isrs != old.isrs:
-        found.append(Note(ZOOKEEPER, f"ISR {set_text(new.isrs)}"))
+        found.append(Note(CONTROLLER, f"ISR {set_text(new.isrs)}"))
     if new.preferred_leader != old.preferred_leader:
-        found.append(Note(ZOOKEEPER, f"prefers replica {new.preferred_leader}"))
+        found.append(Note(CONTROLLER, f"prefers replica {new.preferred_leader}"))
     return found + _acknowledged(before, after)
 
 

@@ -1,36 +1,32 @@
 """The pictures of both helper specs: logs without a protocol, and a counter."""
 
-from kafka_spec.draw.shared import Log, Shown, States, entries_of
-from protocol_lab.drawing import Entry, Lane, Text
+from kafka_spec.draw.shared import Log, Shown, entries_of, named
+from protocol_lab.drawing import Cluster, Entry, Lane, Text, drawing_of
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import view
 
 MOST_IDS = 12
 
 
-def draw_logs(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def describe_logs(s, c) -> Cluster:
     """One log a replica. Nothing is ever committed here, so every border is dashed."""
-    states = States(model, row, previous)
-    lanes = [
-        Lane(
-            lines=[
-                [Text(f"Replica {r}", bold=True)],
-                [states.text(lambda at, r=r: at.logs[r].end_offset, "muted", name="end offset ")],
-            ],
-            entries=entries_of(
-                _log(states.s, r), states.before(lambda at, r=r: _log(at, r)), (), (), {}
-            ),
-        )
-        for r in range(1, states.c.replicas + 1)
-    ]
-    return states.draw(
-        title,
-        lanes=lanes,
-        columns=states.c.log_size,
+    return Cluster(
+        lanes=[
+            Lane(
+                lines=[
+                    [Text(f"Replica {r}", bold=True)],
+                    [named("end offset", s.logs[r].end_offset, "muted")],
+                ],
+                entries=entries_of(_log(s, r)),
+            )
+            for r in range(1, c.replicas + 1)
+        ],
+        columns=c.log_size,
         legend="hatched: truncated just now · highlighted: changed just now",
     )
+
+
+draw_logs = drawing_of(describe_logs)
 
 
 def logs_label(model: Model, row: bytes) -> str:
@@ -49,37 +45,26 @@ def _log(s, r: int) -> Log:
     return [Shown(f"rec {number}", shade=number) for number in _numbers(s, r)]
 
 
-def draw_id_sequence(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def describe_ids(s, c) -> Cluster:
     """The ids that are taken (of many only the latest), and the next one."""
-    states = States(model, row, previous)
-    upcoming, last = states.s.next_id, states.c.max_id
-    first = max(0, min(upcoming, last + 1) - MOST_IDS + 1)
-    before = states.before(lambda at: at.next_id)
-    taken = [
-        Entry(
-            k - first,
-            f"id {k}",
-            "taken",
-            "taken",
-            shade=0,
-            committed=True,
-            mark="new" if before is not None and k >= before else "",
-        )
-        for k in range(first, upcoming)
-    ]
+    first = max(0, min(s.next_id, c.max_id + 1) - MOST_IDS + 1)
     lane = Lane(
         lines=[
             [Text("Ids", bold=True)],
-            [states.text(lambda at: _next(at.next_id, last))],
-            [Text(f"from 0 to {last}", "muted")],
+            [_next(s.next_id, c.max_id)],
+            [Text(f"from 0 to {c.max_id}", "muted")],
         ],
-        entries=taken,
+        entries=[
+            Entry(k - first, f"id {k}", "taken", "taken", shade=0, committed=True)
+            for k in range(first, s.next_id)
+        ],
         empty="none taken yet",
     )
-    return states.draw(title, lanes=[lane], columns=min(last + 1, MOST_IDS), axis="")
+    return Cluster(lanes=[lane], columns=min(c.max_id + 1, MOST_IDS), axis="", first=first)
 
 
-def _next(number: int, last: int) -> str:
-    return f"next is {number}" if number <= last else "all are taken"
+draw_id_sequence = drawing_of(describe_ids)
+
+
+def _next(number: int, last: int) -> Text:
+    return Text(f"next is {number}" if number <= last else "all are taken")

@@ -2,25 +2,39 @@
 
 from collections.abc import Iterable
 
-from kafka_spec.bounded_log import has_offset, has_same_record
 from kafka_spec.draw.shared import (
     LEGEND,
     Log,
     Shown,
-    States,
     changed_width,
     difference,
     entries_of,
     list_text,
+    membership,
+    named,
     or_none,
     set_text,
     widest_isr_change,
 )
-from kafka_spec.replication.model import NO_EPOCH, is_true_leader, presumes_leadership
-from protocol_lab.drawing import Bar, Entry, Flag, Lane, Message, Messages, Text
-from protocol_lab.language.node_sets import members
+from kafka_spec.model import (
+    NO_EPOCH,
+    has_offset,
+    has_same_record,
+    is_true_leader,
+    presumes_leadership,
+)
+from protocol_lab.drawing import (
+    Bar,
+    Cluster,
+    Flag,
+    Lane,
+    Message,
+    Messages,
+    Text,
+    Value,
+    drawing_of,
+)
 from protocol_lab.spec.layout import NONE
-from protocol_lab.spec.spec import Model
 
 UNUSED, PAST = "nobody acts on it", "past for everybody"
 WIDEST_CHANGE = max(
@@ -29,37 +43,20 @@ WIDEST_CHANGE = max(
 )
 
 
-def draw_replication(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def describe(s, c) -> Cluster:
     """The controller, the replicas with logs and beliefs, and the requests on their way.
 
     A record is marked as committed if any replica that believes it leads regards it so. It is
     marked as lost at a replica of that leader's ISR, or of the controller's, that lacks it.
     """
-    states = States(model, row, previous)
-    c, replicas = states.c, range(1, states.c.replicas + 1)
-    committed = _committed(states.s, replicas)
-    before = states.before(lambda at: _committed(at, replicas))
-    lost = _lost_in_isr(states.s, replicas)
-    return states.draw(
-        title,
-        bars=[_controller(states)],
+    replicas = range(1, c.replicas + 1)
+    committed, lost = _committed(s, replicas), _lost_in_isr(s, replicas)
+    return Cluster(
+        bars=[_controller(s, c)],
         lanes=[
-            _lane(
-                states,
-                r,
-                entries_of(
-                    _replica_log(states.s, r),
-                    states.before(lambda at, r=r: _replica_log(at, r)),
-                    committed,
-                    committed if before is None else before,
-                    lost.get(r, {}),
-                ),
-            )
-            for r in replicas
+            _lane(s, r, entries_of(_replica_log(s, r), committed, lost.get(r))) for r in replicas
         ],
-        messages=[_requests(states.s, states.old, replicas)],
+        messages=[_requests(s, replicas)],
         columns=c.log_size,
         lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_CHANGE),
         note_width=130,
@@ -67,70 +64,57 @@ def draw_replication(
     )
 
 
-def _controller(states: States) -> Bar:
-    c = states.c
+draw_replication = drawing_of(describe)
+
+
+def _controller(s, c) -> Bar:
+    quorum = s.quorum_state
     return Bar(
         "Controller",
         [
-            states.value(
-                "leader epoch", lambda at: or_none(at.quorum_state.leader_epoch, NO_EPOCH)
-            ),
-            states.value("leader", lambda at: or_none(at.quorum_state.leader)),
-            states.value("ISR", lambda at: set_text(at.quorum_state.isr)),
-            states.value(
-                "decisions left", lambda at: c.max_leader_epoch + 1 - at.next_leader_epoch
-            ),
-            states.value("records left", lambda at: c.max_records - at.next_record_id),
+            Value("leader epoch", Text(or_none(quorum.leader_epoch, NO_EPOCH))),
+            Value("leader", Text(or_none(quorum.leader))),
+            Value("ISR", Text(set_text(quorum.isr))),
+            Value("decisions left", Text(str(c.max_leader_epoch + 1 - s.next_leader_epoch))),
+            Value("records left", Text(str(c.max_records - s.next_record_id))),
         ],
     )
 
 
-def _lane(states: States, r: int, entries: list[Entry]) -> Lane:
-    s, mine = states.s, states.s.replica_state[r]
+def _lane(s, r: int, entries: list) -> Lane:
+    mine = s.replica_state[r]
     return Lane(
         lines=[
             [Text(f"Replica {r}", bold=True)],
-            [states.text(lambda at: _role(at, r), *_role_style(s, r))],
+            [_role(s, r)],
             [
-                _epoch(states, r),
-                states.membership(r, lambda at: at.quorum_state.isr, "in ISR", "not in ISR"),
+                named("epoch", mine.leader_epoch)
+                if mine.leader_epoch != NO_EPOCH
+                else Text("no epoch", "muted", short="none"),
+                membership(r in s.quorum_state.isr, "in ISR", "not in ISR"),
             ],
-            [states.text(lambda at: set_text(at.replica_state[r].isr), "muted", name="its ISR ")],
+            [named("its ISR", set_text(mine.isr), "muted")],
         ],
         entries=entries,
-        flags=[Flag(mine.hw, states.text(lambda at: at.replica_state[r].hw, name="hw "))],
+        flags=[Flag(mine.hw, named("hw", mine.hw, topic="hw"))],
         notes=difference(_replica_log(s, r), _replica_log(s, mine.leader), mine.leader, r),
         badge=_badge(s, r),
     )
 
 
-def _role(s, r: int) -> str:
+def _role(s, r: int) -> Text:
     if is_true_leader(s, r):
-        return "leader"
+        return Text("leader", "accent", bold=True)
     if presumes_leadership(s, r):
-        return "believes it leads"
+        return Text("believes it leads", "warning", bold=True)
     leader = s.replica_state[r].leader
-    return "knows no leader" if leader == NONE else f"follows replica {leader}"
-
-
-def _role_style(s, r: int) -> tuple[str, bool]:
-    if is_true_leader(s, r):
-        return "accent", True
-    return ("warning", True) if presumes_leadership(s, r) else ("muted", False)
+    return Text("knows no leader" if leader == NONE else f"follows replica {leader}", "muted")
 
 
 def _badge(s, r: int) -> str:
     if is_true_leader(s, r):
         return "crown"
     return "ghost" if presumes_leadership(s, r) else ""
-
-
-def _epoch(states: States, r: int) -> Text:
-    if states.s.replica_state[r].leader_epoch == NO_EPOCH:
-        return Text("no epoch", "muted")
-    return states.text(
-        lambda at: or_none(at.replica_state[r].leader_epoch, NO_EPOCH), name="epoch "
-    )
 
 
 def _replica_log(s, r: int) -> Log:
@@ -161,7 +145,7 @@ def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
     for leader in replicas:
         if presumes_leadership(s, leader):
             mine = s.replica_log[leader]
-            for r in members(s.replica_state[leader].isr | s.quorum_state.isr):
+            for r in s.replica_state[leader].isr | s.quorum_state.isr:
                 for offset in range(s.replica_state[leader].hw):
                     if has_offset(mine, offset) and not has_same_record(
                         mine, s.replica_log[r], offset
@@ -170,19 +154,16 @@ def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
     return lost
 
 
-def _requests(s, old, replicas: Iterable[int]) -> Messages:
-    requests = s.leader_and_isr_requests
-    sent_before = requests.length if old is None else old.leader_and_isr_requests.length
+def _requests(s, replicas: Iterable[int]) -> Messages:
     items = []
-    for k in range(requests.length):
-        request = requests.items[k]
+    for request in s.leader_and_isr_requests:
         fate = _fate(s, request, replicas)
         items.append(
             Message(
                 f"epoch {request.leader_epoch}: leader {or_none(request.leader)}",
                 f"ISR {set_text(request.isr)} · {fate}",
-                mark="new" if k >= sent_before else "",
                 faded=fate in (UNUSED, PAST),
+                topic=str(request.leader_epoch),
             )
         )
     return Messages("LeaderAndIsr requests", items, empty="none sent yet")

@@ -1,17 +1,12 @@
-"""What the pictures of the Kafka specs share: records as boxes, and texts that mark a change."""
+"""What the pictures of the Kafka specs share: logs as boxes, and texts about sets of replicas."""
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
-from protocol_lab.drawing import Cluster, Entry, Text, Value, draw_cluster
-from protocol_lab.drawing.changes import broken_invariants
+from protocol_lab.drawing import Entry, Text
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.explain.wording import spec_title
 from protocol_lab.language.node_sets import members
 from protocol_lab.spec.layout import NONE
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
 
 LEGEND = (
     "✓ solid border: committed · dashed: not committed · hatched: truncated just now"
@@ -19,103 +14,39 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """One record as it is drawn; equal records are drawn alike."""
 
     label: str
     epoch: int | None = None
     shade: int | None = None
 
-    @property
-    def short(self) -> str:
-        return "" if self.epoch is None else f"e{self.epoch}"
+    def box(self, offset: int, committed: bool = False, mark: str = "", gone: str = "") -> Entry:
+        """The record's box at an offset."""
+        detail, short, shade = "", "", self.shade
+        if self.epoch is not None:
+            detail, short, shade = f"epoch {self.epoch}", f"e{self.epoch}", self.epoch
+        return Entry(offset, self.label, detail, short, shade, committed, mark, gone)
 
     def __str__(self) -> str:
-        return f"{self.label} {self.short}".strip()
+        return self.label if self.epoch is None else f"{self.label} e{self.epoch}"
 
 
 Log = list[Shown]
 
 
-class States:
-    """The state to draw, and the previous one that it is compared with, if there is one."""
-
-    def __init__(self, model: Model, row: bytes, previous: bytes | None):
-        self.model, self.row, self.c = model, row, model.constants
-        self.s = view(model.layout, row)
-        self.old = None if previous is None else view(model.layout, previous)
-
-    def before(self, shown: Callable[[Any], Any]) -> Any:
-        """Something about the previous state; None without one."""
-        return None if self.old is None else shown(self.old)
-
-    def text(
-        self, shown: Callable[[Any], Any], tone: str = "ink", bold: bool = False, name: str = ""
-    ) -> Text:
-        """Something about the state, after its name, marked with what it was before."""
-        now, before = str(shown(self.s)), self.before(shown)
-        was = str(before) if before not in (None, "") and now and str(before) != now else None
-        return Text(name + now, tone, bold, was)
-
-    def value(self, label: str, shown: Callable[[Any], Any]) -> Value:
-        """The same for an information bar."""
-        return Value(label, self.text(shown))
-
-    def membership(self, r: int, isr: Callable[[Any], int], inside: str, outside: str) -> Text:
-        """Is the replica in this set? In words, with a mark and a colour."""
-        is_in = r in members(isr(self.s))
-        was_in = self.before(lambda at: r in members(isr(at)))
-        was = None if was_in in (None, is_in) else "in" if was_in else "out"
-        return Text(f"● {inside}" if is_in else f"○ {outside}", "good" if is_in else "bad", was=was)
-
-    def draw(self, title: str | None, **parts: Any) -> str:
-        """The picture with these parts, the title and the alarms."""
-        return draw_cluster(
-            Cluster(
-                title=title or spec_title(self.model.spec.name),
-                show_title=title is not None,
-                alarms=broken_invariants(self.model, self.row),
-                **parts,
-            )
-        )
-
-
 def entries_of(
-    log: Log,
-    before: Log | None,
-    committed: Collection[tuple[int, Shown]],
-    committed_before: Collection[tuple[int, Shown]],
-    lost: dict[int, Shown],
+    log: Log, committed: Collection[tuple[int, Shown]] = (), lost: dict[int, Shown] | None = None
 ) -> list[Entry]:
-    """A log's boxes: records here, truncated since before, and lost although committed."""
-    entries = []
-    for offset in range(max(len(log), len(before or []), *(k + 1 for k in lost), 0)):
-        old = before[offset] if before and offset < len(before) else None
-        missing = lost.get(offset)
+    """A log's boxes: the records here, and those that are lost although committed."""
+    entries, lost = [], lost or {}
+    for offset, record in enumerate(log):
+        gone = str(lost[offset]) if offset in lost else ""
+        entries.append(record.box(offset, (offset, record) in committed, gone=gone))
+    for offset, record in lost.items():
         if offset >= len(log):
-            gone = missing or old
-            if gone:
-                mark = "lost" if missing else "truncated"
-                entries.append(_entry(offset, gone, mark=mark, gone=str(gone)))
-            continue
-        here = log[offset]
-        is_committed = (offset, here) in committed
-        mark, gone = "", missing
-        if before is not None and old is None:
-            mark = "new"
-        elif old is not None and old != here:
-            mark, gone = ("", missing) if missing else ("changed", old)
-        elif is_committed and (offset, here) not in committed_before:
-            mark = "committed"
-        entries.append(_entry(offset, here, is_committed, mark, str(gone) if gone else ""))
+            entries.append(record.box(offset, mark="lost", gone=str(record)))
     return entries
-
-
-def _entry(offset: int, shown: Shown, committed: bool = False, mark: str = "", gone: str = ""):
-    detail = "" if shown.epoch is None else f"epoch {shown.epoch}"
-    shade = shown.shade if shown.epoch is None else shown.epoch
-    return Entry(offset, shown.label, detail, shown.short, shade, committed, mark, gone)
 
 
 def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> list[Text]:
@@ -129,6 +60,18 @@ def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> l
         if leaders[offset] != record:
             return [Text(f"differs from {name} at offset {offset}", "warning")]
     return []
+
+
+def membership(is_in: bool, inside: str, outside: str) -> Text:
+    """Is a replica in a set? In words, with a mark and a colour."""
+    if is_in:
+        return Text(f"● {inside}", "good", short="in")
+    return Text(f"○ {outside}", "away", short="out")
+
+
+def named(name: str, value: object, tone: str = "ink", topic: str = "") -> Text:
+    """A value after its name."""
+    return Text(f"{name} {value}", tone, topic=topic, short=str(value))
 
 
 def changed_width(text: str, before: str) -> float:

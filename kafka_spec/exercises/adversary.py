@@ -1,19 +1,11 @@
 """The exercises of notebooks/kafka/05_be_the_adversary: mend a guard, and break nothing else."""
 
 from kafka_spec import async_isr, kip_320, unclean_leader_election
-from kafka_spec.bounded_log import has_offset
+from kafka_spec.async_isr import write_isr
 from kafka_spec.exercises.truncation import BOTH
-from kafka_spec.isr_changes.actions import write_isr
-from kafka_spec.leader_election.actions.clean_elections import lead
-from kafka_spec.leader_election.model import (
-    has_no_leader,
-    is_alive,
-    is_in_isr,
-    is_leader,
-    is_ready_to_fetch,
-)
-from kafka_spec.replication.model import presumes_leadership
-from protocol_lab import HOLDS, TAKEN, erase, members
+from kafka_spec.model import ReplicaState, has_offset, presumes_leadership
+from kafka_spec.unclean_leader_election import lead
+from protocol_lab import HOLDS, NONE, TAKEN
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempt
 from protocol_lab.spec.state_view import view
@@ -61,7 +53,7 @@ def fenced_leader_inc_high_watermark(s, c, leader):
     hw, epoch = s.replica_state[leader].hw, s.replica_state[leader].leader_epoch
     if not presumes_leadership(s, leader):
         return "the replica does not believe that it leads"
-    for member in members(s.replica_state[leader].isr):
+    for member in s.replica_state[leader].isr:
         log = s.replica_log[member]
         if not has_offset(log, hw):
             return "a member of the ISR has nothing at that offset"
@@ -106,7 +98,7 @@ def _what_a_leader_cannot_see(answer) -> str:
     for row in explore(kip_320.spec.bind(replicas=2, max_leader_epoch=1), invariants=[]).states:
         for leader, other in ((1, 2), (2, 1)):
             blind = bytearray(row)
-            erase(view(model.layout, blind).replica_state, other)
+            view(model.layout, blind).replica_state[other] = ReplicaState()
             seen = attempt(model, row.tobytes(), action, {"leader": leader})
             unseen = attempt(model, bytes(blind), action, {"leader": leader})
             if seen.taken != unseen.taken:
@@ -166,15 +158,15 @@ def fence_the_commit(answer) -> Feedback:
 
 def preferred_leader_election(s, c):
     preferred = s.zk_state.preferred_leader
-    if has_no_leader(s):
+    if s.zk_state.leader == NONE:
         return "there is no leader"
-    if is_leader(s, preferred):
+    if s.zk_state.leader == preferred:
         return "the preferred replica leads already"
-    if not is_in_isr(s, preferred):
+    if preferred not in s.zk_state.isrs:
         return "the preferred replica is not in the ISR"
-    if not is_alive(s, preferred):
+    if preferred not in s.zk_state.alive_replicas:
         return "the preferred replica is not alive"
-    if not is_ready_to_fetch(s, preferred):
+    if not s.replica_states[preferred].ready_to_fetch:
         return "the preferred replica has not followed the present leader yet"
     lead(s, c, preferred)
     return TAKEN
@@ -187,7 +179,7 @@ def preferred_leader_election(s, c):
         "That the preferred replica has all that is committed is not enough: what is not committed"
         " does the harm.",
         "A replica that has become a follower has dropped what it does not share with the leader:"
-        " `is_ready_to_fetch(s, replica)`.",
+        " `s.replica_states[replica].ready_to_fetch`.",
     ],
     answer=preferred_leader_election,
     why="Nothing in the talk's loss is wrong by itself, so it can be prevented in more than one"

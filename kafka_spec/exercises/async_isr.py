@@ -1,9 +1,8 @@
 """The exercises of notebooks/kafka/04_async_isr."""
 
 from kafka_spec import async_isr
-from kafka_spec.isr_changes.actions import ask_for, write_isr
-from kafka_spec.isr_changes.model import Constants, Replica, Request, State
-from protocol_lab import HOLDS, TAKEN, LabError, contains, members, nodes_up_to, with_node
+from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
+from protocol_lab import HOLDS, TAKEN, LabError, nodes_up_to, with_node
 from protocol_lab.spec.spec import Spec
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -25,14 +24,14 @@ spec = async_isr.spec
 
 def high_watermark(s):
     potential = s.leader_state.isr | s.leader_state.pending_isr
-    return min(s.leader_state.offsets[replica] for replica in members(potential))
+    return min(s.leader_state.offsets[replica] for replica in potential)
 
 
 def with_high_watermark(mine) -> Spec:
     """The spec with another high watermark: where the leader uses it, and in the invariant."""
 
     def leader_request_expand_isr(s: State, c: Constants, replica: Replica):
-        if contains(s.leader_state.isr, replica):
+        if replica in s.leader_state.isr:
             return "the replica is in the leader's ISR already"
         if s.leader_state.offsets[replica] < mine(s):
             return "the replica has not reached the high watermark"
@@ -40,7 +39,7 @@ def with_high_watermark(mine) -> Spec:
         return TAKEN
 
     def your_high_watermark(s: State, c: Constants):
-        for replica in members(s.controller_state.isr):
+        for replica in s.controller_state.isr:
             if s.leader_state.offsets[replica] < mine(s):
                 return "a member of the controller's ISR has not reached the high watermark"
         return HOLDS
@@ -53,8 +52,8 @@ def with_high_watermark(mine) -> Spec:
     hints=[
         "Who might be in the ISR, for all that the leader knows? It has heard of `isr`, and it has"
         " asked for `pending_isr`.",
-        "A set of replicas is a bitmask, so the union of two is `a | b`. `members(...)` goes"
-        " through a set: `min(... for replica in members(...))`.",
+        "The union of two sets of replicas is `a | b`, and a loop goes through a set:"
+        " `min(... for replica in a)`.",
     ],
     answer=high_watermark,
     why="Whatever the controller answers, the ISR is part of this union: it is one that the leader"
@@ -80,7 +79,7 @@ def write_the_high_watermark(answer) -> Feedback:
 
     def passes_somebody(s: State, c: Constants) -> bool:
         everybody = nodes_up_to(c.replicas)
-        return answer(s) > min(s.leader_state.offsets[replica] for replica in members(everybody))
+        return answer(s) > min(s.leader_state.offsets[replica] for replica in everybody)
 
     try:
         ahead = shortest_path(changed.bind(), passes_somebody)

@@ -4,12 +4,13 @@ from importlib.resources import files
 
 from IPython.display import HTML, Markdown
 
-from kafka_spec.replication.model import Constants, State, presumes_leadership
-from kafka_spec.replication.properties import holds_committed
+from kafka_spec.model import Constants, State, holds_committed, presumes_leadership
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import diagram, scenario
+from protocol_lab.real.story_views import StoryRun
+from protocol_lab.semantics.step_text import find_step
 from protocol_lab.traces.scenarios import bound_model, play
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -19,8 +20,8 @@ from protocol_lab.traces.walk import Moment, Walk
 def at_slide(name: str, slide: int) -> Walk:
     """The walk of a scenario, standing after the last step of a slide."""
     walk = play(scenario(name))
-    told = [line for line in scenario(name).lines if line.kind == "step"]
-    walk.go_to(1 + sum(int(line.slide) <= slide for line in told))
+    steps = [line for line in scenario(name).lines if line.kind == "step"]
+    walk.go_to(1 + sum(int(line.slide) <= slide for line in steps))
     return walk
 
 
@@ -44,7 +45,7 @@ def told(of: Walk | str, frames: int = 2) -> HTML:
         return image_html(picture_strip(walk, columns, moments), words)
 
     return HTML(
-        diagram(walk).data
+        str(diagram(walk).data)
         + pictures(walk.path[-frames:], 1)
         + f"<details><summary>All {len(walk.steps)} steps as pictures</summary>"
         + pictures(walk.path, 2)
@@ -57,9 +58,9 @@ def go_on(name: str, steps: str, **constants: int) -> Walk:
 
     A line that begins with # is the caption of the step after it.
     """
-    told = scenario(name)
-    walk = Walk.begin(bound_model(told.spec_name, {**told.constants, **constants}))
-    for line in told.lines:
+    story = scenario(name)
+    walk = Walk.begin(bound_model(story.spec_name, {**story.constants, **constants}))
+    for line in story.lines:
         if line.kind == "step":
             walk.take(line.text, line.caption)
     words = ""
@@ -70,6 +71,72 @@ def go_on(name: str, steps: str, **constants: int) -> Walk:
             walk.take(line, words)
             words = ""
     return walk
+
+
+IN_KIP_320 = {
+    **dict.fromkeys(
+        (
+            "become_follower",
+            "become_follower_truncate_to_high_watermark",
+            "become_follower_truncate_kip_101",
+            "become_follower_truncate_kip_279",
+        ),
+        "fenced_become_follower_and_truncate",
+    ),
+    **dict.fromkeys(("follower_replicate", "follower_fetch"), "fenced_follower_fetch"),
+    **dict.fromkeys(
+        ("leader_inc_high_watermark", "improved_leader_inc_high_watermark"),
+        "fenced_leader_inc_high_watermark",
+    ),
+    **dict.fromkeys(
+        ("leader_expand_isr", "leader_expand_isr_better_fencing"), "fenced_leader_expand_isr"
+    ),
+    **dict.fromkeys(
+        ("leader_shrink_isr", "leader_shrink_isr_better_fencing"), "fenced_leader_shrink_isr"
+    ),
+}
+"""For each action of the older truncation variants that KIP-320 replaces, the one in its place."""
+
+
+def stop_at(name: str) -> tuple[Walk, str, str]:
+    """Take the steps of an older variant's scenario under KIP-320, up to the first refused one.
+
+    Returns the walk before that step, the step, and the reason. Raises LabError if none is refused.
+    """
+    story = scenario(name)
+    constants = {each: text for each, text in story.constants.items() if each != "same_leader"}
+    walk = Walk.begin(bound_model("kafka.kip_320", constants))
+    for line in story.lines:
+        if line.kind != "step":
+            continue
+        action, _, given = line.text.partition("(")
+        step = f"{IN_KIP_320.get(action, action)}({given}"
+        if reason := find_step(walk.model, walk.row, step).reason:
+            return walk, step, reason
+        walk.take(step, line.caption)
+    raise LabError(f"KIP-320 refuses no step of {name}.")
+
+
+def stops(*names: str) -> None:
+    """Print at which step of each of these scenarios KIP-320 stops, and why."""
+    for name in names:
+        walk, step, reason = stop_at(name)
+        steps = sum(line.kind == "step" for line in scenario(name).lines)
+        print(f"{name}: step {len(walk.path)} of {steps}\n   {step}\n   {reason}")
+
+
+def where_refused(name: str, end: bool = False) -> HTML:
+    """The first state of a scenario in which a step is refused, with the reason; end: and the last.
+
+    Raises LabError if no step of it is said to be refused.
+    """
+    walk = play(scenario(name))
+    moments = [each for each in walk.path if "✗" in each.caption][:1]
+    if not moments:
+        raise LabError(f"In {name} no step is said to be refused.")
+    moments += walk.path[-1:] if end else []
+    words = "; ".join(caption(walk.model, each) for each in moments)
+    return HTML(image_html(picture_strip(walk, 1, moments), words))
 
 
 def end_of(found: Result) -> State:
@@ -126,6 +193,22 @@ def beside_tlc(result: Result, **theirs: int) -> None:
     print(result.verdict)
     for what, tlc in theirs.items():
         print(f"  {what:10} TLC {tlc:>9,}   here {getattr(result, what):>9,}")
+
+
+def beside_slides(ran: StoryRun) -> str:
+    """The acts of a real run, in their order, each with the slide whose step it stands for.
+
+    They begin with the first act that stands for one.
+    """
+    left = [line for line in scenario(ran.story.scenario).lines if line.kind == "step"]
+    told = ["slide  second"]
+    for act in ran.recording.acts:
+        line = next((line for line in left if line.text == act.step), None)
+        if line is not None:
+            left.remove(line)
+        if line is not None or len(told) > 1:
+            told.append(f"{line.slide if line else '':>5} {act}")
+    return "\n".join(told)
 
 
 def real_kafka(heading: str) -> Markdown:

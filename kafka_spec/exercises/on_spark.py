@@ -4,7 +4,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
-from kafka_spec.replication.model import Constants, State, presumes_leadership
+from kafka_spec.model import Constants, State, presumes_leadership
 from protocol_lab import HOLDS, LabError, only
 from protocol_lab.semantics.transitions import evaluate, successors
 from protocol_lab.spark.session import local_session
@@ -32,11 +32,11 @@ def count(invariant) -> int:
 
 def compared(answer, expected: int) -> Feedback:
     """The learner's number beside the count."""
-    said = int(answer)
-    if said == expected:
+    number = int(answer)
+    if number == expected:
         return right(f"The native explorer counts {expected:,} as well.")
-    much = "too many" if said > expected else "too few"
-    return wrong(f"{said:,} are {much}: the native explorer counts another number.")
+    much = "too many" if number > expected else "too few"
+    return wrong(f"{number:,} are {much}: the native explorer counts another number.")
 
 
 def at_most_one_leads(s: State, c: Constants):
@@ -70,7 +70,7 @@ def count_zombies(answer) -> Feedback:
     return compared(answer, count(at_most_one_leads))
 
 
-def two_hold_what_is_committed(s: State, c: Constants):
+def nobody_commits_alone(s: State, c: Constants):
     for replica in range(1, c.replicas + 1):
         state = s.replica_state[replica]
         if presumes_leadership(s, replica) and state.hw > 0 and state.isr == only(replica):
@@ -100,7 +100,7 @@ def count_lonely_promises(answer) -> Feedback:
     In how many states is there a replica that believes it leads, has a high watermark above 0, and
     is alone in its own ISR? Give the number; the check counts with the native explorer.
     """
-    return compared(answer, count(two_hold_what_is_committed))
+    return compared(answer, count(nobody_commits_alone))
 
 
 def count_steps_to_safety(model: Model) -> int:

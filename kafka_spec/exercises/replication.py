@@ -1,10 +1,10 @@
 """The exercises of notebooks/kafka/01_replication: ISR and high watermark."""
 
 from kafka_spec import kip_320
-from kafka_spec.replication.actions.controller import are_epochs_used_up, publish
-from kafka_spec.replication.additional_properties import hw_within_log, leader_in_isr_or_none
-from kafka_spec.replication.model import Constants, Replica, State, presumes_leadership
-from protocol_lab import TAKEN, contains, only, size, without_node
+from kafka_spec.actions import are_epochs_used_up, publish
+from kafka_spec.model import Constants, Replica, State, presumes_leadership
+from kafka_spec.properties import hw_within_log, leader_in_isr_or_none
+from protocol_lab import TAKEN, only, without_node
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -28,7 +28,7 @@ def is_committed_by_a_zombie(s: State, c: Constants) -> bool:
         presumes_leadership(s, leader)
         and s.quorum_state.leader != leader
         and s.replica_state[leader].hw > 0
-        and size(s.replica_state[leader].isr) == 2
+        and len(s.replica_state[leader].isr) == 2
         for leader in range(1, c.replicas + 1)
     )
 
@@ -140,7 +140,7 @@ def careless_shrink_isr(s: State, c: Constants, replica: Replica):
     isr = s.quorum_state.isr
     if are_epochs_used_up(s, c):
         return "the last leader epoch is used up"
-    if not contains(isr, replica) or isr == only(replica):
+    if replica not in isr or isr == only(replica):
         return "the replica is not in the ISR, or is its last member"
     publish(s, s.quorum_state.leader, without_node(isr, replica))
     return TAKEN

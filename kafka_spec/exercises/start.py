@@ -1,8 +1,7 @@
 """The exercises of notebooks/00_start_here: a log on every replica, and nothing else."""
 
 from kafka_spec import finite_replicated_log
-from kafka_spec.bounded_log import has_same_record
-from kafka_spec.finite_replicated_log import Constants, State
+from kafka_spec.finite_replicated_log import Constants, State, has_same_record
 from protocol_lab import HOLDS
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -51,10 +50,10 @@ def count_the_states(answer) -> Feedback:
     for replicas, log_records, log_size in SIZES:
         sizes = f"replicas={replicas} log_records={log_records} log_size={log_size}"
         model = spec.bind(replicas=replicas, log_records=log_records, log_size=log_size)
-        found, said = run(model).distinct, answer(replicas, log_records, log_size)
-        if said != found:
+        found, formula = run(model).distinct, answer(replicas, log_records, log_size)
+        if formula != found:
             return wrong(
-                f"With {sizes} the search finds {found:,} states; your formula says {said}."
+                f"With {sizes} the search finds {found:,} states; your formula says {formula}."
             )
         lines.append(f"{found:,} states with {sizes}")
     return right("The searches found " + ", ".join(lines) + ".")

@@ -1,20 +1,17 @@
 """The exercises of notebooks/kafka/03_the_talk: unclean leader election."""
 
-from kafka_spec.leader_election.actions.unclean_elections import lead_alone
-from kafka_spec.leader_election.model import (
+from kafka_spec.unclean_leader_election import (
     Constants,
     Replica,
     State,
     common_prefix,
-    has_no_leader,
-    is_alive,
     is_isr_dead,
-    is_shut_down,
+    lead_alone,
     leo,
     log_of,
+    spec,
 )
-from kafka_spec.unclean_leader_election import spec
-from protocol_lab import HOLDS, TAKEN, members
+from protocol_lab import HOLDS, NONE, TAKEN
 from protocol_lab.notebook import scenario
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -84,7 +81,7 @@ def lose_a_message(answer) -> Feedback:
 def enough_replicas_hold_it(s: State, c: Constants):
     holding = 0
     for replica in range(1, c.replicas + 1):
-        if common_prefix(s.committed_messages, log_of(s, replica)) == s.committed_messages.length:
+        if common_prefix(s.committed_messages, log_of(s, replica)) == len(s.committed_messages):
             holding += 1
     if holding < c.min_isr:
         return "fewer than min_isr replicas hold all that is committed"
@@ -95,7 +92,7 @@ def enough_replicas_hold_it(s: State, c: Constants):
     hints=[
         "`common_prefix(log, other)` says how many messages two logs share from the start on.",
         "A replica holds all that is committed if `common_prefix(s.committed_messages,"
-        " log_of(s, replica))` is `s.committed_messages.length`. Count these replicas in a loop.",
+        " log_of(s, replica))` is `len(s.committed_messages)`. Count these replicas in a loop.",
     ],
     answer=enough_replicas_hold_it,
     why="The claim holds with latest_offset, even in the states after the loss of slide 56: the"
@@ -130,7 +127,7 @@ SCENARIO = "talk_46_56_found_scenario"
 ELECTION = "unclean_leader_election_choose_latest_offset"
 
 
-def told(walk: Walk, first: int, last: int) -> Walk:
+def take_slides(walk: Walk, first: int, last: int) -> Walk:
     """Take the steps that the talk's scenario has for these slides."""
     for line in scenario(SCENARIO).lines:
         if line.kind == "step" and first <= int(line.slide) <= last:
@@ -157,17 +154,18 @@ def save_offset_1(answer) -> Feedback:
     that nothing is lost although slides 53-55 follow as told: producer 1 sends, replica 3 falls
     out of the ISR, replica 1 dies, and the rule `latest_offset` elects whom it elects.
     """
-    walk = told(Walk.begin(spec.bind()), 46, 52)
+    walk = take_slides(Walk.begin(spec.bind()), 46, 52)
     before = len(walk.steps)
     for line in str(answer).splitlines():
         if step := line.partition("#")[0].strip():
             walk.take(step)
     if len(walk.steps) == before:
         return wrong("There is no step in your answer.")
-    told(walk, 53, 55)
+    take_slides(walk, 53, 55)
     elections = [each for each in walk.attempts() if each.taken and each.action.name == ELECTION]
     if not elections:
         return wrong("Now nobody can be elected at the end, so this is another story.", walk)
+    elected = NONE
     for each in elections:
         walk.take(each)
         if first_loss(walk):
@@ -197,15 +195,15 @@ def safe_min_isr(answer) -> Feedback:
     There are three replicas. Give the set of all values of `min_isr` with which no committed
     message is lost within the default bounds, as in `{1, 2}`. The check explores each.
     """
-    said = set(answer)
-    if not said <= {1, 2, 3}:
+    safe = set(answer)
+    if not safe <= {1, 2, 3}:
         return wrong("With three replicas min_isr is 1, 2 or 3.")
     lines = []
     for min_isr in (1, 2, 3):
         found = run(spec.bind(min_isr=min_isr))
-        if found.violated and min_isr in said:
+        if found.violated and min_isr in safe:
             return wrong(f"With min_isr={min_isr} these {len(found.trace)} steps lose one:", found)
-        if not found.violated and min_isr not in said:
+        if not found.violated and min_isr not in safe:
             return wrong(f"There is a safe value that is not in your set: {min_isr} is one.")
         outcome = f"a loss in {len(found.trace)} steps" if found.violated else "no loss"
         lines.append(f"min_isr={min_isr}: {outcome}, {found.distinct:,} states seen")
@@ -213,15 +211,15 @@ def safe_min_isr(answer) -> Feedback:
 
 
 def elect_where_logs_agree(s: State, c: Constants, replica: Replica):
-    if not has_no_leader(s):
+    if s.zk_state.leader != NONE:
         return "there is a leader"
     if not is_isr_dead(s):
         return "a member of the ISR is alive"
-    if not is_shut_down(s, c.unstable_replica):
+    if not s.replica_states[c.unstable_replica].is_shutdown:
         return "the unstable replica has not died: it may be back soon"
-    if not is_alive(s, replica):
+    if replica not in s.zk_state.alive_replicas:
         return "the replica is not alive"
-    for other in members(s.zk_state.alive_replicas):
+    for other in s.zk_state.alive_replicas:
         if common_prefix(log_of(s, other), log_of(s, replica)) < leo(s, other):
             return "another alive replica has a message that this one has not"
     lead_alone(s, c, replica)
@@ -260,7 +258,7 @@ def elect_safely(answer) -> Feedback:
     elected = found.per_action[answer.__name__]
     if not elected:
         return wrong("It loses nothing, and never elects anybody: the partition stays offline.")
-    walk = told(Walk.begin(model), 46, 55)
+    walk = take_slides(Walk.begin(model), 46, 55)
     leads = any(each.taken and each.action.name == answer.__name__ for each in walk.attempts())
     price = "" if leads else " The price: at slide 55 nobody is elected; the partition waits."
     return right(

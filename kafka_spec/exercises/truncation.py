@@ -3,31 +3,33 @@
 from collections.abc import Callable
 
 from kafka_spec import kip_101, kip_320, truncate_to_high_watermark
-from kafka_spec.bounded_log import has_offset
-from kafka_spec.kip_320 import (
-    has_follower_reached_high_watermark,
-    is_shorter,
-)
-from kafka_spec.replication.actions.followers import (
+from kafka_spec.actions import (
     become_follower_and_truncate_to,
     copy_next_record,
     first_non_matching_offset_from_tail,
+    is_for_another,
+    is_news,
+    update_isr,
 )
-from kafka_spec.replication.actions.leaders import update_isr
-from kafka_spec.replication.actions.requests import is_for_another, is_news
-from kafka_spec.replication.model import (
+from kafka_spec.kip_320 import (
+    has_follower_reached_high_watermark,
+    is_following_leader_epoch,
+    is_shorter,
+)
+from kafka_spec.model import (
     Constants,
     Replica,
     Request,
     State,
     has_high_watermark_reached_current_epoch,
+    has_offset,
     is_following,
     is_in_isr,
     is_true_leader,
     presumes_leadership,
 )
-from kafka_spec.replication.properties import strong_isr
-from protocol_lab import TAKEN, members, with_node, without_node
+from kafka_spec.properties import strong_isr
+from protocol_lab import TAKEN, with_node, without_node
 from protocol_lab.checker.result import Result
 from protocol_lab.spec.spec import Model
 from protocol_lab.teaching.exercises import (
@@ -231,7 +233,7 @@ def unfenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
         return "the leader has committed its whole log"
     if not all(
         is_following(s, follower, leader) and has_offset(s.replica_log[follower], hw)
-        for follower in members(s.replica_state[leader].isr)
+        for follower in s.replica_state[leader].isr
     ):
         return "a member of the ISR does not follow, or has nothing at that offset"
     s.replica_state[leader].hw += 1
@@ -316,3 +318,63 @@ def the_fence_to_spare(answer) -> Feedback:
             f"Without this fence {found.violated} breaks after {len(found.trace)} steps.", found
         )
     return right(f"Without it both invariants hold as well, in all {found.distinct:,} states.")
+
+
+# --- The guard of the ISR ----------------------------------------------------------------------
+
+
+def fenced_leader_expand_isr_from_epoch_start(
+    s: State, c: Constants, leader: Replica, follower: Replica
+):
+    """Kafka's rule: the follower's log reaches the start of the leader's epoch."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, leader, follower):
+        return "the follower is in the ISR already"
+    if not is_following_leader_epoch(s, leader, follower):
+        return "the follower does not follow this leader in its epoch"
+    if not has_follower_reached_high_watermark(s, leader, follower):
+        return "the follower has not reached the high watermark"
+    start = 0
+    while (
+        has_offset(s.replica_log[leader], start)
+        and s.replica_log[leader].records[start].epoch != s.replica_state[leader].leader_epoch
+    ):
+        start += 1
+    if s.replica_log[follower].end_offset < start:
+        return "the follower has not reached the start of the leader's epoch"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+@exercise(
+    hints=[
+        "The last guard is about the leader's high watermark. Ask about the *follower's log*"
+        " instead: how much of the leader's log must it hold to have all that is committed?",
+        "What earlier leaders committed lies in the leader's log before its first record of its own"
+        " epoch. At which offset does that one stand, and at which if there is none yet?",
+    ],
+    answer=fenced_leader_expand_isr_from_epoch_start,
+    why="The leader was elected from the ISR, so that all that was committed before lies below the"
+    " start of its epoch. A follower of this epoch that reaches that offset has all of it, whether"
+    " or not the leader knows that it is committed. So Kafka asks since 2.0.1 and 2.1.0"
+    " (KAFKA-7128; 4.3.1: `Partition.isFollowerInSync`); 2.0.0 asked for the high watermark only.",
+)
+def admit_it_sooner(answer) -> Feedback:
+    """Admit a follower sooner.
+
+    KIP-320's `fenced_leader_expand_isr` waits until the leader has committed all records of earlier
+    epochs. Write an action that also admits followers before that, and loses nothing. The check
+    puts it into KIP-320 and explores two and three replicas.
+    """
+    expect_parameters(answer, "s", "c", "leader", "follower")
+    name = "fenced_leader_expand_isr"
+    feedback = repair(kip_320.spec.bind(), name, answer, invariants=BOTH)
+    if feedback.passed:
+        sooner, original = (
+            _checked_isr(spec.bind(replicas=2)).distinct
+            for spec in (with_action(kip_320.spec, name, answer), kip_320.spec)
+        )
+        if sooner <= original:
+            return wrong("It is safe, and admits nobody sooner than KIP-320's own action does.")
+    return feedback

@@ -1,56 +1,49 @@
-"""Elections: a voter asks for votes in the next epoch, and whoever has a majority leads.
+"""Elections: who gives up leading, who asks for votes, who gets them, and what a new leader does.
 
-The winner appends an entry of its epoch at once, and announces itself to the other members.
+With test_liveness a timeout needs a cause; without, it can happen at any time.
 """
 
-from kraft_spec.actions.failures import can_fetch_timeout
-from kraft_spec.actions.high_watermark import commit_if_alone
-from kraft_spec.actions.logs import is_at_or_before, is_majority, last_epoch, reset_end_offsets
-from kraft_spec.actions.network import discard, is_receivable, send
+from kraft_spec.actions.replication import (
+    can_fetch_timeout,
+    commit_if_alone,
+    is_at_or_before,
+    last_epoch,
+    reason_not_to_answer,
+    reset_end_offsets,
+)
 from kraft_spec.actions.server_states import (
-    apply_state,
-    by_common_rules,
     fail_pending_writes,
     is_handled_by_common_rules,
+    maybe_handle_common_response,
     maybe_transition,
-    no_transition,
-    to_candidate,
-    to_leader,
-    to_unattached,
-    to_voted,
+    step_down,
+    transition_to_candidate,
+    transition_to_leader,
+    transition_to_unattached,
+    transition_to_voted,
 )
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.links import is_connected
-from kraft_spec.model.messages import (
+from kraft_spec.constants import Constants
+from kraft_spec.model import (
     BeginQuorumEpochRequest,
     Entry,
+    FetchState,
     RequestVoteRequest,
     RequestVoteResponse,
-)
-from kraft_spec.model.names import (
-    CANDIDATE,
-    FENCED_LEADER_EPOCH,
-    FOLLOWER,
-    ILLEGAL_STATE,
-    LEADER,
-    LEADER_CHANGE_RECORD,
-    NO_ERROR,
-    RESIGNED,
-    UNATTACHED,
-    VOTED,
-    VOTER,
     Server,
+    State,
+    discard,
+    is_connected,
+    is_majority,
+    is_member,
+    is_receivable,
+    send,
 )
-from kraft_spec.model.state import State, is_member
 from protocol_lab import (
+    NONE,
     TAKEN,
     Member,
     add_once,
     append,
-    erase,
-    is_in,
-    members,
-    size,
     with_node,
     without_node,
 )
@@ -59,44 +52,77 @@ VoteRequest = Member("net_messages.vote_requests")
 VoteResponse = Member("net_messages.vote_responses")
 BeginQuorum = Member("net_messages.begin_quorum_requests")
 
+# --- Who gives up --------------------------------------------------------------------------------
 
-# --- Candidates --------------------------------------------------------------------------------
+
+def supports(s, leader, peer) -> bool:
+    """Would the peer, seen from outside, still fetch from this leader?"""
+    is_voter = s.role[peer] == "voter" and s.current_epoch[peer] <= s.current_epoch[leader]
+    return is_connected(s, leader, peer) and (is_voter or s.role[peer] == "observer")
+
+
+def check_quorum_resign(s: State, c: Constants, server: Server):
+    """A leader from which no majority fetches any more gives up (KIP-595, check quorum).
+
+    Clients that wait for a write are told nothing: if the server is elected again, it may still
+    commit the write (see resigned_writes_fixed).
+    """
+    if s.state[server] != "leader":
+        return "the server is not a leader"
+    voters = s.config[server].members
+    supporters = sum(1 for peer in voters if peer != server and supports(s, server, peer))
+    if c.test_liveness and supporters >= len(voters) // 2:
+        return "a majority can fetch from the leader"
+    step_down(s, c, server)
+    return TAKEN
+
+
+def observer_fetch_timeout(s: State, c: Constants, server: Server):
+    """An observer waits no longer for its leader, and looks for one; it forgets its vote."""
+    if s.role[server] != "observer":
+        return "the server is not an observer"
+    if c.test_liveness and not can_fetch_timeout(s, c, server):
+        return "the server has no reason to give up its leader"
+    transition_to_unattached(s, c, server, s.current_epoch[server])
+    s.fetch_state[server] = FetchState()
+    return TAKEN
+
+
+# --- Who asks for votes --------------------------------------------------------------------------
 
 
 def has_too_few_votes(s, server) -> bool:
     """Has the server lost its election, with no vote in flight and no majority?"""
-    requests, responses = s.net_messages.vote_requests, s.net_messages.vote_responses
-    if any(requests.items[k].source == server for k in range(requests.size)):
+    if any(request.source == server for request in s.net_messages.vote_requests):
         return False
-    if any(responses.items[k].dest == server for k in range(responses.size)):
+    if any(response.dest == server for response in s.net_messages.vote_responses):
         return False
-    needed = size(s.config[server].members) // 2 + 1
-    return size(s.votes_recv[server]) < needed and s.state[server] != LEADER
+    needed = len(s.config[server].members) // 2 + 1
+    return len(s.votes_recv[server]) < needed and s.state[server] != "leader"
 
 
 def has_reason_for_election(s, c, server) -> bool:
     """Is there a reason for a fetch or election timeout of the server, seen from outside?"""
-    state = s.state[server]
-    if state == FOLLOWER:
+    if s.state[server] == "follower":
         return can_fetch_timeout(s, c, server)
-    if state == CANDIDATE:
+    if s.state[server] == "candidate":
         return has_too_few_votes(s, server)
-    if state == VOTED:
+    if s.state[server] == "voted":
         return has_too_few_votes(s, s.voted_for[server])
-    return state in (UNATTACHED, RESIGNED)
+    return s.state[server] in ("unattached", "resigned")
 
 
 def stand_for_election(s, c, server) -> None:
     """The server votes for itself in the next epoch, and asks the other members to vote."""
-    apply_state(s, c, server, to_candidate(s, server))
-    erase(s.fetch_state, server)
-    for peer in members(without_node(s.config[server].members, server)):
+    transition_to_candidate(s, c, server)
+    s.fetch_state[server] = FetchState()
+    for peer in without_node(s.config[server].members, server):
         request = RequestVoteRequest(
             source=server,
             dest=peer,
             epoch=s.current_epoch[server],
             last_log_epoch=last_epoch(s.log[server]),
-            last_log_offset=s.log[server].length,
+            last_log_offset=len(s.log[server]),
         )
         send(s, s.net_messages.vote_requests, request)
 
@@ -104,14 +130,15 @@ def stand_for_election(s, c, server) -> None:
 def send_request_vote(s: State, c: Constants, server: Server):
     """A voter's fetch timeout or election timeout: it becomes a candidate and asks for votes.
 
-    Without test_liveness this can happen at any time, up to max_epoch.
+    Only who is a voter in its own configuration may, also if it has been removed and does not know.
+    Without test_liveness this can happen at any time, up to max_epoch. Kafka 4.0 and later first
+    ask whether a majority would vote (KIP-996), which is not modelled.
     """
-    state = s.state[server]
-    if s.role[server] != VOTER:
+    if s.role[server] != "voter":
         return "the server is not a voter"
-    if state == LEADER:
+    if s.state[server] == "leader":
         return "the server leads"
-    if state == ILLEGAL_STATE:
+    if s.state[server] == "illegal_state":
         return "the server is in an illegal state"
     if not is_member(s, server, server):
         return "the server is not in its own configuration"
@@ -123,65 +150,74 @@ def send_request_vote(s: State, c: Constants, server: Server):
     return TAKEN
 
 
-# --- Votes -------------------------------------------------------------------------------------
+# --- Who gets them -------------------------------------------------------------------------------
 
 
 def is_log_good_enough(s, c, server, message) -> bool:
-    """Does the candidate's log end at least as far on as the voter's own?"""
+    """Does the candidate's log end at least as far on as the voter's own?
+
+    Raft's election restriction (section 5.4.1): it keeps whatever is committed in the log of
+    whoever is elected. Without it, 11 states to a leader that lacks an acknowledged value
+    (vote_without_log_check, leader_has_all_acked_values).
+    """
     log = s.log[server]
     return c.vote_without_log_check or is_at_or_before(
-        log.length, last_epoch(log), message.last_log_offset, message.last_log_epoch
+        len(log), last_epoch(log), message.last_log_offset, message.last_log_epoch
     )
 
 
-def on_vote_request(s, c, server, message):
-    """What the request's epoch alone makes of the server: unattached, if the epoch is later."""
-    if message.epoch > s.current_epoch[server]:
-        return to_unattached(s, c, server, message.epoch, s.role[server])
-    return no_transition(s, server)
+def is_free_to_vote(s, server, candidate) -> bool:
+    """Can the server, as it is by now, still vote for this candidate in its epoch?"""
+    voted_for = s.voted_for[server]
+    if s.state[server] == "unattached":
+        return voted_for in (NONE, candidate)
+    return s.state[server] == "voted" and voted_for == candidate
 
 
-def is_free_to_vote(s, before, server, candidate) -> bool:
-    """Can the server, which is `before` by now, still vote for this candidate in the epoch?"""
-    if before.state == UNATTACHED:
-        return before.voted_for == 0 or before.voted_for == candidate
-    return before.state == VOTED and s.voted_for[server] == candidate
+def answer_vote_request(s, message, epoch, grants) -> None:
+    """Send the answer to a vote request, which was handled by a server of this epoch.
+
+    A request of an earlier epoch is refused, and the answer has the server's own epoch.
+    """
+    is_stale = message.epoch < epoch
+    response = RequestVoteResponse(
+        source=message.dest,
+        dest=message.source,
+        epoch=max(message.epoch, epoch),
+        leader=s.leader[message.dest],
+        vote_granted=grants and not is_stale,
+        error="fenced_leader_epoch" if is_stale else "nil",
+    )
+    messages, processed = s.net_messages, s.net_messages_processed
+    discard(messages.vote_requests, processed.vote_requests, message)
+    add_once(messages.vote_responses, response)
 
 
 def handle_vote_request(s: State, c: Constants, message: VoteRequest):
     """A server votes for the first candidate of an epoch whose log is far enough on, or refuses.
 
-    Observers vote, too: the candidate may have a configuration in which they are voters, and that
-    they have not fetched yet; without their votes the cluster could get stuck. A request of an
-    earlier epoch is refused, and yet the new state is applied.
+    One vote in an epoch is what keeps two leaders apart. Observers vote, too: the candidate may
+    have a configuration in which they are voters, and that they have not fetched yet; without their
+    votes the cluster could get stuck (KIP-853). A request of an earlier epoch is refused, and yet
+    the server may vote in that epoch: 8 states to an epoch that goes back (epoch_monotone;
+    stale_vote_request_fixed mends it, exercise refuse_without_a_trace).
     """
     server, peer = message.dest, message.source
-    if not is_receivable(s, message):
-        return "the server has lost its disk"
-    if not is_connected(s, server, peer):
-        return "the answer can't be sent: the link is down"
+    reason = reason_not_to_answer(s, message)
+    if reason:
+        return reason
     state, epoch = s.state[server], s.current_epoch[server]
     is_stale = message.epoch < epoch
-    new = on_vote_request(s, c, server, message)
-    grants = is_free_to_vote(s, new, server, peer) and is_log_good_enough(s, c, server, message)
-    if grants and new.state == UNATTACHED:
-        new = to_voted(new, message.epoch, peer)
-    if not (is_stale and c.stale_vote_request_fixed):
-        apply_state(s, c, server, new)
-    if not is_stale and new.state != state:
-        erase(s.fetch_state, server)
+    if message.epoch > epoch:
+        transition_to_unattached(s, c, server, message.epoch)
+    grants = is_free_to_vote(s, server, peer) and is_log_good_enough(s, c, server, message)
+    is_ignored = is_stale and c.stale_vote_request_fixed
+    if grants and s.state[server] == "unattached" and not is_ignored:
+        transition_to_voted(s, c, server, message.epoch, peer)
+    if not is_stale and s.state[server] != state:
+        s.fetch_state[server] = FetchState()
         fail_pending_writes(s, server)
-    response = RequestVoteResponse(
-        source=server,
-        dest=peer,
-        epoch=epoch if is_stale else message.epoch,
-        leader=new.leader,
-        vote_granted=grants and not is_stale,
-        error=FENCED_LEADER_EPOCH if is_stale else NO_ERROR,
-    )
-    messages, processed = s.net_messages, s.net_messages_processed
-    discard(messages.vote_requests, processed.vote_requests, message)
-    add_once(messages.vote_responses, response)
+    answer_vote_request(s, message, epoch, grants)
     return TAKEN
 
 
@@ -190,30 +226,30 @@ def handle_vote_response(s: State, c: Constants, message: VoteResponse):
     server, peer = message.dest, message.source
     if not is_receivable(s, message):
         return "the server has lost its disk"
-    if s.role[server] != VOTER:
+    if s.role[server] != "voter":
         return "the server is not a voter"
     is_vote = (
-        s.state[server] == CANDIDATE
+        s.state[server] == "candidate"
         and message.vote_granted
         and not is_handled_by_common_rules(s, server, message)
     )
-    apply_state(s, c, server, by_common_rules(s, c, server, message))
+    maybe_handle_common_response(s, c, server, message)
     if is_vote:
         s.votes_recv[server] = with_node(s.votes_recv[server], peer)
     discard(s.net_messages.vote_responses, s.net_messages_processed.vote_responses, message)
     return TAKEN
 
 
-# --- Leaders -----------------------------------------------------------------------------------
+# --- What a new leader does ----------------------------------------------------------------------
 
 
 def has_begun_quorum(s, server) -> bool:
     """Has the server already announced to a member that it leads in its present epoch?"""
     requests = s.net_messages.begin_quorum_requests
     processed = s.net_messages_processed.begin_quorum_requests
-    for peer in members(without_node(s.config[server].members, server)):
+    for peer in without_node(s.config[server].members, server):
         request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
-        if is_in(requests, request) or is_in(processed, request):
+        if request in requests or request in processed:
             return True
     return False
 
@@ -221,54 +257,61 @@ def has_begun_quorum(s, server) -> bool:
 def become_leader(s: State, c: Constants, server: Server):
     """A candidate with a majority leads: it appends an entry of its epoch, and announces itself.
 
-    The only member of a configuration wins its election and can't lead: the original demands that
-    the high watermark goes to the end of the log, and that it stays.
+    The entry is what it can commit at once, and with it all before it: entries of earlier epochs
+    are not committed by counting (`new_high_watermark`), and no voter is added or removed before
+    (`reconfiguration_error`). The only member of a configuration wins its election and can't lead:
+    the original demands that the high watermark goes to the end of the log, and that it stays (see
+    single_voter_election_fixed).
     """
     voters = s.config[server].members
-    if s.state[server] != CANDIDATE:
+    if s.state[server] != "candidate":
         return "the server is not a candidate"
     if not is_majority(s.votes_recv[server], voters):
         return "the votes are not a majority of the configuration"
-    would_move = size(voters) == 1 and s.hwm[server] != s.log[server].length + 1
+    would_move = len(voters) == 1 and s.hwm[server] != len(s.log[server]) + 1
     if would_move and not c.single_voter_election_fixed:
         return "the original demands that the high watermark moves, and that it stays"
     if has_begun_quorum(s, server):
         return "the server has already told a member that it leads in this epoch"
-    apply_state(s, c, server, to_leader(s, server))
-    append(s.log[server], Entry(command=LEADER_CHANGE_RECORD, epoch=s.current_epoch[server]))
+    transition_to_leader(s, c, server)
+    append(s.log[server], Entry(command="leader_change_record", epoch=s.current_epoch[server]))
     commit_if_alone(s, c, server)
     reset_end_offsets(s, c, server, voters)
-    erase(s.fetch_state, server)
-    for peer in members(without_node(voters, server)):
+    s.fetch_state[server] = FetchState()
+    for peer in without_node(voters, server):
         request = BeginQuorumEpochRequest(source=server, dest=peer, epoch=s.current_epoch[server])
         send(s, s.net_messages.begin_quorum_requests, request)
     return TAKEN
 
 
 def was_told(s, server, peer) -> bool:
-    """Has the server ever announced to the peer that it leads, in whatever epoch?"""
+    """Has the server ever announced to the peer that it leads, in whatever epoch?
+
+    The original counts a message that was lost as processed: an announcement that is lost is never
+    sent again, and the peer may wait for its leader for ever (notebook kraft/07).
+    """
     requests = s.net_messages.begin_quorum_requests
     processed = s.net_messages_processed.begin_quorum_requests
-    return any(
-        requests.items[k].source == server and requests.items[k].dest == peer
-        for k in range(requests.size)
-    ) or any(
-        processed.items[k].source == server and processed.items[k].dest == peer
-        for k in range(processed.size)
+    return any(each.source == server and each.dest == peer for each in requests) or any(
+        each.source == server and each.dest == peer for each in processed
     )
 
 
 def does_not_follow(s, server, peer) -> bool:
     """Is the peer in an earlier epoch, or in this one without following?"""
     own, theirs = s.current_epoch[server], s.current_epoch[peer]
-    return own > theirs or (own == theirs and s.state[peer] != FOLLOWER)
+    return own > theirs or (own == theirs and s.state[peer] != "follower")
 
 
 def resend_begin_quorum_epoch_request(s: State, c: Constants, server: Server, peer: Server):
-    """A leader announces itself to a member that was out of reach when it was elected."""
+    """A leader announces itself to a member that was out of reach when it was elected.
+
+    Kafka repeats it every half fetch timeout, from 3.9 on to all voters (KAFKA-16536), from 4.2 on
+    only to those that have not fetched meanwhile (KAFKA-16926).
+    """
     if not c.test_liveness:
         return "only possible with test_liveness"
-    if s.state[server] != LEADER:
+    if s.state[server] != "leader":
         return "the server is not a leader"
     if server == peer:
         return "the server need not tell itself"
@@ -288,16 +331,18 @@ def resend_begin_quorum_epoch_request(s: State, c: Constants, server: Server, pe
 def accept_begin_quorum_request(s: State, c: Constants, message: BeginQuorum):
     """A server learns who leads, and follows.
 
-    An observer does so, too: it may have been added as a voter, and has to know the leader to fetch
-    the command that says so. A request of an earlier epoch is ignored, and stays in flight.
+    Without BeginQuorumEpoch nobody would know whom to fetch from: a leader that nobody fetches from
+    can't send anything (KIP-595). An observer follows, too: it may have been added as a voter, and
+    has to know the leader to fetch the command that says so. A request of an earlier epoch is
+    ignored, and stays in flight.
     """
     server = message.dest
     if not is_receivable(s, message):
         return "the server has lost its disk"
     if message.epoch < s.current_epoch[server]:
         return "the request is of an earlier epoch"
-    apply_state(s, c, server, maybe_transition(s, c, server, message.source, message.epoch))
-    erase(s.fetch_state, server)
+    maybe_transition(s, c, server, message.source, message.epoch)
+    s.fetch_state[server] = FetchState()
     fail_pending_writes(s, server)
     in_flight, processed = s.net_messages, s.net_messages_processed
     discard(in_flight.begin_quorum_requests, processed.begin_quorum_requests, message)

@@ -1,8 +1,9 @@
-"""The transitions between the server states: what a server becomes when it learns something.
+"""The server states, and the rules by which a server goes from one to another.
 
-Each returns a `NewState`, which `apply_state` writes; so an action can look at the result of a
-transition before it decides. A transition that Kafka forbids gives the illegal state, which the
-invariant no_illegal_state reports.
+Every change of a server's state, epoch, leader or vote is one of the functions `transition_to_...`,
+apart from the loss of a disk. They stand for those of Kafka's QuorumState, and are named after
+them. A transition that QuorumState forbids gives the illegal state, which the invariant
+no_illegal_state reports.
 
 The states that one action can lead to:
 
@@ -14,47 +15,23 @@ The states that one action can lead to:
     follower     -> unattached, voted, candidate, follower
 
 Also, any voter may lose its disk (dead_no_state). The original's README lists the single
-transitions of Kafka's QuorumState; one action may do several of them, as the README says: on a vote
-request of a later epoch a server of any state becomes unattached, and then voted.
+transitions of QuorumState; one action may do several of them, as the README says: on a vote request
+of a later epoch a server of any state becomes unattached, and then voted.
 """
 
-from typing import NamedTuple
-
-from kraft_spec.model.names import (
-    CANDIDATE,
-    FENCED_LEADER_EPOCH,
-    FOLLOWER,
-    ILLEGAL_STATE,
-    LEADER,
-    NOT_LEADER,
-    OBSERVER,
-    RESIGNED,
-    UNATTACHED,
-    VOTED,
-    VOTER,
-)
+from kraft_spec.model import Server, ServerState
 from protocol_lab import NONE, only
 
 
-class NewState(NamedTuple):
-    """What a transition decides about a server."""
-
-    state: int
-    epoch: int
-    leader: int
-    votes_recv: int
-    voted_for: int
-
-
-def apply_state(s, c, server, new) -> None:
-    """Make the server what a transition says."""
-    if c.resigned_writes_fixed and s.state[server] == LEADER and new.state != LEADER:
+def enter(s, c, server, state: ServerState, epoch, leader, voted_for) -> None:
+    """Make the server what a transition has decided; it has no votes."""
+    if c.resigned_writes_fixed and s.state[server] == "leader" and state != "leader":
         fail_pending_writes(s, server)
-    s.state[server] = new.state
-    s.current_epoch[server] = new.epoch
-    s.leader[server] = new.leader
-    s.votes_recv[server] = new.votes_recv
-    s.voted_for[server] = new.voted_for
+    s.state[server] = state
+    s.current_epoch[server] = epoch
+    s.leader[server] = leader
+    s.voted_for[server] = voted_for
+    s.votes_recv[server] = 0
 
 
 def fail_pending_writes(s, server) -> None:
@@ -63,71 +40,79 @@ def fail_pending_writes(s, server) -> None:
     s.pending_ack[server] = 0
 
 
-def illegal():
+def transition_to_illegal_state(s, c, server) -> None:
     """A transition that must not happen."""
-    return NewState(ILLEGAL_STATE, 0, NONE, 0, NONE)
-
-
-def no_transition(s, server):
-    """The server's state does not change."""
-    return NewState(
-        s.state[server],
-        s.current_epoch[server],
-        s.leader[server],
-        s.votes_recv[server],
-        s.voted_for[server],
-    )
+    enter(s, c, server, "illegal_state", 0, NONE, NONE)
 
 
 # --- One for each server state ------------------------------------------------------------------
 
 
-def to_voted(before, epoch, candidate):
-    """A server that was `before` has voted for the candidate in this epoch."""
-    if before.epoch == epoch and before.state != UNATTACHED:
-        return illegal()
-    return NewState(VOTED, epoch, NONE, 0, candidate)
+def transition_to_voted(s, c, server, epoch, candidate) -> None:
+    """The server votes for the candidate in this epoch; in its own epoch only if unattached."""
+    if s.current_epoch[server] == epoch and s.state[server] != "unattached":
+        transition_to_illegal_state(s, c, server)
+    else:
+        enter(s, c, server, "voted", epoch, NONE, candidate)
 
 
-def to_unattached(s, c, server, epoch, role):
+def transition_to_unattached(s, c, server, epoch) -> None:
     """A voter learns of a later epoch but not of its leader, or an observer loses its leader.
 
-    It forgets its vote; an observer even in its own epoch.
+    It forgets its vote; an observer even in its own epoch, so that it may vote twice: 16 states to
+    two leaders in one epoch (scenario observer_votes_twice; see observer_vote_fixed).
     """
-    if role == VOTER and epoch <= s.current_epoch[server]:
-        return illegal()
-    remembers = c.observer_vote_fixed and epoch == s.current_epoch[server]
-    return NewState(UNATTACHED, epoch, NONE, 0, s.voted_for[server] if remembers else NONE)
+    is_later = epoch > s.current_epoch[server]
+    if s.role[server] == "voter" and not is_later:
+        transition_to_illegal_state(s, c, server)
+    elif c.observer_vote_fixed and epoch == s.current_epoch[server]:
+        enter(s, c, server, "unattached", epoch, NONE, s.voted_for[server])
+    else:
+        enter(s, c, server, "unattached", epoch, NONE, NONE)
 
 
-def to_follower(s, server, leader, epoch):
-    """The server has learned who leads in this epoch; it forgets its vote if the epoch is new."""
+def may_follow(s, server, leader, epoch) -> bool:
+    """Another server's later epoch, or its own if it neither follows nor leads in that."""
     present = s.current_epoch[server]
-    if leader == server or epoch < present:
-        return illegal()
-    if epoch == present and (s.state[server] == FOLLOWER or s.state[server] == LEADER):
-        return illegal()
-    kept = NONE if epoch > present else s.voted_for[server]
-    return NewState(FOLLOWER, epoch, leader, 0, kept)
+    is_free = epoch == present and s.state[server] not in ("follower", "leader")
+    return leader != server and (epoch > present or is_free)
 
 
-def to_leader(s, server):
-    """A candidate has won; it keeps its vote."""
-    if s.state[server] != CANDIDATE:
-        return illegal()
-    return NewState(LEADER, s.current_epoch[server], server, 0, s.voted_for[server])
+def vote_in(s, server, epoch) -> Server:
+    """For whom the server has voted in this epoch, its own or a later one."""
+    return s.voted_for[server] if epoch == s.current_epoch[server] else NONE
 
 
-def to_resigned(s, server):
-    """A leader gives up; it keeps its vote."""
-    if s.state[server] != LEADER:
-        return illegal()
-    return NewState(RESIGNED, s.current_epoch[server], NONE, 0, s.voted_for[server])
+def transition_to_follower(s, c, server, leader, epoch) -> None:
+    """The server has learned who leads in this epoch; it forgets its vote if the epoch is new."""
+    if may_follow(s, server, leader, epoch):
+        enter(s, c, server, "follower", epoch, leader, vote_in(s, server, epoch))
+    else:
+        transition_to_illegal_state(s, c, server)
 
 
-def to_candidate(s, server):
+def transition_to_candidate(s, c, server) -> None:
     """The server starts an election in the next epoch, and votes for itself."""
-    return NewState(CANDIDATE, s.current_epoch[server] + 1, NONE, only(server), server)
+    enter(s, c, server, "candidate", s.current_epoch[server] + 1, NONE, server)
+    s.votes_recv[server] = only(server)
+
+
+def transition_to_leader(s, c, server) -> None:
+    """A candidate has won: it leads in its epoch, and keeps its vote."""
+    enter(s, c, server, "leader", s.current_epoch[server], server, s.voted_for[server])
+
+
+def step_down(s, c, server) -> None:
+    """A leader gives up: a voter is resigned, and keeps its vote; an observer is unattached.
+
+    In its own epoch it can't follow or vote for anybody else, so that no second leader writes other
+    entries at the offsets of the first.
+    """
+    epoch = s.current_epoch[server]
+    if s.role[server] == "voter":
+        enter(s, c, server, "resigned", epoch, NONE, s.voted_for[server])
+    else:
+        transition_to_unattached(s, c, server, epoch)
 
 
 # --- From what a message says ------------------------------------------------------------------
@@ -140,9 +125,8 @@ def has_consistent_leader(s, server, leader, epoch) -> bool:
     """
     present = s.current_epoch[server]
     if leader == server:
-        if present == epoch and (s.role[server] == OBSERVER or s.state[server] == RESIGNED):
-            return True
-        return s.state[server] == LEADER
+        is_former = s.role[server] == "observer" or s.state[server] == "resigned"
+        return s.state[server] == "leader" or (present == epoch and is_former)
     own = s.leader[server]
     return epoch != present or leader == NONE or own in (NONE, leader)
 
@@ -152,17 +136,17 @@ def is_news_of_leader(s, server, leader) -> bool:
     return leader != NONE and s.leader[server] == NONE and leader != server
 
 
-def maybe_transition(s, c, server, leader, epoch):
-    """What a server becomes that hears of this leader (or NONE) in this epoch."""
+def maybe_transition(s, c, server, leader, epoch) -> None:
+    """A message names this leader (or NONE) of this epoch: the server adopts what is news to it."""
     if not has_consistent_leader(s, server, leader, epoch):
-        return illegal()
-    if epoch > s.current_epoch[server]:
+        transition_to_illegal_state(s, c, server)
+    elif epoch > s.current_epoch[server]:
         if leader == NONE:
-            return to_unattached(s, c, server, epoch, s.role[server])
-        return to_follower(s, server, leader, epoch)
-    if is_news_of_leader(s, server, leader):
-        return to_follower(s, server, leader, epoch)
-    return no_transition(s, server)
+            transition_to_unattached(s, c, server, epoch)
+        else:
+            transition_to_follower(s, c, server, leader, epoch)
+    elif is_news_of_leader(s, server, leader):
+        transition_to_follower(s, c, server, leader, epoch)
 
 
 def is_handled_by_common_rules(s, server, message) -> bool:
@@ -173,20 +157,20 @@ def is_handled_by_common_rules(s, server, message) -> bool:
     """
     return (
         message.epoch != s.current_epoch[server]
-        or message.error == FENCED_LEADER_EPOCH
-        or message.error == NOT_LEADER
+        or message.error in ("fenced_leader_epoch", "not_leader")
         or is_news_of_leader(s, server, message.leader)
     )
 
 
-def by_common_rules(s, c, server, message):
-    """What a server becomes on a response by the rules that all responses share."""
+def maybe_handle_common_response(s, c, server, message) -> None:
+    """What all responses have in common: a later epoch or a leader that they name is adopted, and
+    one of an earlier epoch changes nothing.
+
+    KafkaRaftClient calls this `maybeHandleCommonResponse`.
+    """
     epoch, present = message.epoch, s.current_epoch[server]
-    if epoch < present:
-        return no_transition(s, server)
-    error = message.error
-    if epoch > present or error in (FENCED_LEADER_EPOCH, NOT_LEADER):
-        return maybe_transition(s, c, server, message.leader, epoch)
-    if is_news_of_leader(s, server, message.leader):
-        return to_follower(s, server, message.leader, epoch)
-    return no_transition(s, server)
+    sender_does_not_lead = message.error in ("fenced_leader_epoch", "not_leader")
+    if epoch > present or (epoch == present and sender_does_not_lead):
+        maybe_transition(s, c, server, message.leader, epoch)
+    elif epoch == present and is_news_of_leader(s, server, message.leader):
+        transition_to_follower(s, c, server, message.leader, epoch)

@@ -4,47 +4,34 @@ They are derived from what the step changed at the servers, not from the action'
 new action needs nothing here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kraft_spec.draw.wording import (
-    ADMINISTRATOR,
     begin_quorum_label,
-    end_quorum_label,
     entry_with_epoch,
     fetch_request_label,
     fetch_response_label,
-    join_request_label,
-    join_response_label,
-    remove_request_label,
-    remove_response_label,
     set_text,
     vote_request_label,
     vote_response_label,
 )
-from kraft_spec.model.links import is_connected
-from kraft_spec.model.names import (
-    CANDIDATE,
-    DEAD_NO_STATE,
-    FOLLOWER,
-    ILLEGAL_STATE,
-    LEADER,
-    OBSERVER,
-    RESIGNED,
-    UNATTACHED,
-    VOTED,
-    VOTER,
-    Server,
-)
-from kraft_spec.model.state import has_started
-from protocol_lab.language.node_sets import members
+from kraft_spec.model import Server, ServerState, has_started, is_connected
+from protocol_lab import Spec
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec.channels import lifeline
-from protocol_lab.spec.spec import Spec
 from protocol_lab.traces.events import CRASH, EVERYBODY, LOST, RESTART, Arrow, Event, Note
 
 LOSING = ("change_network_connectivity", "crash_lose_state")
 """The actions by which messages in flight across a link are lost."""
+
+ASKING = (
+    "send_request_vote",
+    "voter_fetch_timeout",
+    "voter_election_timeout",
+    "conclude_pre_vote",
+)
+"""The actions by which a server asks for votes."""
 
 
 def declare_messages(spec: Spec) -> None:
@@ -56,30 +43,18 @@ def declare_messages(spec: Spec) -> None:
         ("fetch_requests", fetch_request_label),
         ("fetch_responses", fetch_response_label),
     ):
-        path = f"net_messages.{bag}"
-        spec.messages(path, source="source", dest="dest", lost_by=LOSING, label=label)
-    for bag, source, dest, label in (
-        ("join_requests", "source", "dest", join_request_label),
-        ("join_responses", "source", "dest", join_response_label),
-        ("remove_requests", ADMINISTRATOR, "dest", remove_request_label),
-        ("remove_responses", "source", ADMINISTRATOR, remove_response_label),
-    ):
-        spec.messages(
-            f"membership.{bag}",
-            source=source,
-            dest=dest,
-            lost_by=LOSING,
-            label=label,
-            where="membership_requests",
-        )
-    spec.messages(
-        "end_quorum_requests",
-        source="source",
-        dest="dest",
-        lost_by=LOSING,
-        label=end_quorum_label,
-        where="end_quorum_epoch",
-    )
+        declare_kind(spec, f"net_messages.{bag}", label)
+
+
+def declare_kind(
+    spec: Spec,
+    path: str,
+    label: Callable[[Any], str],
+    source: str = "source",
+    dest: str = "dest",
+) -> None:
+    """Declare one kind of messages; they may be lost across a link."""
+    spec.messages(path, source=source, dest=dest, lost_by=LOSING, label=label)
 
 
 def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | None:
@@ -90,7 +65,7 @@ def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | 
     for server in range(1, c.max_spawned_servers + 1):
         if step.action == "restart_with_state" and step.args["server"] == server:
             found.append(Note(lifeline(Server, server), "restarts", RESTART))
-        if after.state[server] == DEAD_NO_STATE != before.state[server]:
+        if after.state[server] == "dead_no_state" and before.state[server] != "dead_no_state":
             found.append(Note(lifeline(Server, server), "loses its disk", CRASH))
         elif text := ", ".join(_changes(before, after, server)):
             found.append(Note(lifeline(Server, server), text))
@@ -99,12 +74,15 @@ def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | 
 
 def _lost_requests(before: Any, after: Any, c: Any, step: Step) -> Iterator[Event]:
     """The vote requests that were lost as a candidate sent them."""
-    if step.action != "send_request_vote":
+    if step.action not in ASKING:
         return
     server = step.args["server"]
-    for peer in members(after.config[server].members):
+    if after.state[server] not in ("candidate", "prospective"):
+        return
+    asked = "pre-vote" if after.state[server] == "prospective" else "vote"
+    for peer in after.config[server].members:
         if not is_connected(after, server, peer):
-            label = f"vote? e{after.current_epoch[server]}"
+            label = f"{asked}? e{after.current_epoch[server]}"
             yield Arrow(LOST, lifeline(Server, server), lifeline(Server, peer), label)
 
 
@@ -123,16 +101,17 @@ def _changes(before: Any, after: Any, server: int) -> Iterator[str]:
     if not has_started(before, server) and has_started(after, server):
         yield "starts as an observer"
         return
-    if before.state[server] == DEAD_NO_STATE:
-        yield "is back with an empty disk"
+    if before.state[server] == "dead_no_state":
+        if after.state[server] != "dead_no_state":
+            yield "is back with an empty disk"
         return
     if _belief(before, server) != _belief(after, server):
         yield _state(after, server)
     if before.role[server] != after.role[server]:
-        yield {VOTER: "voter now", OBSERVER: "observer now"}.get(after.role[server], "no role")
-    old, new = before.log[server].length, after.log[server].length
+        yield "voter now" if after.role[server] == "voter" else "observer now"
+    old, new = len(before.log[server]), len(after.log[server])
     if new > old:
-        yield f"appends {entry_with_epoch(after.log[server].items[new - 1])}"
+        yield f"appends {entry_with_epoch(after.log[server][new - 1])}"
     elif new < old:
         yield f"truncates to offset {new}"
     if before.hwm[server] != after.hwm[server]:
@@ -148,12 +127,13 @@ def _belief(s: Any, server: int) -> tuple[int, int, int]:
 def _state(s: Any, server: int) -> str:
     """Its state and epoch in a few words."""
     named = {
-        UNATTACHED: "unattached",
-        CANDIDATE: "candidate",
-        LEADER: "leads",
-        VOTED: f"votes for {s.voted_for[server]}",
-        RESIGNED: "resigned",
-        FOLLOWER: f"follows {s.leader[server]}" if s.leader[server] else "follower",
-        ILLEGAL_STATE: "ILLEGAL STATE",
-    }[s.state[server]]
+        "unattached": "unattached",
+        "candidate": "candidate",
+        "prospective": "prospective",
+        "leader": "leads",
+        "voted": f"votes for {s.voted_for[server]}",
+        "resigned": "resigned",
+        "follower": f"follows {s.leader[server]}" if s.leader[server] else "follower",
+        "illegal_state": "ILLEGAL STATE",
+    }[ServerState.names[s.state[server]]]
     return f"{named} e{s.current_epoch[server]}"

@@ -1,44 +1,26 @@
 """The picture: a lane a server, messages as arrows between them, and what clients were told."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraft_spec.draw.wording import (
-    ADMINISTRATOR,
-    answer_detail,
     begin_quorum_detail,
     begin_quorum_label,
-    end_quorum_label,
     entry_text,
     entry_with_epoch,
     fetch_request_detail,
     fetch_request_label,
     fetch_response_detail,
     fetch_response_label,
-    join_request_label,
-    join_response_label,
-    remove_request_label,
-    remove_response_label,
     set_text,
     vote_request_detail,
     vote_request_label,
     vote_response_detail,
     vote_response_label,
 )
-from kraft_spec.model.links import is_connected
-from kraft_spec.model.names import (
-    CANDIDATE,
-    DEAD_NO_STATE,
-    FOLLOWER,
-    ILLEGAL_STATE,
-    LEADER,
-    NO_ERROR,
-    OBSERVER,
-    RESIGNED,
-    UNATTACHED,
-    VOTED,
-    VOTER,
-)
-from kraft_spec.model.state import has_started, is_current_leader
+from kraft_spec.model import ServerState, has_started, is_connected, is_current_leader
+from protocol_lab import NONE
 from protocol_lab.drawing import (
     Bar,
     Cluster,
@@ -52,8 +34,6 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
-from protocol_lab.language.node_sets import members
-from protocol_lab.spec.layout import NONE
 
 LEGEND = (
     "✓ solid border: some server knows that it is committed · dashed: nobody does · hatched:"
@@ -62,21 +42,62 @@ LEGEND = (
 )
 
 
-def describe_servers(s: Any, c: Any) -> Cluster:
+def never_stuck(s: Any, message: Any) -> bool:
+    """Can a message of this kind always be handled?"""
+    return False
+
+
+def no_detail(message: Any) -> str:
+    """What is said of a message whose label says all."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of messages: its name and bag, and functions of a message: its label, a detail, and
+    whether it can no longer be handled."""
+
+    name: str
+    bag: Any
+    label: Callable[[Any], str]
+    detail: Callable[[Any], str] = no_detail
+    is_stuck: Callable[[Any, Any], bool] = never_stuck
+
+
+@dataclass(frozen=True)
+class Added:
+    """What a variant adds to the picture.
+
+    kinds: its kinds of messages between servers, as in `_kinds`. messages: others, ready to show.
+    counters: what may still happen, how often, and the limit. doing: by server, what it does
+    instead of fetching. remarks: by server, what is said of it in addition. title: the protocol's.
+    crashes: the constant that limits lost disks.
+    """
+
+    kinds: Sequence[Kind] = ()
+    messages: Sequence[Message] = ()
+    counters: Sequence[tuple[str, int, int]] = ()
+    doing: Mapping[int, str] = field(default_factory=dict)
+    remarks: Mapping[int, str] = field(default_factory=dict)
+    title: str = "KRaft · KIP-853"
+    crashes: str = "max_crashes"
+
+
+def describe_servers(s: Any, c: Any, added: Added = Added()) -> Cluster:
     """Every server that was ever started, in a lane of its own."""
     servers = [server for server in range(1, c.max_spawned_servers + 1) if has_started(s, server)]
     lost = _lost(s, c, servers)
     return Cluster(
-        title="KRaft · KIP-853",
-        bars=[_clients(s, c), *_left(s, c)],
-        lanes=[_lane(s, c, server, servers, lost.get(server, {})) for server in servers],
-        messages=[_messages_in_flight(s, c)],
+        title=added.title,
+        bars=[_clients(s, c), *_left(s, c, added)],
+        lanes=[_lane(s, c, server, servers, lost.get(server, {}), added) for server in servers],
+        messages=[_messages_in_flight(s, added)],
         cut_links=[
             CutLink((one - 1, other - 1))
             for other in servers
             for one in range(1, other)
             if not is_connected(s, one, other)
-            and DEAD_NO_STATE not in (s.state[one], s.state[other])
+            and "dead_no_state" not in (s.state[one], s.state[other])
         ],
         columns=3,
         lane_width=190 + 24 * c.max_spawned_servers,
@@ -96,7 +117,7 @@ def _clients(s: Any, c: Any) -> Bar:
     waiting = [
         f"v{value} at server {server}"
         for server in range(1, c.max_spawned_servers + 1)
-        for value in members(s.pending_ack[server])
+        for value in s.pending_ack[server]
     ]
     return Bar(
         "Clients",
@@ -109,15 +130,16 @@ def _clients(s: Any, c: Any) -> Bar:
     )
 
 
-def _values(values: int) -> str:
-    return ", ".join(f"v{value}" for value in members(values)) or "none"
+def _values(values: Any) -> str:
+    return ", ".join(f"v{value}" for value in values) or "none"
 
 
-def _left(s: Any, c: Any) -> list[Bar]:
+def _left(s: Any, c: Any, added: Added) -> list[Bar]:
     """What is limited, and how often it may still happen."""
+    crashes = getattr(c, added.crashes)
     counters = [
         ("restarts", c.max_restarts - s.aux_ctrs.restart_ctr, c.max_restarts),
-        ("lost disks", c.max_crashes - s.aux_ctrs.crash_ctr, c.max_crashes),
+        ("lost disks", crashes - s.aux_ctrs.crash_ctr, crashes),
         ("additions", c.max_add_reconfigs - s.aux_ctrs.add_reconfig_ctr, c.max_add_reconfigs),
         (
             "removals",
@@ -129,10 +151,8 @@ def _left(s: Any, c: Any) -> list[Bar]:
             c.max_connectivity_changes - s.net_connectivity_ctr,
             c.max_connectivity_changes,
         ),
+        *added.counters,
     ]
-    if c.max_empty_restarts:
-        left = c.max_empty_restarts - s.aux_ctrs.empty_restart_ctr
-        counters.append(("restarts with an empty disk", left, c.max_empty_restarts))
     shown = [Value(name, Text(str(left))) for name, left, limit in counters if limit]
     return [Bar("May still happen", shown)] if shown else []
 
@@ -140,15 +160,19 @@ def _left(s: Any, c: Any) -> list[Bar]:
 # --- Servers -----------------------------------------------------------------------------------
 
 
-def _lane(s: Any, c: Any, server: int, servers: list[int], lost: dict[int, Any]) -> Lane:
-    dead = s.state[server] == DEAD_NO_STATE
+def _lane(
+    s: Any, c: Any, server: int, servers: list[int], lost: dict[int, Any], added: Added
+) -> Lane:
+    dead = s.state[server] == "dead_no_state"
+    doing = _fetching(s, server, added.doing.get(server, ""))
+    doing += [added.remarks[server]] if server in added.remarks else []
     return Lane(
         lines=[
             [Text(f"Server {server}", bold=True), Text(_identity(s, server), "muted")],
             [Text(_state(s, server), *_state_style(s, c, server)), _role(s, server)],
             [] if dead else [Text(f"epoch {s.current_epoch[server]}"), _vote(s, server)],
             [] if dead else [_configuration(s, server)],
-            [] if dead else [Text(each, "muted") for each in _fetching(s, c, server)],
+            [] if dead else [Text(each, "muted") for each in doing],
         ],
         entries=_entries(s, server, servers, lost),
         flags=[] if dead else [Flag(s.hwm[server], Text(f"hw {s.hwm[server]}"))],
@@ -164,40 +188,31 @@ def _identity(s: Any, server: int) -> str:
 
 
 def _state(s: Any, server: int) -> str:
-    match s.state[server]:
-        case state if state == FOLLOWER:
-            leader = s.leader[server]
-            return f"follows {leader}" if leader else "follower"
-        case state if state == CANDIDATE:
-            return f"candidate, votes {set_text(s.votes_recv[server])}"
-        case state if state == DEAD_NO_STATE:
-            return "dead: its disk is lost"
-        case state:
-            return _STATE_NAMES[state]
-
-
-_STATE_NAMES = {
-    UNATTACHED: "unattached",
-    LEADER: "leader",
-    VOTED: "voted",
-    RESIGNED: "resigned",
-    ILLEGAL_STATE: "illegal state",
-}
+    if s.state[server] == "follower":
+        leader = s.leader[server]
+        return f"follows {leader}" if leader else "follower"
+    if s.state[server] == "candidate":
+        return f"candidate, votes {set_text(s.votes_recv[server])}"
+    if s.state[server] == "prospective":
+        return f"prospective, yes from {set_text(s.votes_recv[server])}"
+    if s.state[server] == "dead_no_state":
+        return "dead: its disk is lost"
+    return ServerState.names[s.state[server]].replace("_", " ")
 
 
 def _state_style(s: Any, c: Any, server: int) -> tuple[str, bool]:
     state = s.state[server]
-    if state == LEADER:
+    if state == "leader":
         return ("accent" if is_current_leader(s, c, server) else "warning"), True
-    if state in (DEAD_NO_STATE, ILLEGAL_STATE):
-        return "bad", True
-    return ("ink", True) if state == CANDIDATE else ("muted", False)
+    if state in ("dead_no_state", "illegal_state"):
+        return "away" if state == "dead_no_state" else "bad", True
+    return ("ink", True) if state in ("candidate", "prospective") else ("muted", False)
 
 
 def _role(s: Any, server: int) -> Text:
-    if s.role[server] == VOTER:
+    if s.role[server] == "voter":
         return Text("● voter", "good")
-    return Text("○ observer" if s.role[server] == OBSERVER else "", "warning")
+    return Text("○ observer" if s.role[server] == "observer" else "", "warning")
 
 
 def _vote(s: Any, server: int) -> Text:
@@ -214,40 +229,35 @@ def _configuration(s: Any, server: int) -> Text:
     )
 
 
-def _fetching(s: Any, c: Any, server: int) -> list[str]:
+def _fetching(s: Any, server: int, instead: str) -> list[str]:
     """What a leader knows about the others' logs, or a follower's pending fetch."""
-    if s.state[server] == LEADER:
+    if s.state[server] == "leader":
         ends = [
             f"{member}: {s.flwr_end_offset[server][member]}"
-            for member in members(s.tracked[server])
+            for member in s.tracked[server]
             if member != server
         ]
         return ["end offsets", ", ".join(ends)] if ends else ["waits for nobody"]
-    if c.membership_requests and s.membership.asked[server] != NONE:
-        return [f"asks {s.membership.asked[server]} to join"]
+    if instead:
+        return [instead]
     fetch = s.fetch_state[server]
     if fetch.pending_fetch.source != NONE:
         return [f"fetches from {fetch.pending_fetch.dest}"]
     last = fetch.last_fetch_res
-    if last.peer != NONE and last.error != NO_ERROR:
+    if last.peer != NONE and last.error != "nil":
         return [f"error from {last.peer}"]
     return ["no fetch"]
 
 
 def _badge(s: Any, c: Any, server: int) -> str:
-    if s.state[server] == DEAD_NO_STATE:
+    if s.state[server] == "dead_no_state":
         return "dead"
-    if s.state[server] != LEADER:
+    if s.state[server] != "leader":
         return ""
     return "crown" if is_current_leader(s, c, server) else "ghost"
 
 
 # --- Logs --------------------------------------------------------------------------------------
-
-
-def _log(s: Any, server: int) -> list[Any]:
-    log = s.log[server]
-    return [log.items[position] for position in range(log.length)]
 
 
 def _entry(offset: int, entry: Any, **more: Any) -> Entry:
@@ -256,7 +266,7 @@ def _entry(offset: int, entry: Any, **more: Any) -> Entry:
 
 
 def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> list[Entry]:
-    mine = _log(s, server)
+    mine = s.log[server]
     shown = [
         _entry(
             offset,
@@ -276,7 +286,7 @@ def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> l
 
 def _is_known_to_be_committed(s: Any, servers: list[int], offset: int, entry: Any) -> bool:
     return any(
-        offset < min(s.hwm[other], s.log[other].length) and s.log[other].items[offset] == entry
+        offset < min(s.hwm[other], len(s.log[other])) and s.log[other][offset] == entry
         for other in servers
     )
 
@@ -285,10 +295,10 @@ def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Any]]:
     """By leader and offset: an acknowledged value that the leader lacks and another server has."""
     found: dict[int, dict[int, Any]] = {}
     for leader in (each for each in servers if is_current_leader(s, c, each)):
-        held = {entry.value for entry in _log(s, leader)}
+        held = {entry.value for entry in s.log[leader]}
         for other in servers:
-            for offset, entry in enumerate(_log(s, other)):
-                if entry.value in members(s.inv_pos_acked) and entry.value not in held:
+            for offset, entry in enumerate(s.log[other]):
+                if entry.value in s.inv_pos_acked and entry.value not in held:
                     found.setdefault(leader, {})[offset] = entry
     return found
 
@@ -298,7 +308,7 @@ def _difference(s: Any, server: int) -> list[Text]:
     leader = s.leader[server]
     if leader in (NONE, server):
         return []
-    mine, theirs = _log(s, server), _log(s, leader)
+    mine, theirs = s.log[server], s.log[leader]
     for offset, (entry, other) in enumerate(zip(mine, theirs)):
         if entry != other:
             return [Text(f"differs from {leader} at offset {offset}", "warning")]
@@ -310,72 +320,48 @@ def _difference(s: Any, server: int) -> list[Text]:
 # --- Messages ----------------------------------------------------------------------------------
 
 
-def _messages_in_flight(s: Any, c: Any) -> Messages:
-    """All messages in flight; those that can no longer be handled come first, and faded."""
-    under_way = s.net_messages
-    kinds: list[tuple] = [
-        ("vote request", under_way.vote_requests, vote_request_label, vote_request_detail, False),
-        ("vote", under_way.vote_responses, vote_response_label, vote_response_detail, False),
-        (
+def _kinds(s: Any) -> list[Kind]:
+    in_flight = s.net_messages
+    return [
+        Kind("vote request", in_flight.vote_requests, vote_request_label, vote_request_detail),
+        Kind("vote", in_flight.vote_responses, vote_response_label, vote_response_detail),
+        Kind(
             "begin quorum",
-            under_way.begin_quorum_requests,
+            in_flight.begin_quorum_requests,
             begin_quorum_label,
             begin_quorum_detail,
-            _is_stale_call,
+            is_stale_call,
         ),
-        ("fetch", under_way.fetch_requests, fetch_request_label, fetch_request_detail, False),
-        (
+        Kind("fetch", in_flight.fetch_requests, fetch_request_label, fetch_request_detail),
+        Kind(
             "fetch answer",
-            under_way.fetch_responses,
+            in_flight.fetch_responses,
             fetch_response_label,
             fetch_response_detail,
             _is_unwanted_answer,
         ),
     ]
-    if c.end_quorum_epoch:
-        words = s.end_quorum_requests
-        kinds.append(("end quorum", words, end_quorum_label, begin_quorum_detail, _is_stale_call))
-    if c.membership_requests:
-        asked = s.membership
-        kinds += [
-            ("request", asked.join_requests, join_request_label, _no_detail, False),
-            ("answer", asked.join_responses, join_response_label, answer_detail, False),
-        ]
-    items = _of_administrator(s.membership) if c.membership_requests else []
-    for kind, bag, label, detail, is_stuck in kinds:
-        for position in range(bag.size):
-            message = bag.items[position]
+
+
+def _messages_in_flight(s: Any, added: Added) -> Messages:
+    """All messages in flight; those that can no longer be handled come first, and faded."""
+    items = list(added.messages)
+    for kind in (*_kinds(s), *added.kinds):
+        for message in kind.bag:
             items.append(
                 Message(
-                    f"{message.source} → {message.dest} {kind}: {label(message)}",
-                    detail(message),
-                    faded=bool(is_stuck and is_stuck(s, message)),
+                    f"{message.source} → {message.dest} {kind.name}: {kind.label(message)}",
+                    kind.detail(message),
+                    faded=bool(kind.is_stuck(s, message)),
                     ends=(message.source - 1, message.dest - 1),
-                    short=label(message),
+                    short=kind.label(message),
                 )
             )
     items.sort(key=lambda each: not each.faded)
     return Messages("Messages in flight", items, limit=16, folded="more")
 
 
-def _of_administrator(asked: Any) -> list[Message]:
-    """An administrator's requests, and the answers to them."""
-    found = []
-    for position in range(asked.remove_requests.size):
-        request = asked.remove_requests.items[position]
-        found.append(Message(f"{ADMINISTRATOR} → {request.dest}: {remove_request_label(request)}"))
-    for position in range(asked.remove_responses.size):
-        answer = asked.remove_responses.items[position]
-        name = f"{answer.source} → {ADMINISTRATOR}: {remove_response_label(answer)}"
-        found.append(Message(name, answer_detail(answer)))
-    return found
-
-
-def _no_detail(message: Any) -> str:
-    return ""
-
-
-def _is_stale_call(s: Any, message: Any) -> bool:
+def is_stale_call(s: Any, message: Any) -> bool:
     """Is its epoch earlier than its receiver's, so that it stays in flight?"""
     return message.epoch < s.current_epoch[message.dest]
 

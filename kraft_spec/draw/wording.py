@@ -2,26 +2,16 @@
 
 from typing import Any
 
-from kraft_spec.model.names import (
-    ADD_VOTER_COMMAND,
-    APPEND_COMMAND,
-    DIVERGING,
-    INIT_CLUSTER_COMMAND,
-    NO_ERROR,
-    OK,
-    REMOVE_VOTER_COMMAND,
-    Error,
-)
-from protocol_lab.language.node_sets import members, size
-from protocol_lab.spec.layout import NONE
+from kraft_spec.model import Error
+from protocol_lab import NONE
 
 ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
 """The errors as Kafka writes them: FencedLeaderEpoch."""
 
 
-def set_text(servers: int) -> str:
+def set_text(servers: Any) -> str:
     """A set of servers: {1, 2}."""
-    return "{" + ", ".join(map(str, members(servers))) + "}"
+    return "{" + ", ".join(map(str, servers)) + "}"
 
 
 def entry_text(entry: Any) -> str:
@@ -29,14 +19,14 @@ def entry_text(entry: Any) -> str:
 
     The first entry of a log is the configuration that the cluster begins with.
     """
-    if entry.command == APPEND_COMMAND:
+    if entry.command == "append_command":
         return f"v{entry.value}"
-    if entry.command == INIT_CLUSTER_COMMAND:
-        count = size(entry.members)  # the cluster begins with the servers from 1 on
+    if entry.command == "init_cluster_command":
+        count = len(entry.members)  # the cluster begins with the servers from 1 on
         return set_text(entry.members).replace(" ", "") if count < 5 else f"{{1…{count}}}"
-    if entry.command == ADD_VOTER_COMMAND:
+    if entry.command == "add_voter_command":
         return f"+{entry.server}"
-    if entry.command == REMOVE_VOTER_COMMAND:
+    if entry.command == "remove_voter_command":
         return f"−{entry.server}"
     return "leader"
 
@@ -49,14 +39,19 @@ def entry_with_epoch(entry: Any) -> str:
 # --- Messages ----------------------------------------------------------------------------------
 
 
+def vote_text(message: Any) -> str:
+    """What is asked for or given: a vote, or, in kip_996 only, a pre-vote."""
+    return "pre-vote" if getattr(message, "pre_vote", False) else "vote"
+
+
 def vote_request_label(message: Any) -> str:
     """A candidate asks for a vote."""
-    return f"vote? e{message.epoch}"
+    return f"{vote_text(message)}? e{message.epoch}"
 
 
 def vote_response_label(message: Any) -> str:
     """A vote, or a refusal."""
-    return f"vote {'yes' if message.vote_granted else 'no'} e{message.epoch}"
+    return f"{vote_text(message)} {'yes' if message.vote_granted else 'no'} e{message.epoch}"
 
 
 def begin_quorum_label(message: Any) -> str:
@@ -72,9 +67,9 @@ def fetch_request_label(message: Any) -> str:
 
 def fetch_response_label(message: Any) -> str:
     """An entry, nothing new, where to truncate, or the error."""
-    if message.result == DIVERGING:
+    if message.result == "diverging":
         return f"cut to {cut_text(message)}"
-    if message.result == OK:
+    if message.result == "ok":
         return entry_with_epoch(message.entry) if message.entry.command else "nothing new"
     return ERROR_NAMES[message.error]
 
@@ -124,7 +119,7 @@ def leader_text(message: Any) -> str:
 
 def error_text(message: Any) -> str:
     """The error that an answer carries, if it does."""
-    return "" if message.error == NO_ERROR else ERROR_NAMES[message.error]
+    return "" if message.error == "nil" else ERROR_NAMES[message.error]
 
 
 def end_quorum_label(message: Any) -> str:
@@ -158,11 +153,6 @@ def answer_detail(message: Any) -> str:
 
 
 ADMINISTRATOR = "administrator"
-
-
-def diagram_administrator(c: Any) -> list[str]:
-    """The administrator's lifeline in sequence diagrams, where membership_requests is on."""
-    return [ADMINISTRATOR] if c.membership_requests else []
 
 
 def _details(*parts: str) -> str:

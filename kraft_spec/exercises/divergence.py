@@ -4,9 +4,9 @@ from itertools import product
 from types import SimpleNamespace
 
 from kraft_spec import kip_853
-from kraft_spec.actions.logs import end_offset_for_epoch, epoch_at, highest_common_offset
+from kraft_spec.actions.replication import end_offset_for_epoch, epoch_at, highest_common_offset
 from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.model.state import State
+from kraft_spec.model import State
 from kraft_spec.properties import logs_diverge
 from protocol_lab import HOLDS
 from protocol_lab.teaching.exercises import (
@@ -63,11 +63,9 @@ def make_logs_part(answer) -> Feedback:
 # --- Cut ---------------------------------------------------------------------------------------
 
 
-def as_log(epochs: tuple[int, ...]) -> SimpleNamespace:
+def as_log(epochs: tuple[int, ...]) -> list[SimpleNamespace]:
     """A log of which only the epochs matter."""
-    return SimpleNamespace(
-        length=len(epochs), items=[SimpleNamespace(epoch=epoch) for epoch in epochs]
-    )
+    return [SimpleNamespace(epoch=epoch) for epoch in epochs]
 
 
 def logs_of(most: int, epochs: int) -> list[tuple[int, ...]]:
@@ -92,8 +90,8 @@ def can_meet(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 def keep(log, end_offset, epoch):
     kept = 0
-    for offset in range(1, log.length + 1):
-        mine = log.items[offset - 1].epoch
+    for offset in range(1, len(log) + 1):
+        mine = log[offset - 1].epoch
         if mine < epoch or (mine == epoch and offset <= end_offset):
             kept = offset
     return kept
@@ -117,8 +115,8 @@ def where_to_cut(answer) -> Feedback:
 
     The leader has answered that its log holds `end_offset` entries up to and including epoch
     `epoch`. Write `keep(log, end_offset, epoch)`: how many of its entries the follower keeps.
-    `log.length` entries are there; the first is `log.items[0]`, with its `.epoch`. The check lets
-    a follower fetch from a leader, for every pair of logs of up to four entries in three epochs
+    There are `len(log)` entries; the first is `log[0]`, with its `.epoch`. The check lets a
+    follower fetch from a leader, for every pair of logs of up to four entries in three epochs
     that one cluster can have.
     """
     expect_parameters(answer, "log", "end_offset", "epoch")

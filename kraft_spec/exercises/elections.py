@@ -2,10 +2,9 @@
 
 from kraft_spec import kip_853
 from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.names import FOLLOWER, LEADER
-from kraft_spec.model.state import State
-from protocol_lab import members, size
+from kraft_spec.constants import Constants
+from kraft_spec.model import Server, State
+from protocol_lab import NodeSet, is_subset, nodes_up_to, subsets
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -25,8 +24,8 @@ spec = kip_853.spec
 
 def third_is_followed(s: State, c: Constants) -> bool:
     """Does server 3 lead, and does another server follow it?"""
-    return s.state[3] == LEADER and any(
-        s.state[server] == FOLLOWER and s.leader[server] == 3 for server in (1, 2)
+    return s.state[3] == "leader" and any(
+        s.state[server] == "follower" and s.leader[server] == 3 for server in (1, 2)
     )
 
 
@@ -62,14 +61,14 @@ def elect_the_third(answer) -> Feedback:
 # --- Majorities --------------------------------------------------------------------------------
 
 
-def more_than_half(votes: int, voters: int) -> bool:
-    return votes & ~voters == 0 and 2 * size(votes) > size(voters)
+def more_than_half(votes: NodeSet(Server), voters: NodeSet(Server)) -> bool:
+    return is_subset(votes, voters) and 2 * len(votes) > len(voters)
 
 
 @exercise(
     hints=[
-        "Sets of servers are bitmasks: `size(votes)` counts, `members(votes)` gives the servers,"
-        " `contains(voters, server)` asks.",
+        "Both are sets of servers: `len(votes)` counts, `for server in votes` goes through them,"
+        " `server in voters` asks.",
         "Half of four is no majority: two candidates could have it at the same time.",
         "A vote may come from a server that is no voter in the candidate's configuration (any"
         " more). What is it worth?",
@@ -87,17 +86,18 @@ def what_is_a_majority(answer) -> Feedback:
     check tries all sets of up to five servers.
     """
     expect_parameters(answer, "votes", "voters")
-    for voters in range(2, 2**6, 2):
-        for votes in range(0, 2**6, 2):
+    groups = list(subsets(nodes_up_to(5)))
+    for voters in groups[1:]:
+        for votes in groups:
             if bool(answer(votes, voters)) != more_than_half(votes, voters):
                 said = "won" if answer(votes, voters) else "lost"
-                shown = [set(members(each)) or "nobody" for each in (votes, voters)]
+                shown = [set(each) or "nobody" for each in (votes, voters)]
                 return wrong(f"With the votes of {shown[0]} among {shown[1]} you say: {said}.")
     overlapping = all(
-        size(one & other) > 0
-        for voters in range(2, 2**6, 2)
-        for one in range(2, 2**6, 2)
-        for other in range(2, 2**6, 2)
+        len(one & other) > 0
+        for voters in groups[1:]
+        for one in groups[1:]
+        for other in groups[1:]
         if more_than_half(one, voters) and more_than_half(other, voters)
     )
     return right(f"Any two quorums of the same voters have a server in common: {overlapping}.")

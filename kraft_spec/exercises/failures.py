@@ -49,11 +49,11 @@ def how_many_disks(answer) -> Feedback:
         tried = servers if disks is None else disks
         found = losing(servers, tried)
         if disks is None and found.violated:
-            return wrong(f"With {servers} servers a value is lost, after these steps.", found)
+            return wrong(f"Cluster size {servers}: a value is lost, after these steps.", found)
         if disks is not None and not found.violated:
-            return wrong(f"With {servers} servers and {disks} lost disks no value is lost.")
+            return wrong(f"Cluster size {servers}, lost disks {disks}: no value is lost.")
         if disks is not None and disks > 1 and losing(servers, disks - 1).violated:
-            return wrong(f"With {servers} servers one lost disk fewer is enough.")
+            return wrong(f"Cluster size {servers}: one lost disk fewer is enough.")
         if disks is not None:
             steps[servers] = len(found.trace)
     shown = ", ".join(f"{count} with {servers}" for servers, count in steps.items())

@@ -1,11 +1,11 @@
 """The exercises of notebooks/kraft/01_a_raft_that_pulls: two fetches and a majority."""
 
 from kraft_spec import kip_853
-from kraft_spec.actions.logs import holds_value
+from kraft_spec.actions.replication import holds_value
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.state import State
-from protocol_lab import HOLDS, members
+from kraft_spec.constants import Constants
+from kraft_spec.model import State
+from protocol_lab import HOLDS
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -65,7 +65,7 @@ def acknowledge_a_value(answer) -> Feedback:
 
 def acknowledged_means_majority(s: State, c: Constants):
     """Every acknowledged value is in the logs of a majority of the cluster."""
-    for value in members(s.inv_pos_acked):
+    for value in s.inv_pos_acked:
         count = sum(
             1 for server in range(1, c.init_cluster_size + 1) if holds_value(s, server, value)
         )
@@ -76,8 +76,8 @@ def acknowledged_means_majority(s: State, c: Constants):
 
 @exercise(
     hints=[
-        "`members(s.inv_pos_acked)` gives the values that were acknowledged. Count for each how"
-        " many servers hold it.",
+        "`for value in s.inv_pos_acked` goes through the values that were acknowledged. Count for"
+        " each how many servers hold it.",
         "With three servers two are a majority, with four three: more than half. Write it without"
         " a division: `2 * count > c.init_cluster_size`.",
     ],

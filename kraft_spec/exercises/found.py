@@ -3,17 +3,22 @@
 from dataclasses import replace
 
 from kraft_spec import kip_853
-from kraft_spec.actions.elections import is_free_to_vote, is_log_good_enough, on_vote_request
-from kraft_spec.actions.network import discard, is_receivable
-from kraft_spec.actions.server_states import apply_state, fail_pending_writes, to_voted
+from kraft_spec.actions.elections import (
+    answer_vote_request,
+    is_free_to_vote,
+    is_log_good_enough,
+)
+from kraft_spec.actions.replication import reason_not_to_answer
+from kraft_spec.actions.server_states import (
+    fail_pending_writes,
+    transition_to_unattached,
+    transition_to_voted,
+)
 from kraft_spec.challenges import TWO_SERVERS
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.links import is_connected
-from kraft_spec.model.messages import RequestVoteResponse
-from kraft_spec.model.names import FENCED_LEADER_EPOCH, NO_ERROR, UNATTACHED
-from kraft_spec.model.state import State
+from kraft_spec.constants import Constants
+from kraft_spec.model import FetchState, State
 from kraft_spec.properties import a_later_leader
-from protocol_lab import HOLDS, TAKEN, add_once, erase
+from protocol_lab import HOLDS, TAKEN
 from protocol_lab.spec.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
@@ -22,47 +27,29 @@ spec = kip_853.spec
 
 def handle_vote_request(s, c, message):
     server, peer = message.dest, message.source
-    if not is_receivable(s, message) or not is_connected(s, server, peer):
-        return "the server is dead, or the link is down"
+    reason = reason_not_to_answer(s, message)
+    if reason:
+        return reason
     state, epoch = s.state[server], s.current_epoch[server]
-    is_stale = message.epoch < epoch
-    new = on_vote_request(s, c, server, message)
-    grants = (
-        not is_stale
-        and is_free_to_vote(s, new, server, peer)
-        and is_log_good_enough(s, c, server, message)
-    )
-    if grants and new.state == UNATTACHED:
-        new = to_voted(new, message.epoch, peer)
-    apply_state(s, c, server, new)
-    if new.state != state:
-        erase(s.fetch_state, server)
+    if message.epoch < epoch:
+        answer_vote_request(s, message, epoch, False)
+        return TAKEN
+    if message.epoch > epoch:
+        transition_to_unattached(s, c, server, message.epoch)
+    grants = is_free_to_vote(s, server, peer) and is_log_good_enough(s, c, server, message)
+    if grants and s.state[server] == "unattached":
+        transition_to_voted(s, c, server, message.epoch, peer)
+    if s.state[server] != state:
+        s.fetch_state[server] = FetchState()
         fail_pending_writes(s, server)
-    answer(s, message, epoch, new.leader, grants, is_stale)
+    answer_vote_request(s, message, epoch, grants)
     return TAKEN
-
-
-def answer(s, message, epoch, leader, grants, is_stale) -> None:
-    """Send the answer to a request for a vote, in the place of the request."""
-    response = RequestVoteResponse(
-        source=message.dest,
-        dest=message.source,
-        epoch=epoch if is_stale else message.epoch,
-        leader=leader,
-        vote_granted=grants,
-        error=FENCED_LEADER_EPOCH if is_stale else NO_ERROR,
-    )
-    messages, processed = s.net_messages, s.net_messages_processed
-    discard(messages.vote_requests, processed.vote_requests, message)
-    add_once(messages.vote_responses, response)
 
 
 def a_vote_is_refused(s: State, c: Constants):
     """A candidate is told that its epoch is over."""
-    responses = s.net_messages.vote_responses
-    for position in range(responses.size):
-        if responses.items[position].error == FENCED_LEADER_EPOCH:
-            return HOLDS
+    if any(each.error == "fenced_leader_epoch" for each in s.net_messages.vote_responses):
+        return HOLDS
     return "no candidate is told that its epoch is over"
 
 

@@ -1,10 +1,9 @@
 """The exercises of notebooks/kraft/04_adding_and_removing_voters: join, and be refused."""
 
 from kraft_spec import kip_853
-from kraft_spec.actions.reconfiguration import add_voter_check, remove_voter_check
-from kraft_spec.model.constants import Constants
-from kraft_spec.model.names import VOTER, Error
-from kraft_spec.model.state import State
+from kraft_spec.actions.cluster import add_voter_check, remove_voter_check
+from kraft_spec.constants import Constants
+from kraft_spec.model import Error, State
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -34,7 +33,7 @@ GROWING = {
 
 def has_joined(s: State, c: Constants) -> bool:
     """Does server 2 know that it is a voter, and does the leader know that this is committed?"""
-    return s.role[2] == VOTER and s.config[1].id == 2 and bool(s.config[1].committed)
+    return s.role[2] == "voter" and s.config[1].id == 2 and bool(s.config[1].committed)
 
 
 @exercise(
@@ -110,8 +109,7 @@ def error_of(steps: str, request: str, server: int, about: int) -> str:
     """The error that the request gets after these steps; "" if it is accepted."""
     walk = take_steps(spec.bind(**CHANGING), f"start_new_server(host=1, any_leader=1)\n{steps}")
     check = add_voter_check if request == "add" else remove_voter_check
-    found = check(walk.state, walk.model.constants, server, about)
-    return Error.names[found].replace("nil", "")
+    return check(walk.state, walk.model.constants, server, about).replace("nil", "")
 
 
 @exercise(

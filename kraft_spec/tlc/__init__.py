@@ -1,5 +1,4 @@
-"""Translation for comparisons with TLC: the printed form of variables, and the count of steps.
+"""What only comparisons with TLC need, a module for each variant that restates an original.
 
-variables     converts our state to the variables of the original, as TLC prints them
-multiplicity  how often TLC counts one step as generated
+A spec names its module, `Spec(tlc=...)`; it is loaded with the first model.
 """

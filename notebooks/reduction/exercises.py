@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from kafka_spec.async_isr import spec
-from kafka_spec.isr_changes.model import Replica
+from kafka_spec.async_isr import Replica, spec
 from protocol_lab import LabError, nodes_up_to, without_node
 from protocol_lab.explore import explore
 from protocol_lab.spec.spec import Spec

@@ -74,13 +74,13 @@ ONLY_SERVER_3 = "s.config[1].members == 14 or s.config[1].members == 6"
 
 @exercise(
     hints=[
-        "Who is removed is a voter at first, `s.role[3] == VOTER`, and an observer in the end.",
+        "Who is removed is a voter at first, `s.role[3] == 'voter'`, and an observer in the end.",
         "`leads_to(p, q)`: whenever p holds, q holds then or later. Let p say that the leader has"
         " committed a configuration without server 3: `s.config[1].committed and not"
         " contains(s.config[1].members, 3)`.",
     ],
     answer=always_eventually(
-        "s.role[3] != VOTER or not s.config[1].committed or contains(s.config[1].members, 3)"
+        "s.role[3] != 'voter' or not s.config[1].committed or contains(s.config[1].members, 3)"
     ),
     why="Both ways of saying it do: the removal leads to an observer; or, again and again, server"
     " 3 is no voter unless the leader still counts it. An invariant can't say it: in every state"
@@ -94,7 +94,7 @@ def the_removed_server_learns(answer) -> Feedback:
     it accepts those fetches, as well as where nobody is removed.
     """
     if not isinstance(answer, Formula):
-        return wrong('Give a formula, as in always_eventually("s.role[3] != VOTER").')
+        return wrong("""Give a formula, as in always_eventually("s.role[3] != 'voter'").""")
     for fetches, removals, expected, when in (
         ("ignored", 0, "holds", "nobody is removed"),
         ("accepted", 1, "holds", "the fetches of who was removed are accepted"),

@@ -18,8 +18,9 @@ import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.checker.cross_check import add_trace, compare, evenly
+from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.reference import add_trace
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
@@ -38,6 +39,7 @@ from protocol_lab.semantics.transitions import (
     evaluate_step,
     is_inside,
     is_true,
+    may_end,
     successors,
 )
 from protocol_lab.spec.spec import Model
@@ -152,11 +154,11 @@ class NativeSearch:
             begin = level_begin
             while begin < level_end and event is None:
                 begin, event = self._some_chunks(begin, level_end)
-                self._tell(began, level_end - begin + (self.log.stored - level_end))
+                self._report_progress(began, level_end - begin + (self.log.stored - level_end))
             level_begin = level_end
         return event
 
-    def _tell(self, began: float, frontier: int) -> None:
+    def _report_progress(self, began: float, frontier: int) -> None:
         """Report the progress. Raises Undecided if the search was stopped."""
         if self.request.progress:
             self.request.progress(self.result, frontier, time.perf_counter() - began)
@@ -182,11 +184,11 @@ class NativeSearch:
             chunk.action_of[: len(part)] = 0
             chunk.multiplicity_of[: len(part)] = 1
             chunk.rows, chunk.base, chunk.begin, chunk.count = chunk.out, 0, -1, len(part)
-            event = self._do([chunk], -1 - made)
+            event = self._process([chunk], -1 - made)
             made += len(part)
             if event is None:
                 _stop(error)
-            self._tell(began, self.log.stored)
+            self._report_progress(began, self.log.stored)
         return event
 
     def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
@@ -285,7 +287,7 @@ class NativeSearch:
         if self._is_constrained:
             chunk.verdicts[:count][chunk.inside[:count] == 0] = OUTSIDE
 
-    def _do(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
+    def _process(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
         """Enter, check and count chunks; `source`: see `StateLog.add`."""
         for chunk in batch:
             self._identify(chunk)
@@ -312,9 +314,9 @@ class NativeSearch:
             chunk.new = sum(new for _, new in handled)
         has_room = self.log.make_room(sum(each.new for each in batch))
         if not has_room or any(each.entered < each.judged for each in batch):
-            self._cut(batch)
+            self._limit_to_room(batch)
 
-    def _cut(self, batch: list[Chunk]) -> None:
+    def _limit_to_room(self, batch: list[Chunk]) -> None:
         """If memory has run out, note which candidates there was room for."""
         room = self.log.room
         for chunk in batch:
@@ -392,9 +394,10 @@ class NativeSearch:
     def _count(self, chunk: Chunk, source: int) -> _Event | None:
         """Count the candidates of a chunk, up to the first event."""
         self.now, count, ending = chunk, chunk.count, None
-        dead = self._deadlock(chunk)
+        dead, error = self._deadlock(chunk)
         if dead is not None:
             count = int(np.searchsorted(chunk.parent_of[:count], dead - chunk.base))
+            ending = partial(_stop, error) if error is not None else None
         if chunk.judged < count:
             count, ending = chunk.judged, partial(self._stop_unjudged, chunk)
         if chunk.entered < count:
@@ -423,12 +426,19 @@ class NativeSearch:
             event = _Event("deadlock", -1, *self._row_and_parent(dead))
         return event
 
-    def _deadlock(self, chunk: Chunk) -> int | None:
-        """The position of the first state of a chunk without a step, if deadlocks are checked."""
+    def _deadlock(self, chunk: Chunk) -> tuple[int | None, EvaluationError | None]:
+        """(the position of the first state of a chunk where a run is stuck, None), if deadlocks are
+        checked; (its position, the error) if it can't be computed whether the run may end there."""
         if not self.request.deadlock or chunk.begin < 0:
-            return None
-        dead = np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0)
-        return chunk.begin + int(dead[0]) if len(dead) else None
+            return None, None
+        for at in np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0):
+            position = chunk.begin + int(at)
+            try:
+                if not may_end(self.model, self._row_and_parent(position)[0]):
+                    return position, None
+            except EvaluationError as error:
+                return position, error
+        return None, None
 
     def _stop_unjudged(self, chunk: Chunk) -> None:
         if chunk.is_faulty_view:
@@ -469,7 +479,7 @@ class NativeSearch:
             chunk.multiplicity_of[k] = each.multiplicity
         chunk.parent_of[: len(found)] = position - chunk.base
         chunk.count, chunk.degree_of[0] = len(found), 1
-        event = self._do([chunk])
+        event = self._process([chunk])
         if event is None:
             _stop(error or defect(self.model, "the actions", row))
         return event

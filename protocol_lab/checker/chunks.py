@@ -7,7 +7,6 @@ chunks one after the other, so its counts do not depend on the number of cores. 
 release the GIL, so that threads run in parallel.
 """
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
@@ -19,6 +18,7 @@ from protocol_lab.checker.state_log import chunk_states
 from protocol_lab.checker.visited_set import NEW
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.system.operating_system import cores
 
 MOST_SUCCESSORS = 64
 """A chunk has room for this many successors per state on average; where there are more, chunks
@@ -28,11 +28,6 @@ _BY_THREAD = 4
 """Chunks per thread that are processed at once, so that no thread waits long for another."""
 
 _Answer = TypeVar("_Answer")
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Chunk(SuccessorBuffer):

@@ -10,11 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.transitions import attempts
+from protocol_lab.semantics.transitions import counted_attempts
 from protocol_lab.spec.spec import TAKEN, Action, Model
 
 TRIED = 2_000
@@ -97,6 +95,8 @@ def coverage(result: Result, tried: int = TRIED) -> Coverage:
             " are kept with keep_states=True."
         )
     count = len(result.states)
+    import numpy as np
+
     chosen = np.unique(np.linspace(0, count - 1, min(tried, count)).astype(np.int64))
     rows = [result.states[k].tobytes() for k in chosen]
     actions = [
@@ -110,7 +110,9 @@ def _refusals(model: Model, rows: list[bytes], action: Action, taken: int) -> Ac
     reasons: Counter[str] = Counter()
     without_choice = 0
     for row in rows:
-        told = [each.reason for each in attempts(model, row, [action])]
+        told: Counter[str] = Counter()
+        for each, count in counted_attempts(model, row, action):
+            told[each.reason] += count
         reasons.update(told)
         without_choice += not told
     count = reasons.total()

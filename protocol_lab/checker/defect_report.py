@@ -8,12 +8,10 @@ import json
 import platform
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-
-import llvmlite
-import numba
-import numpy as np
 
 from protocol_lab.errors import KitDefect, LabError
 from protocol_lab.language.dependencies import reachable
@@ -35,9 +33,7 @@ def defect(model: Model, what: str, row: bytes) -> KitDefect:
         "layout": str(model.layout.dtype),
         "versions": {
             "python": platform.python_version(),
-            "numba": numba.__version__,
-            "llvmlite": llvmlite.__version__,
-            "numpy": np.__version__,
+            **{name: _version(name) for name in ("numba", "llvmlite", "numpy")},
             "machine": platform.machine(),
         },
         "source": _sources(model),
@@ -52,6 +48,12 @@ def defect(model: Model, what: str, row: bytes) -> KitDefect:
     )
 
 
+def _version(package: str) -> str | None:
+    with suppress(PackageNotFoundError):
+        return version(package)
+    return None  # as in a page
+
+
 def _as_list(value: Any) -> Any:
     return sorted(value) if isinstance(value, set) else str(value)
 
@@ -60,7 +62,7 @@ def _sources(model: Model) -> dict[str, str]:
     """The source of every function of the spec, and of those that they call."""
     spec = model.spec
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
-    declared += [*spec.sometimes_properties, *spec.constraints]
+    declared += [*spec.sometimes_properties, *spec.constraints, *spec.ends]
     functions = [each.function for each in declared] + ([spec.erase] if spec.erase else [])
     return {
         f"{each.__module__}.{each.__qualname__}": _source(each) for each in reachable(functions)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.checker.breadth_first import NativeSearch
+from protocol_lab.checker.reference import fastest_search
 from protocol_lab.checker.request import GOAL, UNBOUNDED, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
@@ -76,7 +76,7 @@ def find_state(
     goal = predicate(model, condition)
     request = SearchRequest([], [], goal=goal, starts=None if row is None else [row])
     request.max_states = max_states
-    search = NativeSearch(model, request)
+    search = fastest_search()(model, request)
     until = time.perf_counter() + (math.inf if seconds is None else seconds)
     request.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
     if progress is not None:

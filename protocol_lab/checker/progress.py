@@ -6,12 +6,10 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-import numpy as np
-from IPython import get_ipython
-from IPython.display import display
 from tqdm import tqdm
 
 from protocol_lab.checker.result import Result
+from protocol_lab.system.notebook_shell import display, get_ipython
 
 _DELAY = 1.0
 """Seconds after which the line appears; shorter searches show none."""
@@ -118,6 +116,8 @@ def states_to_come(per_depth: list[int]) -> int | None:
     sizes = [size for size in per_depth if size][-_LEVELS_FITTED:]
     if len(sizes) < _LEVELS_FITTED or sizes[-1] > _STILL_GROWING * sizes[-2]:
         return None
+    import numpy as np
+
     at = np.arange(1 - len(sizes), 1)
     bend, slope, _ = np.polyfit(at, np.log(sizes), 2)
     if bend >= 0:

@@ -20,7 +20,14 @@ from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
 from protocol_lab.quantities import whole_number
 from protocol_lab.semantics.step_text import initial_text
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, initial, is_true, successors
+from protocol_lab.semantics.transitions import (
+    evaluate,
+    evaluate_step,
+    initial,
+    is_true,
+    may_end,
+    successors,
+)
 from protocol_lab.spec.spec import Model, Property
 from protocol_lab.system.memory import allowed_bytes
 
@@ -113,7 +120,7 @@ class SearchRequest:
     deadlock: bool = field(
         default=False,
         metadata=option(
-            help="report a state without a step as a violation",
+            help="report a state without a step as a violation, unless spec.may_end allows it",
             word="--deadlock",
             kind=bool,
             supported_by=ENGINES,
@@ -210,17 +217,23 @@ class SearchRequest:
     session: Any = field(
         default=None,
         metadata=option(
-            help="a Spark session; by default one in local mode, started while the kernels compile",
+            help="a Spark session, or its address: local[4], spark://HOST:7077, sc://HOST; by"
+            " default local mode on all cores, started while the kernels compile",
+            word="--session",
             kind=Any,
+            metavar="URL",
             supported_by=(SPARK,),
         ),
     )
     folder: str | Path | None = field(
         default=None,
         metadata=option(
-            help="where the levels are kept, visible to all machines; if it has an earlier run of"
-            " the same search, that is continued. By default a temporary folder",
+            help="where the levels are kept: a folder that all machines see, or s3://BUCKET/run; if"
+            " it has an earlier run of the same search, that is continued. By default a temporary"
+            " folder",
+            word="--folder",
             kind=str | Path,
+            metavar="FOLDER",
             supported_by=(SPARK,),
         ),
     )
@@ -292,7 +305,7 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
     return "no action can be taken" if name == "deadlock" else None
 
 
-def explain(
+def evaluation_error(
     model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str] | None = None
 ) -> EvaluationError:
     """The error in a state, or one of its successors, where compiled code failed without a message.
@@ -305,6 +318,8 @@ def explain(
         sometimes = [each.name for each in model.spec.sometimes_properties]
     try:
         _judge(model, row, request, sometimes)
+        if request.deadlock:
+            may_end(model, row)
         for each in successors(model, row):
             _judge(model, each.row, request, sometimes)
             for step_invariant in request.step_invariants:

@@ -3,14 +3,14 @@
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from protocol_lab.compiler.fingerprint import collision_probability
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Verdict:
@@ -45,11 +45,11 @@ class Result:
     undecided_reason: str | None = None
     violated: str | None = None
     violation_reason: str | None = None
-    trace: list[Step] | None = None
+    trace: list[Step] | Any = None  # None where no property is violated
     trace_rows: list[bytes] = field(default_factory=list)
     initial: str | None = None
     loop_from: int | None = None
-    violating: dict[str, int] | None = None
+    violating: dict[str, int] | Any = None  # None where the first violation ended the search
     never_reached: list[str] = field(default_factory=list)
     compile_seconds: float = 0.0
     seconds: float = 0.0
@@ -65,7 +65,7 @@ class Result:
     search: Any = None
 
     @cached_property
-    def states(self) -> np.ndarray | None:
+    def states(self) -> "np.ndarray | Any":
         """The rows of all states, in the order of the search (uint64, one row a state).
 
         None if they were not kept: only the native engine keeps them, and by default only as long
@@ -74,7 +74,7 @@ class Result:
         return None if self.log is None else self.log.rows()
 
     @cached_property
-    def parents(self) -> np.ndarray | None:
+    def parents(self) -> "np.ndarray | None":
         """For each of `states` the position of the one that it was found from, -1 for initial
         ones."""
         return None if self.states is None else self.log.parents()
@@ -124,7 +124,14 @@ class Result:
 
     @property
     def collision_probability(self) -> float:
-        return collision_probability(self.distinct, self.generated, self.fingerprint_bits)
+        """The probability that two states shared a fingerprint and one was missed, as TLC
+        estimates it.
+
+        Each generated state that was taken for known could have collided with any of the distinct
+        ones.
+        """
+        known = self.generated - self.distinct
+        return self.distinct * known / 2.0**self.fingerprint_bits
 
     def to_json(self) -> dict[str, Any]:
         """The fields of `check --json`."""
@@ -275,12 +282,13 @@ def reach_lines(result: Result) -> list[str]:
         yet = ("not reached so far", "not taken so far")
     told = [("reached", result.reached), (yet[0], result.never_reached)]
     told.append((yet[1], result.never_taken))
-    return [f"  {what}: {_listed(names)}" for what, names in told if names]
+    return [f"  {what}: {listed(names)}" for what, names in told if names]
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str], separator: str = ", ") -> str:
+    """The first of these names, and how many more there are."""
     more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return separator.join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _renaming(result: Result) -> str:

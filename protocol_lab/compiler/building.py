@@ -6,13 +6,18 @@ is compiled anew.
 """
 
 import gc
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
+import llvmlite
+import numba
 import numpy as np
 from numba import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
@@ -21,12 +26,12 @@ from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
 from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner, refreshed_when_needed
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
-from protocol_lab.compiler.operations import integers, records
-from protocol_lab.errors import LabError
+from protocol_lab.compiler.operations import chosen, integers, records
+from protocol_lab.errors import KitDefect, LabError
 from protocol_lab.language.node_sets import IS_A_NUMBER, size
-from protocol_lab.spec.extensions import left_out
 from protocol_lab.spec.spec import TRUE_OR_FALSE, Model
-from protocol_lab.spec.state_view import NO_INDEX
+from protocol_lab.spec.state_view import NEITHER, NO_INDEX
+from protocol_lab.system.crash_report import told
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
 
@@ -60,14 +65,22 @@ _ENTRANCES = {
 """The kinds of generated functions: their types, and whether Python calls them, too."""
 
 _SHARED = {
-    "sequence": inner(code_generation.sequence),
+    "first_sequence": inner(chosen.first_sequence),
+    "next_sequence": inner(chosen.next_sequence),
     "size_of": inner(size),
     "keep": inner(loops.keep),
 }
 """Functions that many pieces call, compiled once in a process."""
 
+_NUMBA = [Path(each.__file__).parent for each in (numba, llvmlite)]
+
 _GENERATED = "<generated>"
 """The file name that generated code has in error messages."""
+
+TWO_KINDS = "has one kind on one path and another on another, as a list and an array"
+
+_MIXED = re.compile(r"Cannot unify .* for '(?P<name>[^']+)', defined at .* \((?P<line>\d+)\)")
+"""What Numba says of a variable or expression that is one of two kinds of values."""
 
 Watch = Callable[[str, int, int], None]
 """Called before each piece with its name, its number from 0, and how many there are."""
@@ -79,9 +92,7 @@ class Builder:
     def __init__(self, model: Model, watch: Watch):
         self.model, self.watch = model, watch
         self.seconds = 0.0
-        self.compiler = compiler.Compiler(
-            model.layout, model.spec.constants, left_out(model.constants)
-        )
+        self.compiler = compiler.Compiler(model.layout, model.spec.constants)
 
     def addresses(self, wanted: list[code_generation.Piece]) -> np.ndarray:
         """The addresses of the machine code of these pieces, for `loops`.
@@ -134,7 +145,7 @@ class Builder:
         return loop
 
     def _address(self, piece: code_generation.Piece) -> int:
-        built = self.built("piece", piece.name, piece.functions, piece.text, acts=piece.acts)
+        built = self.built("piece", piece.name, piece.functions, piece.text, piece=piece)
         compiled = built.get_compile_result(loops.PIECE)
         return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
@@ -145,32 +156,39 @@ class Builder:
         functions: dict[str, Callable],
         source: str,
         called: dict[str, Any] | None = None,
-        acts: bool = False,
+        piece: code_generation.Piece | None = None,
     ) -> Any:
         """The compiled version of a generated function; kind: one of `_ENTRANCES`.
 
         functions: the plain functions that it calls, by name; they may not change states, except
-        "function" if it `acts`. called: other objects that it uses. Raises LabError if it can't be
-        compiled.
+        the "function" of a piece that acts. called: other objects that it uses. Raises LabError if
+        it can't be compiled.
         """
         with deferred_interrupts(), _lock, _without_garbage_collection():
             key = self.compiler.hash_of(list(functions.values()), source)
             if key not in loaded:
                 began = time.perf_counter()
-                loaded[key] = self._load(key, kind, name, functions, source, called or {}, acts)
+                loaded[key] = self._load(key, kind, name, functions, source, called or {}, piece)
                 self.seconds += time.perf_counter() - began
             return loaded[key]
 
-    def _load(
+    def inlined(self, piece: code_generation.Piece) -> Any:
+        """A piece as a function that only compiled code calls, and which is compiled with that."""
+        scope, add_functions = self._scope(piece.functions, piece.text, {}, piece)
+        add_functions()
+        key = self.compiler.hash_of([*piece.functions.values()], piece.text)
+        scope["piece"].__qualname__ = f"inlined_{key}"
+        return inner(scope["piece"])
+
+    def _scope(
         self,
-        key: str,
-        kind: str,
-        name: str,
         functions: dict[str, Callable],
         source: str,
         called: dict[str, Any],
-        acts: bool,
-    ) -> Any:
+        piece: code_generation.Piece | None,
+    ) -> tuple[dict[str, Any], Callable[[], None]]:
+        """The names of generated code, itself included, and a function that adds the compiled
+        functions that it calls."""
         scope: dict[str, Any] = {
             "__name__": __name__,
             "constants_at": self.compiler.constants_at,
@@ -183,6 +201,7 @@ class Builder:
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number", "NotRefused")},
             **integers.COMPILED_OPERATIONS,
+            "chosen": chosen.chosen,
             **called,
         }
         exec(compile(source, _GENERATED, "exec"), scope)
@@ -190,13 +209,29 @@ class Builder:
         def add_functions() -> None:
             refused = records.nothing
             for each, function in functions.items():
-                scope[each] = self.compiler.compiled(function)
-                if kind == "piece" and not (acts and each == "function"):
+                is_main = piece is not None and each == "function"
+                scope[each] = self.compiler.compiled(
+                    function, piece.parameters if is_main else None
+                )
+                if piece is not None and not (is_main and piece.acts):
                     check_only_looks(function)
-                elif kind == "piece" and may_refuse_changed(function):
+                elif piece is not None and may_refuse_changed(function):
                     refused = records.check_unchanged
             scope["refused"] = refused
 
+        return scope, add_functions
+
+    def _load(
+        self,
+        key: str,
+        kind: str,
+        name: str,
+        functions: dict[str, Callable],
+        source: str,
+        called: dict[str, Any],
+        piece: code_generation.Piece | None,
+    ) -> Any:
+        scope, add_functions = self._scope(functions, source, called, piece)
         scope[kind].__qualname__ = f"{kind}_{key}"
         signature, options = _ENTRANCES[kind]
         try:
@@ -204,6 +239,8 @@ class Builder:
                 signature, stamp=key, prepare=add_functions, no_cfunc_wrapper=True, **options
             )(scope[kind])
         except (NumbaError, UnsupportedBytecodeError, RuntimeError, TypeError) as error:
+            if _is_defect(error):
+                raise KitDefect(told(error, ["compile", self.model.spec.name, name])) from error
             cause = _cause(error)  # of the last two for types that it can't generate code for
             if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line
                 raise LabError(f"{self.model.spec.name}, {name}: {TRUE_OR_FALSE}.") from None
@@ -213,6 +250,16 @@ class Builder:
         if not built.stats.cache_hits:
             compilations.append(f"{self.model.spec.name} {name}")
         return built
+
+
+def _is_defect(error: BaseException | None) -> bool:
+    """Was it, or what led to it, raised neither by Numba nor as an error about the code?"""
+    while error is not None and (frames := [*walk_tb(error.__traceback__)]):
+        file = Path(frames[-1][0].f_code.co_filename)
+        if not isinstance(error, NumbaError) and not any(map(file.is_relative_to, _NUMBA)):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _module_of(piece: code_generation.Piece) -> str:
@@ -240,6 +287,8 @@ def _remedy(cause: str) -> str:
             "Where a helper is given a name, declare it: `def is_of(m, kind: Kind)`, where Kind is"
             " the field's Named(...)."
         )
+    if TWO_KINDS in cause:
+        return "Let each path of an if assign the field, or a variable of its own."
     if IS_A_NUMBER in cause:
         return (
             "If it is one, write contains(nodes, node), size(nodes) or members(nodes), or declare"
@@ -251,7 +300,7 @@ def _remedy(cause: str) -> str:
 def _cause(error: Exception) -> str:
     """The line of Numba's long message that says what it does not understand, and where."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
+    said = [line for line in lines if line and not line.startswith(("Failed in", "- Resolution"))]
     ours = (
         "there is no field",
         "can't be stored",
@@ -263,13 +312,17 @@ def _cause(error: Exception) -> str:
         IS_A_NUMBER,
         NO_INDEX,
         TRUE_OR_FALSE,
+        NEITHER,
         "list of numbers",
         "a list can't be",
         "can't be compared",
     )
-    causes = [line for line in told if any(each in line for each in ours)]
-    places = [line for line in told if line.startswith("File ") and _GENERATED not in line]
+    causes = [line for line in said if any(each in line for each in ours)]
+    if not causes and (mixed := _MIXED.match(said[0])):
+        name = "a value" if mixed["name"].startswith("$") else mixed["name"].partition(".")[0]
+        return f"{name} {TWO_KINDS} (line {mixed['line']})"
+    places = [line for line in said if line.startswith("File ") and _GENERATED not in line]
     place = next(iter(places), "")
     line_number = place.partition("line ")[2].rstrip(":")
     where = f" (line {line_number})" if line_number.isdigit() else ""
-    return (causes or told)[0].rstrip(".") + where
+    return (causes or said)[0].removeprefix("TypingError: ").rstrip(".") + where

@@ -8,9 +8,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from protocol_lab.language.arithmetic import checked_operators
+from protocol_lab.semantics.refusals import same_for_all
 from protocol_lab.spec.layout import Named, Node
 from protocol_lab.spec.parameters import (
     Bound,
@@ -26,12 +25,16 @@ from protocol_lab.spec.spec import Action, Model
 
 @dataclass
 class Piece:
-    """Generated code that is compiled separately. name: for messages; acts: does its `function`
-    change states?"""
+    """Generated code that is compiled separately.
+
+    name: for messages. parameters: if given, those of its `function`, which is compiled so that it
+    gives its answer as a number (see `compiler.Compiler.compiled`). acts: does it change states?
+    """
 
     name: str
     text: str
     functions: dict[str, Callable]
+    parameters: tuple[str, ...] | None = None
     acts: bool = False
 
 
@@ -44,26 +47,26 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
     key: parameters, or fields of a message parameter, whose values are written for each successor.
     If it is not proven that a refusal changes nothing, `refused` raises Fault where one has.
     """
-    lines, indent = _beginning(model, action, "state_at(number_at(work, OUT), written)")
     values = [f"{name}_" for name in action.domains]
     times = f"multiplicity({', '.join(['before', 'c', *values])})" if action.multiplicity else "1"
-    lines += [
-        f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
+    lines = [
+        f"answer = function({', '.join(['s', 'c', *values])})",
+        "if answer == 0:",
         *(
-            f"{indent}    put_number(number_at(work, KEY_OF), written * number_at(work, KEYS)"
+            f"    put_number(number_at(work, KEY_OF), written * number_at(work, KEYS)"
             f" + {at}, {_value(path)})"
             for at, path in enumerate(key)
         ),
-        f"{indent}    written = keep(work, source, written, action, as_number({times}))",
-        f"{indent}    if written < 0:",
-        f"{indent}        return written",
-        f"{indent}    s = state_at(number_at(work, OUT), written)",
-        f"{indent}    copy_state(s, before)",
-        f"{indent}else:",
-        f"{indent}    refused(s, before)",
-        "    return written",
+        f"    written = keep(work, source, written, action, as_number({times}))",
+        "    if written < 0:",
+        "        return written",
+        "    s = state_at(number_at(work, OUT), written)",
+        "    copy_state(s, before)",
+        "else:",
+        "    refused(s, before)",
     ]
-    return Piece(action.name, "\n".join(lines) + "\n", _functions(action), acts=True)
+    text = _for_all_choices(model, action, "state_at(number_at(work, OUT), written)", lines)
+    return Piece(action.name, text, _functions(action), tuple(action.domains), acts=True)
 
 
 def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
@@ -71,32 +74,59 @@ def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
 
     They change nothing, and so look at the state itself.
     """
-    lines, indent = _beginning(model, action, "before")
     values = [f"{name}_" for name in action.domains]
-    lines += [
-        f"{indent}if len(function({', '.join(['s', 'c', *values])})) == 0:",
-        f"{indent}    raise NotRefused",
-        "    return written",
+    lines = [
+        f"answer = function({', '.join(['s', 'c', *values])})",
+        "if answer == 0:",
+        "    raise NotRefused",
     ]
     functions = {**_functions(action), "function": guards}
-    return Piece(f"{action.name} (guards)", "\n".join(lines) + "\n", functions)
+    text = _for_all_choices(model, action, "before", lines)
+    return Piece(f"{action.name} (guards)", text, functions, tuple(action.domains))
 
 
-def _beginning(model: Model, action: Action, state: str) -> tuple[list[str], str]:
-    """The head of an action's piece with the loops over its parameters, and the indentation inside
-    them. state: what the action changes."""
+def _for_all_choices(model: Model, action: Action, state: str, body: list[str]) -> str:
+    """The source of an action's piece: these lines within loops over its parameters.
+
+    state: what the action changes. The lines set `answer` to 0 if it was taken, else to 1 more than
+    the number of parameters that the refusal depends on: the loops over the others are left, and a
+    sequence goes on to the next one with other items among those that were looked at.
+    """
     lines = [
         "def piece(work, source, written, action):",
         _CONSTANTS,
         "    before = state_at(number_at(work, ROWS), source)",
         f"    s = {state}",
+        "    answer = 0",
     ]
-    indent = "    "
-    for name, domain in action.domains.items():
+    indent, ends = "    ", []
+    for number, (name, domain) in enumerate(action.domains.items(), 1):
         for line in _loop(name, domain, action, model):
             lines.append(indent + line)
-            indent += "    " if line.startswith("for ") else ""
-    return lines, indent
+            indent += "    " if line.startswith(("for ", "while ")) else ""
+        ends.append([indent + line for line in _loop_end(number, name, action)])
+    lines += [indent + line for line in body]
+    for end in reversed(ends):
+        lines += end
+    return "\n".join([*lines, "    return written"]) + "\n"
+
+
+def _loop_end(number: int, name: str, action: Action) -> list[str]:
+    """The last lines in the body of the loop over a parameter, the first one having number 1."""
+    domains = action.domains
+    alike = [depth + 1 for depth in range(number) if same_for_all(domains, depth) < number]
+    lines = [f"if 0 < answer <= {max(alike)}: break"] if alike else []
+    if isinstance(domains[name], Sequences):
+        lines.append(f"kept_{name} = length_{name}")
+        if same_for_all(domains, number) == number:
+            lines += [
+                f"if answer == {number + 1}:",
+                f"    kept_{name}, answer = memory_{name}[0], 0",
+            ]
+        lines.append(
+            f"left_{name} = next_sequence(memory_{name}, low_{name}, high_{name}, kept_{name})"
+        )
+    return lines
 
 
 def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:
@@ -184,7 +214,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 mask = f"(1 << ({over_constants(of.count, model)} + 1)) - 2"
             else:
                 mask = bound("mask", of)
-            # The same order as `submasks`, but a generator would take much longer to compile.
+            # The same order as `subsets`, but a generator would take much longer to compile.
             lines = [
                 f"mask_{name} = {mask}",
                 f"{name}_ = mask_{name}",
@@ -196,11 +226,15 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 lines.append(f"if size_of({name}_) != {count}: continue")
             return lines
         case Sequences(low, high, length):
-            low, high, length = bound("low", low), bound("high", high), bound("length", length)
-            numbers = f"max(0, checked_add(checked_sub({high}, {low}), 1))"
+            numbers = f"max(0, checked_add(checked_sub(high_{name}, low_{name}), 1))"
             return [
-                f"for at_{name} in range(checked_pow({numbers}, {length})):",
-                f"{name}_ = read_only(sequence(at_{name}, {low}, {high}, {length}))",
+                f"low_{name} = {bound('low', low)}",
+                f"high_{name} = {bound('high', high)}",
+                f"length_{name} = {bound('length', length)}",
+                f"left_{name} = checked_pow({numbers}, length_{name})",
+                f"memory_{name} = first_sequence(low_{name}, length_{name})",
+                f"while left_{name} > 0:",
+                f"{name}_ = chosen(memory_{name})",
             ]
         case Member(path):
             layout = model.layout
@@ -216,15 +250,6 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 f"{name}_ = read_only({this})",
             ]
     raise TypeError(f"{domain!r} is not a domain")
-
-
-def sequence(number: int, low: int, high: int, length: int) -> np.ndarray:
-    """The sequence with this number, counted from 0, among those that a `Sequences` gives."""
-    items = np.empty(length, np.int64)
-    for k in range(length - 1, -1, -1):
-        items[k] = low + number % (high - low + 1)
-        number //= high - low + 1
-    return items
 
 
 def over_constants(expression: int | str, model: Model) -> str:

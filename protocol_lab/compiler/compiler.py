@@ -6,8 +6,10 @@ the same way, except the functions that `operations` has versions of.
 """
 
 import ast
+import copy
 import inspect
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import numba
@@ -17,25 +19,29 @@ from protocol_lab.compiler import code_generation, effects, inner_functions, loo
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import (
     bags,
+    chosen,
     constants_record,
     integers,
     lists,
     lookups,
     records,
     slots,
+    stores,
     unchanged,
 )
 from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.language import arithmetic, loop_bound, node_sets
 from protocol_lab.language.dependencies import (
-    fields_read,
     is_plain,
-    reachable,
     source_hash,
 )
 from protocol_lab.language.hashing import short_hash
-from protocol_lab.language.source_code import code_of_file, parse, without_annotations
+from protocol_lab.language.reading import reading
+from protocol_lab.language.source_code import code_of_file, names_read, without_annotations
+from protocol_lab.language.stale_names import StaleNames
+from protocol_lab.semantics import refusals
+from protocol_lab.semantics.refusals import with_depths
 from protocol_lab.spec import named_values, set_syntax
 from protocol_lab.spec.layout import Struct, StructLayout
 from protocol_lab.spec.layouts_in_code import Layouts
@@ -51,6 +57,7 @@ _OWN = {
     **integers.COMPILED_OPERATIONS,
     "_new_list": lists.new_list,
     "_watched": unchanged.watched,
+    "_asked": records.asked,
     "Fault": Fault,
 }
 """The functions that rewritten code calls by their names."""
@@ -59,6 +66,7 @@ _COMPILED_WITH = (
     *(
         arithmetic,
         bags,
+        chosen,
         constants_record,
         effects,
         inner_functions,
@@ -69,7 +77,9 @@ _COMPILED_WITH = (
         loops,
     ),
     *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
+    stores,
     unchanged,
+    refusals,
 )
 
 _VERSIONS = (
@@ -90,40 +100,40 @@ def _as_compiled(value: Any) -> Any:
 class Compiler:
     """Compiles the functions of one model, each function once."""
 
-    def __init__(
-        self,
-        layout: StructLayout,
-        constants: type,
-        left_out: frozenset[str] = frozenset(),
-    ):
-        self.left_out = left_out  # constants that are 0, and what they would add is not compiled
+    def __init__(self, layout: StructLayout, constants: type):
         self._layouts = Layouts(layout, constants)
+        self._stale = StaleNames(self._layouts.is_place)
         choices = {name: each.choices for name, each in self._layouts.limits.items()}
         self._setting = short_hash(repr(layout), repr(constants._fields), repr(choices), *_VERSIONS)
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
         self.constants_at = constants_record.make_constants_at(constants._fields)
-        self._done: dict[int, Any] = {}
-        self._running: set[int] = set()
+        self._done: dict[tuple, Any] = {}
+        self._running: set[tuple] = set()
 
     def hash_of(self, functions: list[Callable], *more: str) -> str:
         """A hash of everything that the machine code of these functions depends on."""
-        fields = set().union(*(fields_read(each.__code__) for each in reachable(functions)))
-        return source_hash(functions, self._setting, sorted(self.left_out & fields), *more)
+        return source_hash(functions, self._setting, *more)
 
-    def compiled(self, function: Callable) -> Any:
-        """The Numba version of a plain function (compiled when it is first called)."""
-        key = id(function)
+    def compiled(self, function: Callable, parameters: tuple[str, ...] | None = None) -> Any:
+        """The Numba version of a plain function (compiled when it is first called).
+
+        parameters: given for an action, whose answer then is a number: 0 if it was taken, else 1
+        more than the number of these parameters that the refusal depends on.
+        """
+        key = id(function), parameters
         if key in self._done:
             return self._done[key]
         if key in self._running:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
-        tree = without_annotations(parse(function))
-        refuse(function, tree)
-        tree, extra, names = rewriting.rewritten(
-            function, tree, self.left_out, self.constructor, self._layouts
-        )
+        refuse(function)
+        self._stale.refuse(function)
+        tree = without_annotations(copy.deepcopy(reading(function).apart))
+        if parameters is not None:
+            tree = with_depths(tree, parameters, partial(_as_number, names_read(function)))
+            tree.body += ast.parse(_NOTHING_RETURNED).body
+        tree, extra, names = rewriting.rewritten(function, tree, self.constructor, self._layouts)
         _refuse_own_names(function, names)
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
@@ -134,7 +144,7 @@ class Compiler:
         }
         scope.update(__name__=__name__, **_OWN)
         exec(compile(module, inspect.getfile(function), "exec"), scope)
-        own_hash = self.hash_of([function])
+        own_hash = self.hash_of([function], *(parameters or ()))
         for each in (*extra, tree):
             _name_apart(scope[each.name], f"{function.__module__}.{function.__name__}", own_hash)
         for helper in extra:
@@ -152,6 +162,30 @@ class Compiler:
             raise LabError(f"{name} is no part of this spec's state.")
         record = records.numba_type(self._layouts.structs[declared])
         return records.make_constructor(record, fields)
+
+
+_NOTHING_RETURNED = "raise TypeError"
+"""The end of an action: a step that gets there returns nothing, and is repeated in plain Python,
+which says so."""
+
+
+def _as_number(names: dict[str, Any], returned: ast.Return, depth: int) -> ast.expr:
+    """What an action returns as a number, see `Compiler.compiled`. names: the values of those that
+    it reads."""
+
+    def number(value: ast.expr) -> ast.expr:
+        match value:
+            case ast.IfExp(test, body, orelse):
+                return ast.IfExp(test, number(body), number(orelse))
+            case ast.Constant(str(text)):
+                return ast.Constant(depth + 1 if text else 0)
+            case ast.Name(name) if isinstance(names.get(name), str):
+                return ast.Constant(depth + 1 if names[name] else 0)
+        length = ast.Call(ast.Name("len", ast.Load()), [value], [])
+        refused = ast.Compare(length, [ast.NotEq()], [ast.Constant(0)])
+        return ast.IfExp(refused, ast.Constant(depth + 1), ast.Constant(0))
+
+    return number(returned.value or ast.Constant(None))
 
 
 def _refuse_own_names(function: Callable, names: Collection[str]) -> None:

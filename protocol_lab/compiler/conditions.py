@@ -19,6 +19,7 @@ import protocol_lab
 from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
 from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.evaluation import CONDITION
+from protocol_lab.semantics.enabledness import enabled
 from protocol_lab.semantics.transitions import initial, is_true
 from protocol_lab.spec.layout import IntegerLayout, Struct
 from protocol_lab.spec.spec import Model
@@ -190,7 +191,10 @@ def names_in_scope(model: Model) -> dict[str, Any]:
         scope |= {
             name: value
             for name, value in values
-            if is_plain(value) or isinstance(value, int | str) or _is_struct(value)
+            if is_plain(value)
+            or isinstance(value, int | str)
+            or _is_struct(value)
+            or value is enabled
         }
     known = {each: getattr(builtins, each) for each in BUILT_IN}
     return {**scope, "__name__": __name__, "__builtins__": known}

@@ -11,16 +11,24 @@ Also finds the actions that a constant probably rules out, such as a crash where
 
 import ast
 import builtins
+import copy
 import inspect
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
-from protocol_lab.language.source_code import names_read, parse, without_annotations
+from protocol_lab.language.dataflow import Flow
+from protocol_lab.language.reading import reading
+from protocol_lab.language.source_code import (
+    COMPILED_OTHERWISE,
+    names_read,
+    without_annotations,
+)
 
 
 def may_refuse_changed(function: Callable) -> bool:
@@ -29,7 +37,7 @@ def may_refuse_changed(function: Callable) -> bool:
     False is a proof. True is not: it is also the answer where nothing can be proven.
     """
     try:
-        _Flow(function).check(changed=False)
+        _Changed(function).check(changed=False)
     except (_NotProven, LabError, RecursionError):
         return True
     return False
@@ -67,6 +75,8 @@ def changes(function: Callable) -> bool:
 def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function.__module__ == containers.__name__:
         return function not in containers.ONLY_LOOK
+    if hasattr(function, COMPILED_OTHERWISE):
+        return False
     if function in seen:
         return False
     seen.add(function)
@@ -77,22 +87,30 @@ def _changes(function: Callable, seen: set[Callable]) -> bool:
 @cache
 def _body(function: Callable) -> list[ast.stmt]:
     """The function's statements, without the stores into lists that it has made itself."""
-    tree = parse(function)
-    return _WithoutStores(_own_lists(tree)).visit(tree).body
+    tree = copy.deepcopy(reading(function).apart)
+    return _WithoutStores(_own_lists(function)).visit(tree).body
 
 
-def _own_lists(tree: ast.FunctionDef) -> set[str]:
+def _own_lists(function: Callable) -> set[str]:
     """The variables that never are anything but a list which the function makes, `[0] * n`."""
-    given: dict[str, list[ast.AST]] = {each.arg: [each] for each in tree.args.args}
-    made: dict[str, int] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(name, ast.Store()):
-                given.setdefault(name, []).append(node)
-        match node:
-            case ast.Assign([ast.Name(name)], ast.BinOp(ast.List(), ast.Mult(), _)):
-                made[name] = made.get(name, 0) + 1
-    return {name for name, count in made.items() if len(given[name]) == count}
+    code = reading(function)
+    made = Counter(
+        node.targets[0].id
+        for node in ast.walk(code.apart)
+        if isinstance(node, ast.Assign) and _makes_list(node)
+    )
+    return {
+        name
+        for name, count in made.items()
+        if code.times_assigned[name] == count and name not in code.parameters
+    }
+
+
+def _makes_list(node: ast.Assign) -> bool:
+    match node:
+        case ast.Assign([ast.Name()], ast.BinOp(ast.List(), ast.Mult(), _)):
+            return True
+    return False
 
 
 class _WithoutStores(ast.NodeTransformer):
@@ -147,10 +165,11 @@ class _NotProven(Exception):
     """Raised where a reason may be returned after something was changed."""
 
 
-class _Flow:
-    """The paths through one function."""
+class _Changed(Flow[bool]):
+    """The paths through one function: may something have been changed before?"""
 
     def __init__(self, function: Callable, callers: tuple[Callable, ...] = ()):
+        super().__init__()
         if function in callers:
             raise _NotProven
         self.callers = (*callers, function)
@@ -158,24 +177,28 @@ class _Flow:
 
     def check(self, changed: bool) -> None:
         """Follow all paths, given whether something was changed before. Raises _NotProven."""
-        self._block(self.body, changed)
+        self.block(self.body, changed)
+
+    def read(self, node: ast.AST | None, changed: bool) -> bool:
+        return changed or self._stores(node)
+
+    def meet(self, paths: list[bool]) -> bool:
+        return any(paths)
 
     def _stores(self, *nodes: ast.AST | None) -> bool:
         return any(_stores(each, self.names, set()) for each in nodes if each is not None)
 
-    def _block(self, statements: list[ast.stmt], changed: bool) -> bool:
-        """Whether something may have been changed at the end of the statements."""
-        rest = statements
-        while rest:
-            called = self._passed_on(rest)
-            if called is None:
-                changed = self._statement(rest[0], changed)
-                rest = rest[1:]
-            else:  # on the path that goes on, the called function has returned TAKEN
-                _Flow(called, self.callers).check(changed)
-                changed = changed or changes(called)
-                rest = rest[2:]
-        return changed
+    def block(self, statements: list[ast.stmt], changed: bool | None) -> bool | None:
+        for k in range(len(statements) - 1):
+            called = self._passed_on(statements[k : k + 2])
+            if called is not None:
+                changed = super().block(statements[:k], changed)
+                if changed is not None:
+                    _Changed(called, self.callers).check(changed)
+                    # on the path that goes on, the called function has returned TAKEN
+                    changed = self.block(statements[k + 2 :], changed or changes(called))
+                return changed
+        return super().block(statements, changed)
 
     def _passed_on(self, statements: list[ast.stmt]) -> Callable | None:
         """The function f if the first statements are `reason = f(...)` and a guard that returns
@@ -184,10 +207,31 @@ class _Flow:
             case [
                 ast.Assign([ast.Name(reason)], ast.Call() as call),
                 ast.If(test, [ast.Return(ast.Name(returned))], []),
-                *_,
-            ] if reason == returned and ast.unparse(test) == f"len({reason}) != 0":
-                return None if "len" in self.names else self._called(call)
+            ] if reason == returned and self._is_not_empty(test, reason):
+                return self._called(call)
         return None
+
+    def _is_not_empty(self, test: ast.expr, text: str) -> bool:
+        """Is it true exactly where the variable `text` is not the empty text?"""
+        match test:
+            case ast.Name(name):
+                return name == text
+            case ast.Call(ast.Name("len"), [ast.Name(name)], []):
+                return name == text and "len" not in self.names
+            case ast.Compare(ast.Name(name), [ast.NotEq()], [other]):
+                return name == text and self._is_empty_text(other)
+            case ast.Compare(left, [ast.NotEq() | ast.Gt()], [ast.Constant(value=0)]):
+                return isinstance(left, ast.Call) and self._is_not_empty(left, text)
+        return False
+
+    def _is_empty_text(self, value: ast.expr | None) -> bool:
+        """Is it the text "", written here or as TAKEN?"""
+        match value:
+            case ast.Constant(value=""):
+                return True
+            case ast.Name(name):
+                return self.names.get(name) == ""
+        return False
 
     def _called(self, call: ast.Call) -> Callable | None:
         """The function that is called, if it is one of Python's source and its arguments store
@@ -196,31 +240,17 @@ class _Flow:
         plain = inspect.isfunction(called) and not self._stores(*call.args, *call.keywords)
         return called if plain else None
 
-    def _statement(self, node: ast.stmt, changed: bool) -> bool:
-        match node:
-            case ast.Return(value):
-                tests, values = _alternatives(value)
-                changed = changed or self._stores(*tests)
-                for each in values:
-                    self._returned(each, changed)
-                return False  # no path goes on from here
-            case ast.If(test, body, orelse):
-                changed = changed or self._stores(test)
-                return self._block(body, changed) | self._block(orelse, changed)
-            case ast.For(_, source, body, orelse) | ast.While(source, body, orelse):
-                changed = changed or self._stores(source, getattr(node, "target", None))
-                after = changed | self._block(body, changed)
-                return self._block(orelse, after | self._block(body, after))
-        return changed or self._stores(node)
+    def returned(self, node: ast.Return, changed: bool) -> None:
+        tests, values = _alternatives(node.value)
+        for each in values:
+            self._may_refuse(each, changed or self._stores(*tests))
 
-    def _returned(self, value: ast.expr | None, changed: bool) -> None:
-        if isinstance(value, ast.Constant) and value.value == "":
-            return
-        if isinstance(value, ast.Name) and self.names.get(value.id) == "":
+    def _may_refuse(self, value: ast.expr | None, changed: bool) -> None:
+        if self._is_empty_text(value):
             return
         called = self._called(value) if isinstance(value, ast.Call) else None
         if called is not None:
-            _Flow(called, self.callers).check(changed)
+            _Changed(called, self.callers).check(changed)
         elif changed or self._stores(value):
             raise _NotProven
 
@@ -250,14 +280,12 @@ def first_guards(function: Callable, constants: Any) -> Callable | None:
     That it refuses is a guess: the state's numbers are taken to be 0 or more. Only guards before
     which nothing stands but guards are looked at.
     """
-    tree = parse(function)
-    begin = 1 if ast.get_docstring(tree) is not None else 0
-    names = names_read(function)
-    for k, each in enumerate(tree.body[begin:], begin):
+    body, names = reading(function).body, names_read(function)
+    for k, each in enumerate(body, 1):
         if not _is_guard(each) or _stores(each.test, names, set()):
             return None
         if _truth(each.test, constants, names):
-            return _shortened(function, tree, tree.body[begin : k + 1])
+            return _shortened(function, body[:k])
     return None
 
 
@@ -309,9 +337,9 @@ def _range(value: ast.expr, constants: Any, names: dict[str, Any]) -> tuple[floa
     return -math.inf, math.inf
 
 
-def _shortened(function: Callable, tree: ast.FunctionDef, body: list[ast.stmt]) -> Callable:
+def _shortened(function: Callable, body: list[ast.stmt]) -> Callable:
     """A function with the same name and parameters that does this, and returns TAKEN."""
-    shorter = without_annotations(tree)
+    shorter = without_annotations(reading(function).as_written)
     shorter.body = [*body, ast.Return(ast.Constant(""))]
     text = ast.unparse(ast.fix_missing_locations(shorter)) + "\n"
     scope = {**function.__globals__, **names_read(function)}

@@ -100,15 +100,6 @@ def fingerprint(row: bytes) -> int:
     return mixed or 1
 
 
-def collision_probability(distinct: int, generated: int, bits: int = 64) -> float:
-    """The probability that two states shared a fingerprint and one was missed, as TLC estimates it.
-
-    Each generated state that was taken for known could have collided with any of the distinct ones:
-    distinct * (generated - distinct) / 2**bits.
-    """
-    return distinct * (generated - distinct) / 2.0**bits
-
-
 @kernel()
 def slot_of(table: np.ndarray, wanted: int) -> int:
     """The slot of a fingerprint in a simple hash table, or the free one where it would go.

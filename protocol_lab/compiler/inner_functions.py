@@ -8,8 +8,10 @@ searches for new declarations. Numba offers `pipeline_class` for such changes; w
 beyond that is only known to work in the pinned version.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from llvmlite.binding import Linkage
@@ -20,6 +22,8 @@ from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import AnnotateTypes
+
+from protocol_lab.system.process import is_command_line
 
 _NEEDLESS = {
     typed_passes.DumpParforDiagnostics,
@@ -188,3 +192,21 @@ def _declared(context: Any) -> int:
         for registry, loader in context._registries.items()
         for kind in loader.registry_items
     )
+
+
+def _load_without_scipy() -> None:
+    """Load Numba's functions of arrays, which look for SciPy's matrix products, without these.
+
+    No spec multiplies matrices, and SciPy's take longer to load than a small search.
+    """
+    if "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # an import of it fails
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
+
+
+if is_command_line():  # elsewhere others may use Numba, too
+    _load_without_scipy()

@@ -27,7 +27,7 @@ from protocol_lab.spec.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
 
-_FAILS, _STEP_FAILS = "len(function(s, c)) != 0", "len(function(earlier, s, c)) != 0"
+FAILS, STEP_FAILS = "len(function(s, c)) != 0", "len(function(earlier, s, c)) != 0"
 """Does a property of a state, or of a step, not hold?"""
 
 
@@ -51,8 +51,8 @@ class Kernels:
         self._builder.addresses(
             [
                 *self._first_pieces(self._keys()),
-                *self._property_pieces(properties, _FAILS),
-                *self._property_pieces(step_properties, _STEP_FAILS),
+                *self._property_pieces(properties, FAILS),
+                *self._property_pieces(step_properties, STEP_FAILS),
             ]
         )
 
@@ -114,11 +114,11 @@ class Kernels:
         For rows[k] with wanted[k], bit i of failed[k] is set if properties[i] is in the bitmask
         `enabled` and does not hold.
         """
-        return self._check(properties, _FAILS)
+        return self._check(properties, FAILS)
 
     def check_steps(self, properties: list[Property]) -> Callable:
         """The same for properties of the step to a row from before[parent_of[k]]."""
-        return self._check(properties, _STEP_FAILS)
+        return self._check(properties, STEP_FAILS)
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""

@@ -8,7 +8,6 @@
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     while test: ...    counts its turns, as a loop over a range does; see `loop_bound`
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
-    if c.addition: ... is left out where the constant adds nothing (see `spec.extensions`)
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
     a == b in c        becomes   a == b and b in c
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
@@ -26,17 +25,18 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 from protocol_lab.compiler.effects import calls_what_changes, changes
-from protocol_lab.compiler.unsupported_syntax import refuse
+from protocol_lab.compiler.unsupported_syntax import refuse, refuse_lost_records
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
 from protocol_lab.language.arithmetic import as_call, computed_once
-from protocol_lab.language.dependencies import fields_read, is_plain
+from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.loop_bound import counting, is_range
-from protocol_lab.language.source_code import names_read, parse, place
-from protocol_lab.language.stale_names import refuse_stale
+from protocol_lab.language.reading import names_assigned, reading
+from protocol_lab.language.source_code import names_read, place
+from protocol_lab.semantics.enabledness import enabled, possible
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.spec.named_values import Texts
+from protocol_lab.spec.named_values import TAKE_ITEMS, NamesToNumbers
 from protocol_lab.spec.set_syntax import SET_OPERATIONS, SetSyntax
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
@@ -51,22 +51,12 @@ GENERATED_NAMES = ("_each", "_first", "_best", "_value", "_total")
 _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
 
 
-def _local_names(function: Callable, tree: ast.FunctionDef) -> set[str]:
-    """The names that belong to a function, those of its generator expressions included."""
-    loops = [each for each in ast.walk(tree) if isinstance(each, ast.comprehension)]
-    targets = {
-        name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)
-    }
-    return {*function.__code__.co_varnames, *function.__code__.co_cellvars, *targets}
-
-
 @cache
 def _expression(function: Callable) -> ast.expr | None:
     """The expression that a function returns, if it is all it does and can be inlined in a
     caller."""
-    tree = parse(function)
-    refuse(function, tree)
-    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    refuse(function)
+    body = reading(function).body
     simple = (
         len(body) == 1
         and isinstance(body[0], ast.Return)
@@ -90,20 +80,18 @@ class Rewritten(NamedTuple):
 def rewritten(
     function: Callable,
     tree: ast.FunctionDef,
-    left_out: frozenset[str],
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
     layouts: Layouts,
 ) -> Rewritten:
     """A plain function, given with its syntax tree, rewritten for Numba.
 
-    left_out: constants that are 0; the code that they would add is left out. constructor: gives a
-    compiled function that makes a record of a Struct class with these fields. layouts: of the
-    state, by which names of values and sets of nodes are known. Raises LabError for code that can't
-    be compiled.
+    constructor: gives a compiled function that makes a record of a Struct class with these fields.
+    layouts: of the state, by which names of values and sets of nodes are known. Raises LabError for
+    code that can't be compiled.
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
-    rewriter = _Rewriter(function, names, tree, left_out, constructor, layouts)
-    refuse_stale(function, tree, rewriter.code.is_place)
+    rewriter = _Rewriter(function, names, tree, constructor, layouts)
+    refuse_lost_records(function, tree, rewriter.code.is_place)
     tree = rewriter.visit(_prepared(function, tree, rewriter.code))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 
@@ -116,17 +104,14 @@ class _Rewriter(ast.NodeTransformer):
         function: Callable,
         names: dict[str, Any],
         tree: ast.FunctionDef,
-        left_out: frozenset[str],
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
         layouts: Layouts,
     ):
         self.function, self.names = function, names
-        self.local_names = _local_names(function, tree)
-        assigned = (each.id for each in ast.walk(tree) if _is_assigned(each))
-        self.left_out = left_out if "c" not in assigned else frozenset()
+        self.local_names = reading(function).variables
         self.constructor = constructor
         self.code = LayoutsInCode(function, tree, layouts)
-        self.texts = Texts(function, tree, self.code)
+        self.names_to_numbers = NamesToNumbers(function, self.code)
         self.extra: list[ast.FunctionDef] = []
         self.loops = 0
 
@@ -137,9 +122,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.value, ast.List) and isinstance(node.targets[0], ast.Name):
+            self._expect_numbers(node, node.value.elts)
         if len(node.targets) == 1:
             return self._store(node, node.targets[0], node.value)
-        return node  # of variables: `refuse_stale` allows nothing else
+        return node  # of variables: `stale_names` allows nothing else
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         before, node.target = computed_once(node.target)
@@ -152,6 +139,7 @@ class _Rewriter(ast.NodeTransformer):
         return [*before, self._store(node, node.target, changed)]
 
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
+        value = value if isinstance(target, ast.Name) else self._items(value)
         if isinstance(target, ast.Attribute):
             call = _call("set_field", target.value, ast.Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):
@@ -160,21 +148,34 @@ class _Rewriter(ast.NodeTransformer):
             return node
         return ast.copy_location(ast.Expr(call), node)
 
+    def _items(self, value: ast.expr) -> ast.expr:
+        """A list with what an array is to hold as a tuple, in which there may also be records."""
+        if isinstance(value, ast.Dict):
+            raise self._refusal(value, "write the items for all nodes as a list, from node 1 on")
+        if isinstance(value, ast.IfExp):
+            value.body, value.orelse = self._items(value.body), self._items(value.orelse)
+        if isinstance(value, ast.List):
+            items = ast.Tuple([self._items(each) for each in value.elts], ast.Load())
+            return ast.copy_location(items, value)
+        return value
+
+    def _expect_numbers(self, node: ast.AST, items: list[ast.expr]) -> None:
+        """Raise LabError for records in a list that is not written where it is stored."""
+        for each in items:
+            made = isinstance(each, ast.Call) and getattr(each.func, "id", "").startswith("_new_")
+            if made or self.code.is_place(each):
+                told = "write a list of records item by item, and where it is stored"
+                raise self._refusal(node, told)
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
             return ast.copy_location(_call("get_item", node.value, node.slice), node)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        self.generic_visit(node)
-        if _is_constants(node.value) and node.attr in self.left_out:
-            return ast.copy_location(ast.Constant(0), node)
-        return node
-
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        node = self.texts.compared(
+        node = self.names_to_numbers.compared(
             node
         )  # a call may have been replaced with the field that it returns
         if len(node.ops) > 1:
@@ -188,7 +189,7 @@ class _Rewriter(ast.NodeTransformer):
         if not isinstance(op, ast.Eq | ast.NotEq) or _is_number(node.left) or _is_number(right):
             return node
         name = "equal" if isinstance(op, ast.Eq) else "unequal"
-        return ast.copy_location(_call(name, node.left, right), node)
+        return ast.copy_location(_call(name, *map(self._items, (node.left, right))), node)
 
     def _is_among(self, value: ast.expr, items: ast.expr) -> ast.expr | None:
         """`value in items` among texts, for which Numba would answer False; None for others."""
@@ -199,12 +200,12 @@ class _Rewriter(ast.NodeTransformer):
                 raise self._refusal(value, "give what is compared with several texts a name first")
             found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
             return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
-        return _call("contained", items, value)
+        return _call("contained", items, self._items(value))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Not) and _is_nothing(node.operand):
-            return ast.copy_location(ast.Constant(True), node)
+        if isinstance(node.op, ast.Not):
+            node.operand = _asked(node.operand)
         if isinstance(node.op, ast.Invert):  # which Numba would take for `not` where it is a truth
             every_bit = ast.UnaryOp(ast.USub(), ast.Constant(1))
             return ast.copy_location(ast.BinOp(node.operand, ast.BitXor(), every_bit), node)
@@ -216,6 +217,7 @@ class _Rewriter(ast.NodeTransformer):
             case ast.BinOp(ast.List([item]), ast.Mult(), count) | ast.BinOp(
                 count, ast.Mult(), ast.List([item])
             ):
+                self._expect_numbers(node, [item])
                 return ast.copy_location(_call("_new_list", item, count), node)
         return self._operation(node)
 
@@ -223,28 +225,23 @@ class _Rewriter(ast.NodeTransformer):
         return as_call(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        first = self.visit(node.values[0])
-        if isinstance(node.op, ast.And) and _is_nothing(first):
-            return ast.copy_location(ast.Constant(False), node)
-        node.values = [first, *map(self.visit, node.values[1:])]
+        self.generic_visit(node)
+        node.values = [_asked(each) for each in node.values]
         return node
 
-    def visit_If(self, node: ast.If) -> Any:
-        node.test = self.visit(node.test)
-        if _is_nothing(node.test):
-            return self._visited(node.orelse) or ast.copy_location(ast.Pass(), node)
-        node.body, node.orelse = self._visited(node.body), self._visited(node.orelse)
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        node.test = _asked(node.test)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        node.test = self.visit(node.test)
-        if _is_nothing(node.test):
-            return self.visit(node.orelse)
-        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        self.generic_visit(node)
+        node.test = _asked(node.test)
         return node
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         self.generic_visit(node)
+        node.test = _asked(node.test)
         return self._counted(node)
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
@@ -287,9 +284,6 @@ class _Rewriter(ast.NodeTransformer):
             loop.test, loop.orelse = test, ast.parse("raise Fault").body
         return [start, loop]
 
-    def _visited(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        return self.visit(ast.Module(statements, [])).body
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.func, ast.Name):
@@ -302,25 +296,29 @@ class _Rewriter(ast.NodeTransformer):
             return self._as_reduction(name, node)
         if isinstance(called, type) and issubclass(called, Struct):
             return self._as_record(called, node)
+        if called in TAKE_ITEMS and len(node.args) == 2:
+            node.args[1] = self._items(node.args[1])
+        if called is enabled:
+            return self._as_trial(node)
         if not is_plain(called):
             return node
-        self._expect_constants(called, node)
         inlined = self._as_expression(called, node)
         if inlined is node:
             node.args = [self._as_number(each) for each in node.args]
         return inlined
 
-    def _expect_constants(self, called: Callable, node: ast.Call) -> None:
-        """Raise LabError if something else is given to a parameter `c` whose `c.retries` would be
-        left out."""
-        parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
-        given = dict(zip(parameters, node.args, strict=False))
-        given |= {each.arg: each.value for each in node.keywords}
-        if not _is_constants(given.get("c", ast.Name("c"))):
-            for each in sorted(self.left_out & fields_read(called.__code__)):
+    def _as_trial(self, node: ast.Call) -> ast.Call:
+        """A call of the function that tries an action's parameters, in place of `enabled`."""
+        match node:
+            case ast.Call(args=[ast.Name(name), state, constants]) if name not in self.local_names:
+                given = {each.arg: self._as_number(each.value) for each in node.keywords}
+            case _:
                 raise self._refusal(
-                    node, f"c.{each} in {called.__name__} is read as the constant: rename its c"
+                    node, "enabled takes an action by its name, as in enabled(lend)"
                 )
+        trial = f"_enabled_{name}_{'_'.join(given)}"
+        self.names[trial] = possible(self.names[name], tuple(given))
+        return ast.copy_location(_call(trial, state, constants, *given.values()), node)
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""
@@ -330,19 +328,6 @@ class _Rewriter(ast.NodeTransformer):
         elif isinstance(argument, ast.Name) and argument.id not in self.local_names:
             value = self.names.get(argument.id)
         return _call("as_number", argument) if type(value) is int else argument
-
-    def visit_Return(self, node: ast.Return) -> ast.AST:
-        value = node.value
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            made = self.names.get(value.func.id)
-            if isinstance(made, type) and issubclass(made, Struct):
-                raise self._refusal(
-                    node,
-                    f"a new {made.__name__} can be stored or compared, but not returned; make it"
-                    " where it is used",
-                )
-        self.generic_visit(node)
-        return node
 
     def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
         """The called function's expression with the arguments in place of its parameters."""
@@ -374,7 +359,7 @@ class _Rewriter(ast.NodeTransformer):
         fields = tuple(keyword.arg for keyword in node.keywords)
         name = "_".join(["_new", declared.__name__, *fields])
         self.names.setdefault(name, self.constructor(declared, fields))
-        values = ast.Tuple([keyword.value for keyword in node.keywords], ast.Load())
+        values = ast.Tuple([self._items(each.value) for each in node.keywords], ast.Load())
         return ast.copy_location(_call(name, values), node)
 
     def _as_reduction(self, reducer: str, node: ast.Call) -> ast.expr:
@@ -399,22 +384,18 @@ class _Rewriter(ast.NodeTransformer):
 
     def _as_loop(self, reducer: str, node: ast.GeneratorExp, default: ast.expr | None) -> ast.Call:
         name = f"_{reducer}_{len(self.extra)}"
-        targets = {
-            each.id
-            for generator in node.generators
-            for each in ast.walk(generator.target)
-            if isinstance(each, ast.Name)
-        }
+        targets = {name for each in node.generators for name in names_assigned(each.target)}
         read = [*ast.walk(node), *(ast.walk(default) if default else ())]
         used = {each.id for each in read if isinstance(each, ast.Name)}
         outer = sorted((used & self.local_names) - targets)
         start, step, end = _REDUCTIONS[reducer]
         end = end.replace("NOTHING", "raise Fault" if default is None else "return DEFAULT")
         body = ast.parse(textwrap.dedent(step)).body
-        body = [_substituted(statement, {"VALUE": node.elt}) for statement in body]
+        value = _asked(node.elt) if reducer in ("all", "any") else node.elt
+        body = [_substituted(statement, {"VALUE": value}) for statement in body]
         for generator in reversed(node.generators):
             for condition in reversed(generator.ifs):
-                body = [ast.If(condition, body, [])]
+                body = [ast.If(_asked(condition), body, [])]
             loop = ast.For(generator.target, generator.iter, body, [])
             body = self._counted(ast.copy_location(loop, node))
         text = textwrap.indent(f"{start}\n{end}", "    ")
@@ -453,18 +434,12 @@ def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
     return Substitute().visit(copy.deepcopy(tree))
 
 
-def _is_assigned(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _is_constants(node: ast.expr) -> bool:
-    """Is it the name that stands for the constants everywhere?"""
-    return isinstance(node, ast.Name) and node.id == "c"
-
-
-def _is_nothing(test: ast.expr) -> bool:
-    """Is it the 0 or False that remains of an extension that is off?"""
-    return isinstance(test, ast.Constant) and test.value in (0, False)
+def _asked(test: ast.expr) -> ast.expr:
+    """An expression that is asked whether it is true; compiling it fails for an array or record."""
+    match test:
+        case ast.Name() | ast.Attribute() | ast.Call(ast.Name("get_item")):
+            return ast.copy_location(_call("_asked", test), test)
+    return test
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -489,7 +464,7 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
     """A tree in which texts and sets of nodes have become numbers."""
     tree = _Unchained().visit(tree)
-    return SetSyntax(function, code).visit(Texts(function, tree, code).visit(tree))
+    return SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
 
 
 class _Unchained(ast.NodeTransformer):

@@ -7,7 +7,7 @@ to do instead.
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from protocol_lab.errors import LabError
@@ -15,7 +15,8 @@ from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import HIGH, LOW
 from protocol_lab.language.evaluation import NO_ISINSTANCE
 from protocol_lab.language.ineffective import refuse_ineffective
-from protocol_lab.language.source_code import names_read
+from protocol_lab.language.reading import blocks, reading
+from protocol_lab.language.source_code import error_at, names_read, without_annotations
 from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.spec.layout import Struct
 
@@ -55,8 +56,9 @@ _REFUSED_CALLS = {
 """Python's own functions that compute something different when compiled, and what to do instead."""
 
 
-def refuse(function: Callable, tree: ast.FunctionDef) -> None:
+def refuse(function: Callable) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
+    tree = without_annotations(reading(function).apart)
     for node in ast.walk(tree):
         told = _REFUSED.get(type(getattr(node, "op", node)))
         match node:
@@ -80,10 +82,9 @@ def refuse(function: Callable, tree: ast.FunctionDef) -> None:
                 f"{function.__qualname__} can't be compiled with {name}, which is {value}: use a"
                 " whole number of 64 bits."
             )
-    refuse_ineffective(function, tree)
+    refuse_ineffective(function)
     _refuse_calls_through_modules(function, tree)
-    _refuse_records_of_an_earlier_turn(function, tree)
-    refuse_unassigned(function, tree)
+    refuse_unassigned(function)
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
@@ -99,36 +100,105 @@ def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> 
                 )
 
 
-def _refuse_records_of_an_earlier_turn(function: Callable, tree: ast.FunctionDef) -> None:
-    """`before = note` in a loop that makes a new `note` in each turn.
+def refuse_lost_records(
+    function: Callable, tree: ast.FunctionDef, is_place: Callable[[ast.expr], bool]
+) -> None:
+    """Raise LabError where a record that the function makes would be used when it is gone.
 
-    In compiled code a record that is made in a loop has the same place in every turn, so that
-    `before` would become the new one.
+    In compiled code it is a place of that function. So neither it nor a part of it can be returned,
+    and in a loop it is the same place in every turn: after `before = note`, `before` would become
+    the note that the next turn makes.
+
+    is_place: is the expression's value known to be a struct, sequence, bag or array?
     """
     values = names_read(function)
-    for loop in ast.walk(tree):
-        if not isinstance(loop, ast.For | ast.While):
-            continue
-        assigned = [each for each in ast.walk(loop) if isinstance(each, ast.Assign)]
-        made = {
-            target.id
-            for each in assigned
-            for target in each.targets
-            if isinstance(target, ast.Name) and _makes_record(each.value, values)
+    own = _own_records(tree, values)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Return(value):
+                gone = [e for e in _alternatives(value) if _is_own(e, own, values) and is_place(e)]
+                if gone:
+                    told = "a new record, or a part of one, can be stored or compared, but not"
+                    raise error_at(function, node, f"{told} returned; make it where it is used")
+            case ast.For() | ast.While():
+                _refuse_records_of_an_earlier_turn(function, tree, node, is_place)
+
+
+def _refuse_records_of_an_earlier_turn(
+    function: Callable,
+    tree: ast.FunctionDef,
+    loop: ast.For | ast.While,
+    is_place: Callable[[ast.expr], bool],
+) -> None:
+    values = names_read(function)
+    made = {
+        name
+        for name, value in _assigned(loop)
+        if any(_makes_record(each, values) for each in _alternatives(value))
+    }
+    for block in blocks(loop):
+        for k, statement in enumerate(block):
+            for name, value in _assigned(statement, inside=False):
+                kept = [each for each in _alternatives(value) if root_of(each) in made]
+                kept = [each for each in kept if isinstance(each, ast.Name) or is_place(each)]
+                is_part = all(isinstance(each, ast.Attribute | ast.Subscript) for each in kept)
+                if kept and not (is_part and _is_used_only_in(block[k:], name, tree)):
+                    raise LabError(
+                        f"{function.__qualname__} can't be compiled with a second name for"
+                        f" {ast.unparse(kept[0])}, which is made in each turn of a loop (line"
+                        f" {statement.lineno}): keep its fields, or store it in the state."
+                    )
+
+
+def _assigned(tree: ast.AST, inside: bool = True) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that are assigned in the code, or by this statement itself, with the values."""
+    for node in ast.walk(tree) if inside else (tree,):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            for name in _names(target):
+                if isinstance(name.ctx, ast.Store):
+                    yield name.id, _given_to(name, target, node.value)
+
+
+def _given_to(name: ast.Name, target: ast.expr, value: ast.expr) -> ast.expr:
+    """What a variable becomes in `a, b = x, y`; all of what is given where that can't be told."""
+    match target, value:
+        case ast.Tuple(names), ast.Tuple(parts) if name in names and len(names) == len(parts):
+            return parts[names.index(name)]
+    return value
+
+
+def _own_records(tree: ast.FunctionDef, values: dict[str, Any]) -> set[str]:
+    """The variables that may be a record that the function makes, or a part of one."""
+    given = list(_assigned(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            given.append((node.target.id, node.iter))
+    own: set[str] = set()
+    for _ in given:  # what a variable is may follow from another one
+        own |= {
+            name
+            for name, value in given
+            if any(_is_own(each, own, values) for each in _alternatives(value))
         }
-        for each in assigned:
-            if kept := sorted(_passed_on(each.value) & made):
-                raise LabError(
-                    f"{function.__qualname__} can't be compiled with a second name for {kept[0]},"
-                    f" which is made in each turn of a loop (line {each.lineno}): keep its fields,"
-                    " or store it in the state."
-                )
+    return own
+
+
+def _is_own(value: ast.expr, own: set[str], values: dict[str, Any]) -> bool:
+    return _makes_record(value, values) or root_of(value) in own
+
+
+def _is_used_only_in(statements: list[ast.stmt], name: str, tree: ast.FunctionDef) -> bool:
+    """Does the variable occur in these statements alone?"""
+    here = sum(each.id == name for part in statements for each in _names(part))
+    return here == sum(each.id == name for each in _names(tree))
+
+
+def _names(tree: ast.AST) -> Iterator[ast.Name]:
+    return (each for each in ast.walk(tree) if isinstance(each, ast.Name))
 
 
 def _makes_record(value: ast.expr, values: dict[str, Any]) -> bool:
-    """Is it, or may it be, a new record?"""
-    if isinstance(value, ast.IfExp):
-        return _makes_record(value.body, values) or _makes_record(value.orelse, values)
+    """Is it a new record, or may it be one?"""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
         return False
     called = values.get(value.func.id)
@@ -136,13 +206,23 @@ def _makes_record(value: ast.expr, values: dict[str, Any]) -> bool:
     return is_struct or called is containers.pop_first
 
 
-def _passed_on(value: ast.expr) -> set[str]:
-    """The variables whose values an expression gives as they are."""
+def _alternatives(value: ast.expr | None) -> Iterator[ast.expr]:
+    """The expressions of which one gives the value, or gives each part of a tuple."""
     match value:
-        case ast.Name(name):
-            return {name}
+        case None:
+            return
         case ast.IfExp(_, body, orelse):
-            return _passed_on(body) | _passed_on(orelse)
+            yield from _alternatives(body)
+            yield from _alternatives(orelse)
         case ast.Tuple(parts):
-            return set().union(*map(_passed_on, parts))
-    return set()
+            for each in parts:
+                yield from _alternatives(each)
+        case _:
+            yield value
+
+
+def root_of(value: ast.expr) -> str:
+    """The variable that an expression such as `note.votes[0]` begins with; "" for others."""
+    while isinstance(value, ast.Attribute | ast.Subscript):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import graphviz
-
 from protocol_lab.diagrams.state_graph import StateGraph, changes_label, draw_all, reachable
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.semantics.step_text import as_json
@@ -33,6 +31,8 @@ def graph_export(model: Model, path: str) -> str:
 def as_dot(graph: StateGraph) -> str:
     """The graph as text for Graphviz. Each state is labelled with its differences from the first
     one."""
+    import graphviz
+
     dot = graphviz.Digraph(node_attr={"shape": "box"})
     for k, row in enumerate(graph.rows):
         text = changes_label(graph.model, row, graph.rows[0]) if k else "the first state"

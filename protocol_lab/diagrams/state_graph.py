@@ -9,23 +9,24 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 from zlib import crc32
-
-import graphviz
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, initial
+from protocol_lab.semantics.transitions import Attempt, evaluate, initial, needed_attempts
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Moment, Walk
 from protocol_lab.visible_text import visible
+
+if TYPE_CHECKING:
+    from graphviz import Digraph
 
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
@@ -121,7 +122,7 @@ def around(
     for moment in path:
         if moment.row in numbers:
             graph.walked.setdefault(numbers[moment.row], []).append(moment.depth)
-    for each in attempts(model, row):
+    for each in needed_attempts(model, row):
         if each.taken and each.row in numbers:
             step = step_of(model, row, each.action, each.args).text
             graph.labels.setdefault((0, numbers[each.row]), []).append(step)
@@ -140,7 +141,7 @@ def _add_before(graph: StateGraph, numbers: dict[bytes, int], before: Sequence[M
         graph.depths.append(-k)
         taken = next(
             each
-            for each in attempts(graph.model, moment.row)
+            for each in needed_attempts(graph.model, moment.row)
             if each.taken and each.row == graph.rows[after]
         )
         graph.edges[number, after] = [taken.action.name]
@@ -250,7 +251,7 @@ def reachable(
         if stopped is not None and stopped():
             raise _Stopped
         source = waiting.popleft()
-        for each in attempts(model, graph.rows[source]):
+        for each in needed_attempts(model, graph.rows[source]):
             if isinstance(each.error, CapacityExceeded):
                 graph.full.add(source)
             elif each.error is not None:
@@ -299,7 +300,9 @@ def draw_graph(
     kinds = list(dict.fromkeys(", ".join(names) for names in drawn.values()))
     styles = {kind: LINE_STYLES[k % len(LINE_STYLES)] for k, kind in enumerate(kinds)}
     broken = _broken(graph, invariants)
-    dot = graphviz.Digraph(
+    from graphviz import Digraph
+
+    dot = Digraph(
         graph_attr={
             "rankdir": "TB" if graph.downwards else "LR",
             "splines": "line" if len(drawn) > MOST_LABELLED_EDGES else "spline",
@@ -356,7 +359,9 @@ def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int)
         for step in graph.labels.get(pair, [])
         for line in wrap(_readable(step), STEP_WIDTH, EDGE_SIZE)
     ]
-    return graphviz.escape(visible("\n".join(steps))).replace("\n", "\\n")
+    from graphviz import escape
+
+    return escape(visible("\n".join(steps))).replace("\n", "\\n")
 
 
 def _readable(step: str) -> str:
@@ -433,7 +438,7 @@ def _broken(graph: StateGraph, invariants: Iterable[str] | None) -> dict[int, li
 
 
 def _add_states(
-    dot: graphviz.Digraph,
+    dot: "Digraph",
     graph: StateGraph,
     label: Callable[[Model, bytes], str],
     broken: dict[int, list[str]],
@@ -449,6 +454,8 @@ def _add_states(
 
 def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str, str]:
     """The shape and text of a state; everything that the shape means is also in the text."""
+    from graphviz import escape
+
     style = {"shape": "box", "style": "rounded,filled", "fillcolor": palette.PAPER}
     if graph.here is not None and k != graph.here and k in graph.walked:
         text = f"visited: {_numbers('state', graph.walked[k])}\n{text}".strip()
@@ -478,8 +485,8 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     wide = max(text_width(line, SIZE) for line in lines) + (56 if broken else 12)
     high = 13.5 * len(lines) + (34 if broken else 7)
     return style | {
-        "label": graphviz.escape(visible(text)).replace("\n", "\\n"),
-        "tooltip": graphviz.escape(visible(text)),
+        "label": escape(visible(text)).replace("\n", "\\n"),
+        "tooltip": escape(visible(text)),
         "width": f"{wide / 72:.2f}",
         "height": f"{high / 72:.2f}",
         "fixedsize": "true",
@@ -490,14 +497,22 @@ def _numbers(noun: str, numbers: list[int]) -> str:
     return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def _render(dot: graphviz.Digraph) -> ElementTree.Element:
+drawn_by: Callable[[str], str] | None = None
+"""Draws a graph's source as SVG text where no program can be run; None: the program dot does."""
+
+
+def _render(dot: "Digraph") -> ElementTree.Element:
     """Draw with curved lines; with straight ones if Graphviz can't route the curves."""
+    from graphviz import CalledProcessError
+
+    if drawn_by is not None:
+        return ElementTree.fromstring(drawn_by(dot.source))
     programs.use_dot()
     for splines in dict.fromkeys((dot.graph_attr["splines"], "line")):
         dot.graph_attr["splines"] = splines
         try:
             return ElementTree.fromstring(dot.pipe(format="svg", encoding="utf-8", quiet=True))
-        except graphviz.CalledProcessError as error:
+        except CalledProcessError as error:
             # The last line of Graphviz's output says what went wrong; warnings come before it.
             reason = error.stderr.strip().rpartition("\n")[2]
     raise LabError(f"Graphviz can't draw this graph: {reason}.")

@@ -20,66 +20,27 @@ from itertools import islice
 import numpy as np
 
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.checker.request import SearchRequest, explain
+from protocol_lab.checker.request import SearchRequest, evaluation_error
 from protocol_lab.distance.backward import ENDLESS, MISSING, DistanceMap
+from protocol_lab.distance.distance_values import (
+    ALL_STATES,
+    EXACT,
+    FROM_HERE,
+    MORE,
+    NEVER,
+    UNKNOWN,
+    Distance,
+    Near,
+    from_here,
+)
 from protocol_lab.distance.forward import FirstSteps, Interrupted, search_first_steps
 from protocol_lab.distance.successor_graph import CHUNK, CUT, Graph, GraphFull
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.semantics.transitions import attempts, initial
+from protocol_lab.semantics.transitions import initial, needed_attempts
 from protocol_lab.spec.spec import Model
-
-EXACT, MORE, NEVER, UNKNOWN = "exact", "more", "never", "unknown"
-ALL_STATES, FROM_HERE = "all states", "search from here"
 
 _KEPT_ANSWERS = 256
 _TO_LOAD_LOOPS = 1_000  # states
-
-
-@dataclass(frozen=True)
-class Distance:
-    """The fewest steps to a violation.
-
-    `kind`: EXACT: `steps` steps, including the violating one; MORE than `steps`; NEVER: everything
-    reachable was seen; UNKNOWN: the state is outside the spec's constraint, where nothing is
-    searched.
-    """
-
-    kind: str
-    steps: int = 0
-
-    @property
-    def text(self) -> str:
-        """In words: "here", "5 steps", "more than 9 steps", "none can be reached"."""
-        steps = "1 step" if self.steps == 1 else f"{self.steps:,} steps"
-        return {
-            EXACT: steps if self.steps else "here",
-            MORE: f"more than {steps}",
-            NEVER: "none can be reached",
-            UNKNOWN: "outside the constraint",
-        }[self.kind]
-
-
-@dataclass(frozen=True)
-class Near:
-    """The answer for one state.
-
-    here: from the state. after: after each possible step, in the order of `attempts`; 0 for a step
-    that violates. how: ALL_STATES or FROM_HERE. states: how many were searched. seconds: how long
-    it took, without compiling.
-    """
-
-    here: Distance
-    after: list[Distance]
-    how: str
-    states: int
-    seconds: float
-
-    @property
-    def note(self) -> str:
-        """How the answer was found, and how far the search looked, in one sentence."""
-        if self.how == ALL_STATES:
-            return f"All {self.states:,} states were explored, and searched backwards."
-        return f"{self.states:,} states from here were searched, in {self.seconds:.1f} s."
 
 
 @dataclass(frozen=True)
@@ -107,20 +68,8 @@ class _Ahead:
                 after.append(Distance(UNKNOWN))
             else:
                 after.append(after_row(k))
-        return Near(self._here(after), after, how, states, 0.0)
-
-    def _here(self, after: list[Distance]) -> Distance:
-        """One step more than after the nearest step."""
-        if self.is_broken:
-            return Distance(EXACT)
-        exact = [each.steps for each in after if each.kind == EXACT]
-        clear = [each.steps for each in after if each.kind == MORE] + [-1] * self.one_does_not_fit
-        if exact and (not clear or min(exact) <= min(clear) + 1):
-            return Distance(EXACT, min(exact) + 1)
-        if clear:
-            return Distance(MORE, min(clear) + 1)
-        nothing_searched = self.is_outside and any(each.kind == UNKNOWN for each in after)
-        return Distance(UNKNOWN if nothing_searched else NEVER)
+        here = from_here(after, self.is_broken, self.is_outside, self.one_does_not_fit)
+        return Near(here, after, how, states, 0.0)
 
 
 class _Stopped(Exception):
@@ -270,7 +219,7 @@ class Nearness:
         cut = np.flatnonzero(whole.flags[: whole.stored] & CUT)
         if len(cut):
             request = SearchRequest(self.invariants, self.step_invariants)
-            raise explain(self.model, whole.rows[cut[0]].tobytes(), request)
+            raise evaluation_error(self.model, whole.rows[cut[0]].tobytes(), request)
 
     def _look_up(self, row: bytes) -> Near | None:
         """The answer from the map, if that has all the states."""
@@ -322,7 +271,7 @@ class Nearness:
     def _ahead(self, row: bytes, graph: Graph) -> _Ahead:
         """The possible steps of a state, with their targets entered into a graph."""
         own, is_broken = graph.enter([row])
-        tried = list(attempts(self.model, row))
+        tried = list(needed_attempts(self.model, row))
         rows = [each.row for each in tried if each.taken]
         positions, broken = graph.enter(rows, before=row)
         does_not_fit = any(each.over_capacity for each in tried)

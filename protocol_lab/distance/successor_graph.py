@@ -14,7 +14,7 @@ from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all, expand_some, grown
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.semantics.transitions import attempts
+from protocol_lab.semantics.transitions import needed_attempts
 
 CHUNK = 512
 """States expanded at a time, in a few milliseconds; then a search checks whether to stop."""
@@ -102,7 +102,7 @@ class Graph:
 
     def _expand_cut(self, sources: np.ndarray, positions: np.ndarray, at: int) -> int:
         """Expand one state uncompiled: those of its steps that fit."""
-        tried = attempts(self.model, sources[at].tobytes())
+        tried = needed_attempts(self.model, sources[at].tobytes())
         rows = [each.row for each in tried if each.taken]
         self._fill(rows)
         self.found.parent_of[: len(rows)] = at

@@ -23,7 +23,9 @@ class Arrangement:
     for movement although the picture is not live, as in a film. `dense`: short lines of nodes and
     clients share a line. `listed`: of a group of messages at most so many are listed, the others
     are counted; 0 leaves it to the specification. `large`: for an audience: dense, and no type is
-    smaller than the words of a lane.
+    smaller than the words of a lane. `bars`: the bars of values above the lanes are drawn.
+    `box`: the width of a record's box, in pixels; 0 leaves it to the picture. `cards` and `taller`:
+    pixels by which clients' cards are wider, and lanes higher, than their content needs.
     """
 
     live: bool = False
@@ -37,6 +39,10 @@ class Arrangement:
     dense: bool = False
     listed: int = 0
     large: bool = False
+    bars: bool = True
+    box: float = 0
+    cards: float = 0
+    taller: float = 0
 
     @property
     def has_names(self) -> bool:
@@ -66,13 +72,16 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
 
 Size = tuple[float, float]
 
+_ENOUGH = 1.1
+"""The scale from which a plainer picture is better than larger type."""
+
 _NEARLY = 0.85
 """Of the room's width, what a picture that is too wide may have to be made narrower."""
 
 
 def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
-    """The live arrangement in which a picture is largest within a width and height, and its size
-    there.
+    """The plainest live arrangement in which a picture has type that is large enough within a width
+    and height, or else the largest; and its size there.
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
@@ -192,10 +201,11 @@ class _Measured:
 
     @property
     def rank(self) -> tuple:
-        larger = (1.0, min(self.across, self.down))
-        each = self.arrangement
+        each, scale = self.arrangement, min(self.across, self.down)
         plainer = not each.few_arrows, not each.aside, not each.below, not each.narrow
-        return (larger if self.fits else (min(self.across, 1) - 1, self.down)), plainer
+        if not self.fits:
+            return min(self.across, 1) - 1, self.down, plainer
+        return 1.0, min(scale, _ENOUGH), plainer, scale
 
 
 def _measured(
@@ -211,28 +221,42 @@ def sized(in_files: float, on_screen: float) -> float:
     return on_screen if current().live else in_files
 
 
+def unscaled(otherwise: float, on_screen: float) -> float:
+    """One of two sizes: for a screen on which the picture is not enlarged, or otherwise."""
+    return on_screen if current().live and not current().large else otherwise
+
+
 LEAST = 12
-"""The smallest type for an audience."""
+"""The smallest type for an audience, whose picture is enlarged."""
+
+LEAST_ON_SCREEN = 13
+"""The smallest type on a screen, where there is room."""
 
 
 def legible(size: float) -> float:
-    """A size of type, or the smallest one for an audience if that is larger."""
-    return max(size, LEAST) if current().large else size
+    """A size of type, or the smallest one where it is read if that is larger."""
+    return max(size, unscaled(LEAST, LEAST_ON_SCREEN)) if current().live else size
+
+
+def plain() -> float:
+    """The size of what is not set off."""
+    return legible(12)
 
 
 def small() -> float:
     """The size of the smallest words."""
-    return legible(sized(10, 11))
+    return legible(10)
 
 
 def tag() -> float:
     """The size of the type on tags."""
-    return legible(sized(9.5, 11))
+    return legible(9.5)
 
 
 def line_pitch() -> float:
     """The distance of two lines of text in a lane."""
-    return sized(17, 15)
+    on_screen = 15 if current().dense else 16
+    return sized(17, on_screen + min(3, current().taller / 8))
 
 
 def lane_gap() -> float:

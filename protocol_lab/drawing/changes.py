@@ -7,17 +7,29 @@
 
 The same function also describes the previous state. What differs at the same place is marked: texts
 with what they were, records as new, changed, truncated or just committed, messages and broken links
-as new.
+as new. Flags and the watermark are compared if their labels have a topic.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Message, Messages, Text
+from protocol_lab.drawing.cluster import (
+    Bar,
+    Card,
+    Cluster,
+    Entry,
+    Flag,
+    Lane,
+    Message,
+    Messages,
+    Text,
+)
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.errors import EvaluationError
+from protocol_lab.explain.wording import spec_title
 from protocol_lab.language.kept_results import kept
 from protocol_lab.semantics.transitions import evaluate
 from protocol_lab.spec.spec import Model
@@ -39,8 +51,10 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
 
         cluster = described(row)
         if previous is not None:
-            cluster = with_changes(cluster, described(previous))
-        name = title or cluster.title or model.spec.name.replace("_", " ")
+            key = with_changes, describe, model.constants, row, previous
+            before = described(previous)
+            cluster = kept(key, partial(with_changes, cluster, before))
+        name = title or cluster.title or spec_title(model.spec.name)
         return draw_cluster(
             replace(
                 cluster,
@@ -61,7 +75,8 @@ def broken_invariants(model: Model, row: bytes) -> list[str]:
         if not each.by_default:
             continue
         try:
-            if reason := evaluate(model, row, each.function):
+            key = evaluate, each.function, model.constants, row
+            if reason := kept(key, partial(evaluate, model, row, each.function)):
                 found.append(f"{each.name} is broken: {reason}")
         except EvaluationError as error:
             found.append(f"{each.name} can't be computed: {error}")
@@ -70,9 +85,11 @@ def broken_invariants(model: Model, row: bytes) -> list[str]:
 
 def with_changes(now: Cluster, before: Cluster) -> Cluster:
     """The current picture with its differences from the previous one marked."""
+    shift = before.first - now.first  # of the columns, if the picture shows another part of a log
     return replace(
         now,
-        lanes=[_lane(*pair) for pair in _pairs(now.lanes, before.lanes)],
+        lanes=[_lane(*pair, shift) for pair in _pairs(now.lanes, before.lanes)],
+        line=_line(now.line, before.line),
         bars=[_bar(*pair) for pair in _pairs(now.bars, before.bars)],
         cards=[_card(*pair) for pair in _pairs(now.cards, before.cards)],
         messages=[_messages(*pair) for pair in _pairs(now.messages, before.messages)],
@@ -89,23 +106,40 @@ def _pairs(now: Sequence, before: Sequence) -> list[tuple[Any, Any]]:
 
 
 def _text(now: Text, before: Text | None) -> Text:
-    if before is None or now.was is not None or not before.text or now.text in ("", before.text):
+    if before is None or now.was is not None or not before.text or not now.text:
         return now
-    return replace(now, was=before.text)
+    if (now.text, now.short) == (before.text, before.short):
+        return now
+    return replace(now, was=before.short or before.text)
 
 
-def _lane(now: Lane, before: Lane | None) -> Lane:
+def _line(now: Flag | None, before: Flag | None) -> Flag | None:
+    return now and _flags([now], [before] if before else [])[0]
+
+
+def _flags(now: list[Flag], before: list[Flag]) -> list[Flag]:
+    topics = {each.label.topic: each.label for each in before if each.label.topic}
+    return [replace(each, label=_text(each.label, topics.get(each.label.topic))) for each in now]
+
+
+def _lane(now: Lane, before: Lane | None, shift: int) -> Lane:
     if before is None:
         return now
     lines = [
         [_text(*pair) for pair in _pairs(line, old or [])]
         for line, old in _pairs(now.lines, before.lines)
     ]
-    return replace(now, lines=lines, entries=_entries(now.entries, before.entries))
+    return replace(
+        now,
+        lines=lines,
+        entries=_entries(now.entries, before.entries, shift),
+        flags=_flags(now.flags, before.flags),
+    )
 
 
-def _entries(now: list[Entry], before: list[Entry]) -> list[Entry]:
-    old = {each.offset: each for each in before if each.is_here}
+def _entries(now: list[Entry], before: list[Entry], shift: int) -> list[Entry]:
+    moved = [replace(each, offset=each.offset + shift) for each in before if each.is_here]
+    old = {each.offset: each for each in moved if each.offset >= 0}
     here = {each.offset for each in now}
     gone = [
         replace(each, mark="truncated", gone=f"{each.label} {each.short}".strip())
@@ -116,10 +150,12 @@ def _entries(now: list[Entry], before: list[Entry]) -> list[Entry]:
 
 
 def _entry(now: Entry, before: Entry | None) -> Entry:
-    if now.mark or now.gone:
+    if now.mark:
         return now
     if before is None:
         return replace(now, mark="new")
+    if now.gone:
+        return now
     if (now.label, now.detail) != (before.label, before.detail):
         return replace(now, mark="changed", gone=f"{before.label} {before.short}".strip())
     return replace(now, mark="committed") if now.committed and not before.committed else now
@@ -144,11 +180,11 @@ def _card(now: Card, before: Card | None) -> Card:
 
 
 def _messages(now: Messages, before: Messages | None) -> Messages:
-    known = list(before.items) if before else list(now.items)
+    known = [each.topic or each for each in (before or now).items]
     items = []
     for each in now.items:
-        if each in known:
-            known.remove(each)
+        if (each.topic or each) in known:
+            known.remove(each.topic or each)
             items.append(each)
         else:
             items.append(each if each.mark else _as_new(each))

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text. tone: ink, muted, accent, good, bad or warning. `was`: the text before; ""
-    if it differed, but is not said.
+    """A piece of text. tone: ink, muted, accent, good, warning, bad (a broken promise) or away
+    (dead, out of sync).
+
+    `was`: the text before; "" if it differed, but is not said. `short`: the text as the `was` of a
+    later picture says it, such as "3" for "epoch 3".
 
     topic: what a line of a card is about, for cards that do not always have the same lines: it is
-    compared with the previous line of the same topic, otherwise with the one at the same place.
+    compared with the previous line of the same topic, otherwise with the one at the same place. The
+    labels of flags are compared only by topic.
     """
 
     text: str
@@ -21,6 +25,7 @@ class Text:
     bold: bool = False
     was: str | None = None
     topic: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ class Card:
 @dataclass(frozen=True)
 class Message:
     """A message in flight or a pending decision. mark: "" or "new"; `faded`: has no effect.
+    `topic`: which one it is, if its texts change while it waits.
 
     `ends` are the lanes of sender and receiver, numbered from 0: if there is room, it is also drawn
     as an arrow between these lanes, with `short` as its label.
@@ -114,6 +120,7 @@ class Message:
     faded: bool = False
     ends: tuple[int, int] | None = None
     short: str = ""
+    topic: str = ""
 
 
 @dataclass(frozen=True)

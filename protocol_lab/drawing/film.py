@@ -82,7 +82,9 @@ def place(svg: Svg, picture: ElementTree.Element, x: float, y: float, most: floa
     places = {"x": x, "y": y, "width": own_width * scale, "height": own_height * scale}
     for name, value in places.items():
         picture.set(name, f"{value:g}")
-    picture.attrib.pop("style", None)
+    for name in ("style", "role", "font-family"):  # as the picture around it has them
+        picture.attrib.pop(name, None)
     ElementTree.register_namespace("", _NAMESPACE)
-    svg.raw(ElementTree.tostring(picture, encoding="unicode"))
+    text = ElementTree.tostring(picture, encoding="unicode")
+    svg.raw(text.replace(f' xmlns="{_NAMESPACE}"', "", 1))
     return own_height * scale

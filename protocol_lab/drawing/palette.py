@@ -27,6 +27,7 @@ TONES = {
     "good": GOOD,
     "bad": BAD,
     "warning": WARNING,
+    "away": BAD,
 }
 
 SHADES = (

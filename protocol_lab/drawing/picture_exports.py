@@ -1,9 +1,17 @@
-"""Exports a walk as pictures, and lists all formats that a walk can be exported to."""
+"""Exports a walk as pictures, and lists all formats that a walk can be exported to.
 
+In a file the ending says the format: `.itf.json`, `.svg`, ...; any other ending is a scenario's.
+"""
+
+from pathlib import Path
+
+from protocol_lab.checker.result import Result
 from protocol_lab.drawing.animation import animated_gif, animated_svg
 from protocol_lab.drawing.arrangement import IN_FILMS, arranged
 from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip
+from protocol_lab.errors import LabError, shortened
 from protocol_lab.explain.wording import spec_title
+from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Walk
 
@@ -35,6 +43,33 @@ FORMATS: dict[str, Format] = TEXT_FORMATS | {
     "gif": Format(".gif", to_gif),
 }
 """Every format by name: texts and pictures."""
+
+
+def content_for(path: str | Path, of: Walk | Result) -> str | bytes:
+    """What to write into this file about a walk so far, or a result's trace. Raises LabError."""
+    fitting = [each for each in FORMATS.values() if Path(path).name.endswith(each.ending)]
+    write = max(fitting, key=lambda each: len(each.ending)).write if fitting else scenario_text
+    if isinstance(of, Result) and write is not scenario_text:
+        of = Walk.along(of)
+        of.last()
+    return write(of)
+
+
+def save_walk(of: Walk | Result, path: str | Path) -> Path:
+    """Write a walk so far, or a result's trace, to a file; its ending says the format.
+
+    Returns the path. Raises LabError if it can't be written.
+    """
+    path, content = Path(path), content_for(path, of)
+    data = content if isinstance(content, bytes) else content.encode("utf-8")
+    try:
+        path.write_bytes(data)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"{shortened(path)} can't be written ({reason}); choose another place."
+        ) from None
+    return path
 
 
 def _frames(walk: Walk) -> tuple[list[str], list[str]]:

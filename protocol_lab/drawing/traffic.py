@@ -8,16 +8,20 @@ them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, small
+from protocol_lab.drawing.arrangement import current, sized, small, unscaled
 from protocol_lab.drawing.cluster import Cluster, CutLink, Message
 from protocol_lab.drawing.svg import Svg, text_width
 
 ROOM = 400
 """The most that all tracks together may take; many messages are left to the list."""
 
-LINE, PAD = 13, 7
+ROOM_ON_SCREEN = 240
+"""The same where the list is beside the picture or close below it."""
+
+PAD = 7
 FROM_MIDDLE = 12  # so that arrows which share a track do not touch
 
 
@@ -45,11 +49,12 @@ class Tracks:
         return sum(track.width for track in self.tracks)
 
 
-def tracks_of(cluster: Cluster, room: float = ROOM) -> Tracks:
+def tracks_of(cluster: Cluster, room: float = inf) -> Tracks:
     """The tracks of all broken links, and of as many messages as there is room for, in pixels.
 
     Messages that are new come before others, and those without an effect come last.
     """
+    room = min(room, sized(ROOM, ROOM_ON_SCREEN))
     messages = [each for group in cluster.messages for each in group.items if each.ends]
     messages.sort(key=lambda each: (each.faded, each.mark != "new"))
     tracks: list[Track] = []
@@ -118,35 +123,41 @@ def _draw_message(svg: Svg, item: Message, x: float, start: float, stop: float) 
 
 def _draw_cut_link(svg: Svg, item: CutLink, x: float, start: float, stop: float) -> None:
     ends = sorted((start, stop))
+    tone = sized(palette.BAD, palette.MUTED)
     svg.open_group(f"this link is down {item.mark}".strip())
-    svg.line(x, ends[0], x, ends[1], stroke=palette.BAD, stroke_width=1.8, stroke_dasharray="5 4")
+    svg.line(x, ends[0], x, ends[1], stroke=tone, stroke_width=1.8, stroke_dasharray="5 4")
     for y in _crosses(*ends):
-        svg.path(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0 -8l-8 8", stroke=palette.BAD, stroke_width=2)
-    _draw_label(svg, item, x, sum(ends) / 2, palette.BAD)
+        svg.path(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0 -8l-8 8", stroke=tone, stroke_width=2)
+    _draw_label(svg, item, x, sum(ends) / 2, tone)
     svg.close_group()
 
 
 def _crosses(top: float, bottom: float) -> Iterator[float]:
     """Halfway between each end and the label."""
     middle = (top + bottom) / 2
-    yield (top + middle - LINE) / 2
-    yield (bottom + middle + LINE) / 2
+    yield (top + middle - _line_height()) / 2
+    yield (bottom + middle + _line_height()) / 2
+
+
+def _line_height() -> float:
+    return unscaled(13, 15)
 
 
 def _draw_label(svg: Svg, item: Message | CutLink, x: float, y: float, tone: str) -> None:
     """The label on paper; what is new is highlighted."""
     lines = _label(item)
     width = _width(item) - 4
-    height = LINE * len(lines) + 4
+    line_height = _line_height()
+    height = line_height * len(lines) + 4
     paper = {"fill": palette.PAPER, "stroke": palette.GRID}
     if item.mark:
         paper = {"fill": palette.CHANGED, "stroke": palette.CHANGED_LINE}
     svg.rect(x - width / 2, y - height / 2, width, height, rx=4, **paper)
-    for k, line in enumerate(lines):
+    for k, text in enumerate(lines):
         svg.text(
             x,
-            y - height / 2 + 12 + LINE * k,
-            line,
+            y - height / 2 + line_height - 1 + line_height * k,
+            text,
             size=small(),
             bold=True,
             fill=tone,

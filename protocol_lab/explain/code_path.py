@@ -8,6 +8,7 @@ from typing import Any
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.explanation import frame_of
 from protocol_lab.explain.interpreter import CannotFollow, Run, Source, source_of
+from protocol_lab.language.evaluation import given
 from protocol_lab.spec.spec import Action, Model
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
@@ -46,7 +47,8 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
         return CodePath(notice=str(error))
     try:
         run = Run(frame_of(action.function, model, bytearray(row), args))
-        reason = _followed(run)
+        with given(*run.frame.values.values()):
+            reason = _followed(run)
     except LabError as error:
         return CodePath(_marked(source, {}), notice=str(error))
     except CannotFollow:

@@ -36,6 +36,7 @@ from protocol_lab.explain.phrasing import (
     text_of,
     value_text,
 )
+from protocol_lab.semantics.enabledness import enabled
 from protocol_lab.spec.parameters import Domain
 
 _MISSING = "–"
@@ -82,7 +83,7 @@ class Deciding:
         truth = bool(run.value)
         groups = self.decided(ended.value, frame, truth)
         for each, block in around:
-            if isinstance(each, ast.If):
+            if isinstance(each, ast.If) and bool(frame.evaluate(each.test)) == (block is each.body):
                 groups += self.decided(each.test, frame, block is each.body)
         for each in (ended, *(each for each, _ in around)):
             block = frame.source.parents[each][1]
@@ -112,6 +113,8 @@ class Deciding:
             return []
         if isinstance(statement, ast.If) and frame.source.is_stable(statement.test):
             outcome = bool(frame.evaluate(statement.test))
+            if frame.outcomes.get(statement, outcome) != outcome:
+                return []  # what it reads was changed since
             skipped = statement.orelse if outcome else statement.body
             taken = statement.body if outcome else statement.orelse
             groups = self._passed_in(taken, frame, truth)
@@ -315,7 +318,7 @@ class Deciding:
             found = self.operands(*inside, kind)
             if 0 < len(found) <= 2:
                 return found
-        if is_of_protocol(function) or function in (None, len):
+        if is_of_protocol(function) or function in (None, len, enabled):
             kind = kind_of(node, frame, self.domains) or kind
             text = text_of(node, frame)
             return [Found(text, value_text(frame.evaluate(node), kind))]
@@ -341,7 +344,7 @@ def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
         return None
     if name in frame.given:
         return frame.given[name]
-    alias = frame.source.aliases.get(name)
+    alias = frame.alias(name)
     return None if alias is None else (alias, frame)
 
 

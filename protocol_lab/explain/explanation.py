@@ -13,7 +13,9 @@ from typing import Any
 
 from protocol_lab.explain.decisive_values import Deciding, Group
 from protocol_lab.explain.interpreter import Frame, Run
+from protocol_lab.language.evaluation import given
 from protocol_lab.semantics.transitions import Attempt
+from protocol_lab.spec.parameters import Domain
 from protocol_lab.spec.spec import Model, Property
 from protocol_lab.spec.state_view import view
 
@@ -81,10 +83,9 @@ def at_best(explain: Callable[[], Explanation]) -> Explanation:
 def refusal(model: Model, row: bytes, attempt: Attempt) -> Explanation:
     """As `why_refused`, but raises where that gives up (for tests)."""
     action = attempt.action
-    frame = frame_of(action.function, model, bytearray(row), attempt.args)
-    run = Run(frame).follow()
-    deciding = Deciding(action.domains)
-    return explanation(deciding, deciding.returned(run)) if run.value else Explanation()
+    return _explained(
+        frame_of(action.function, model, bytearray(row), attempt.args), action.domains
+    )
 
 
 def failure(model: Model, states: list[Any], function: Callable) -> Explanation:
@@ -93,9 +94,14 @@ def failure(model: Model, states: list[Any], function: Callable) -> Explanation:
     # With two states the text has to say which one is meant; a single state is not mentioned.
     hidden = names if len(states) == 1 else names[-1:]
     arguments = dict(zip(names, [*states, model.constants], strict=True))
-    run = Run(Frame.outermost(function, arguments, hidden)).follow()
-    deciding = Deciding({})
-    return explanation(deciding, deciding.returned(run)) if run.value else Explanation()
+    return _explained(Frame.outermost(function, arguments, hidden), {})
+
+
+def _explained(frame: Frame, domains: dict[str, Domain]) -> Explanation:
+    with given(*frame.values.values()):
+        run = Run(frame).follow()
+        deciding = Deciding(domains)
+        return explanation(deciding, deciding.returned(run)) if run.value else Explanation()
 
 
 def frame_of(function: Callable, model: Model, row: bytearray, args: dict[str, Any]) -> Frame:

@@ -8,13 +8,13 @@ here, so that afterwards it is known which return was reached and which tests le
 import ast
 import builtins
 import types
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.language.source_code import parse, source_lines
+from protocol_lab.language.reading import Reading, names_assigned
+from protocol_lab.spec.state_view import View
 
 _COMPOUND = (ast.If, ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)
@@ -24,24 +24,13 @@ class CannotFollow(Exception):
     """A function has a return inside a statement that is not interpreted here, such as try."""
 
 
-class Source:
-    """A function's syntax tree and what is known of its names. Made once for each function object,
-    since parsing takes a millisecond.
-
-    `aliases` are local names that stand for one expression (`mine = s.replica_log[follower]`);
-    `lines` are those of the file or cell, decorators included, from number `first_line`.
-    """
+class Source(Reading):
+    """A function as it was read, and the code of its parts. Made once for each function object."""
 
     def __init__(self, function: Callable):
-        self.code = function.__code__
-        self.tree = parse(function)
-        self.lines, self.first_line = source_lines(function)
-        self.parameters = self.code.co_varnames[: self.code.co_argcount]
-        self.body = self.tree.body[1:] if ast.get_docstring(self.tree) else self.tree.body
+        super().__init__(function)
         self.parents: dict[ast.stmt, tuple[ast.stmt | None, list[ast.stmt]]] = {}
         self._note_parents(None, self.body)
-        self.stores = self._count_stores()
-        self.aliases = dict(self._find_aliases())
         self._compiled: dict[ast.AST, tuple[types.CodeType, bool]] = {}
         self._pairs: dict[ast.Compare, list[ast.Compare]] = {}
         self._returned: dict[ast.stmt, list[ast.expr | None]] = {}
@@ -92,52 +81,12 @@ class Source:
             yield parent, block
             parent, block = self.parents[parent]
 
-    def is_stable(self, node: ast.expr) -> bool:
-        """Does the expression read only names that are assigned once, so that it can be evaluated
-        again?"""
-        return all(
-            self.stores[each.id] <= (each.id not in self.parameters)
-            for each in ast.walk(node)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
-        )
-
     def _note_parents(self, parent: ast.stmt | None, block: list[ast.stmt]) -> None:
         for statement in block:
             self.parents[statement] = (parent, block)
             if isinstance(statement, _COMPOUND):
                 self._note_parents(statement, statement.body)
                 self._note_parents(statement, statement.orelse)
-
-    def _count_stores(self) -> Counter[str]:
-        inner = {
-            name
-            for each in ast.walk(self.tree)
-            if isinstance(each, ast.comprehension)
-            for name in ast.walk(each.target)
-        }
-        return Counter(
-            each.id
-            for each in ast.walk(self.tree)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each not in inner
-        )
-
-    def _find_aliases(self) -> Iterator[tuple[str, ast.expr]]:
-        for each in ast.walk(self.tree):
-            pairs: list[tuple[ast.expr, ast.expr]] = []
-            if isinstance(each, ast.Assign) and len(each.targets) == 1:
-                target, value = each.targets[0], each.value
-                pairs = [(target, value)]
-                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                    pairs = list(zip(target.elts, value.elts, strict=False))
-            elif isinstance(each, ast.AnnAssign) and each.value is not None:
-                pairs = [(each.target, each.value)]
-            for target, value in pairs:
-                if (
-                    isinstance(target, ast.Name)
-                    and self.stores[target.id] == (target.id not in self.parameters)
-                    and self.is_stable(value)
-                ):
-                    yield target.id, value
 
 
 _sources: WeakKeyDictionary[Callable, Source] = WeakKeyDictionary()
@@ -154,12 +103,13 @@ def source_of(function: Callable) -> Source:
 @dataclass(slots=True)
 class Frame:
     """The names of one call, in which its expressions are evaluated: `values` are its own names,
-    `outside` the module's.
+    `outside` the module's. `assigned` is what records and lists were when they got their names.
 
     `given` has, for each parameter, the caller's expression and frame that it stands for; the
     outermost function's parameters stand for themselves, except those in `hidden` (state and
     constants). `loops` are the loop variables around the current expression, `names` those of the
-    callers. `reasons` has the expression that last gave a local name its text.
+    callers. `reasons` has the expression that last gave a local name its text, and `outcomes` that
+    of the last test of each `if`.
     """
 
     source: Source
@@ -170,6 +120,8 @@ class Frame:
     loops: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     reasons: dict[str, ast.expr] = field(default_factory=dict)
+    outcomes: dict[ast.If, bool] = field(default_factory=dict)
+    assigned: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def outermost(
@@ -195,12 +147,28 @@ class Frame:
         code, has_scopes = self.source.compiled(node)
         outside = {**self.outside, **self.values} if has_scopes else self.outside
         exec(code, outside, self.values)
+        for name in names_assigned(node):
+            if isinstance(self.values[name], View | list):
+                self.assigned[name] = _content(self.values[name])
 
     def look_up(self, name: str) -> Any:
         """The value of a name of the function or of its module; None if it has no value yet."""
         if name in self.values:
             return self.values[name]
         return self.outside.get(name, getattr(builtins, name, None))
+
+    def alias(self, name: str) -> ast.expr | None:
+        """The expression that a name stands for; None if it is none, or no longer.
+
+        After `q = Vote(); old = q.ballot; q.ballot = 1` neither q nor old stands for one.
+        """
+        found = self.source.aliases.get(name)
+        if found is None or any(map(self._is_changed, [name, *names_in(found)])):
+            return None
+        return found
+
+    def _is_changed(self, name: str) -> bool:
+        return name in self.assigned and self.assigned[name] != _content(self.values[name])
 
     def called(self, function: Callable, node: ast.Call) -> "Frame":
         """The frame of a call that this function makes. Raises CannotFollow for `f(*x)`."""
@@ -225,7 +193,10 @@ class Frame:
     def inside(self, *targets: ast.expr) -> "Frame":
         """A copy in which these loop variables can be bound."""
         names = frozenset(name for target in targets for name in names_in(target))
-        return replace(self, values=dict(self.values), loops=self.loops | names)
+        values, assigned = dict(self.values), dict(self.assigned)
+        return replace(
+            self, values=values, assigned=assigned, loops=self.loops | names, outcomes={}
+        )
 
     def bind(self, target: ast.expr, value: Any) -> None:
         """Assign to a loop variable, or to a tuple of them."""
@@ -249,9 +220,14 @@ class Frame:
                 yield from self.elements(rest)
 
 
-def names_in(target: ast.expr) -> list[str]:
-    """The names that a loop assigns to."""
-    return [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+def names_in(node: ast.expr) -> list[str]:
+    """The names that a loop assigns to, or that an expression reads."""
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+def _content(value: View | list) -> bytes | list:
+    """What a record, an array or a list holds now."""
+    return bytes(value) if isinstance(value, View) else list(value)
 
 
 def _closure(function: Callable) -> dict[str, Any]:
@@ -295,6 +271,7 @@ class Run:
         match statement:
             case ast.If():
                 outcome = bool(self.frame.evaluate(statement.test))
+                self.frame.outcomes[statement] = outcome
                 return self._block(statement.body if outcome else statement.orelse)
             case ast.Return():
                 self.value = statement.value and self.frame.evaluate(statement.value)

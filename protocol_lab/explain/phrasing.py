@@ -144,8 +144,9 @@ def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> Intege
         return None
     if name in frame.given:
         return kind_of(*frame.given[name], domains)
-    if name in frame.source.aliases:
-        return kind_of(frame.source.aliases[name], frame, domains)
+    alias = frame.alias(name)
+    if alias is not None:
+        return kind_of(alias, frame, domains)
     match domains.get(name):
         case Node():
             return NODE
@@ -214,10 +215,9 @@ def _name(name: str, frame: Frame) -> str:
         return text_of(*frame.given[name])
     if name in frame.hidden:
         return ""
-    if name in frame.source.aliases:
-        text = text_of(frame.source.aliases[name], frame)
-        return text if len(text) <= LONG else name
-    return name
+    alias = frame.alias(name)
+    text = name if alias is None else text_of(alias, frame)
+    return text if len(text) <= LONG else name
 
 
 def _index(node: ast.expr, frame: Frame) -> str:
@@ -257,6 +257,6 @@ def names_constant(name: str, frame: Frame) -> bool:
     return (
         name not in frame.loops
         and name not in frame.source.parameters
-        and frame.source.stores[name] == 0
+        and frame.source.times_assigned[name] == 0
         and name not in frame.given
     )

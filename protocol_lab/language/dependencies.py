@@ -10,18 +10,25 @@ from collections.abc import Callable, Collection, Iterator
 from enum import Enum, EnumType
 from typing import Any
 
-import numpy as np
-
 from protocol_lab.language import containers, node_sets
 from protocol_lab.language.hashing import short_hash
-from protocol_lab.language.source_code import names_read, shape_of
+from protocol_lab.language.source_code import (
+    COMPILED_OTHERWISE,
+    IMPLIES_STATE,
+    names_read,
+    shape_of,
+)
 
 _COMPILED_APART = (*containers.COMPILED_APART, *node_sets.COMPILED_APART)
 
 
 def is_plain(value: Any) -> bool:
     """Is it a plain Python function, to be compiled as the actions are?"""
-    return isinstance(value, types.FunctionType) and value not in _COMPILED_APART
+    return (
+        isinstance(value, types.FunctionType)
+        and value not in _COMPILED_APART
+        and not hasattr(value, COMPILED_OTHERWISE)
+    )
 
 
 def reachable(functions: list[Callable]) -> list[Callable]:
@@ -33,7 +40,12 @@ def reachable(functions: list[Callable]) -> list[Callable]:
         if id(function) in found:
             continue
         found[id(function)] = function
-        waiting += [each for each in names_read(function).values() if is_plain(each)]
+        names = names_read(function)
+        for each in names.values():
+            if is_plain(each):
+                waiting.append(each)
+            elif hasattr(each, IMPLIES_STATE):
+                waiting += getattr(each, IMPLIES_STATE)(names)
     return list(found.values())
 
 
@@ -63,7 +75,7 @@ def _as_text(function: Callable, ambiguous: Collection[str] = (), within: tuple 
         match value:
             case int() | str() | float() | tuple() | Enum():
                 yield f"{name}={value!r}"
-            case np.ndarray() | np.generic():
+            case _ if is_of_numpy(value):
                 yield f"{name}={value.dtype} {value.shape} {value.tobytes().hex()}"
             case EnumType():
                 yield f"{name}={[*value]!r}"
@@ -90,3 +102,8 @@ def fields_read(code: types.CodeType) -> set[str]:
     """The names of the attributes that a function reads, and a few more (an over-approximation)."""
     nested = (each for each in code.co_consts if isinstance(each, types.CodeType))
     return {*code.co_names}.union(*map(fields_read, nested))
+
+
+def is_of_numpy(value: Any) -> bool:
+    """Is it an array or a number of numpy's, which is not imported where no code reads one?"""
+    return (type(value).__module__ or "").partition(".")[0] == "numpy" and hasattr(value, "dtype")

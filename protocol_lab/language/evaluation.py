@@ -9,8 +9,10 @@ that names the function, the file and the line.
 import ast
 import builtins
 import copy
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from traceback import walk_tb
 from types import CellType, CodeType, FunctionType
@@ -20,8 +22,9 @@ from protocol_lab.errors import Fault, LabError, SpecError
 from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import OPERATIONS, as_call, checked_add, computed_once
 from protocol_lab.language.loop_bound import checked_range, checked_turn, counting, is_range
-from protocol_lab.language.node_sets import IS_A_NUMBER
-from protocol_lab.language.source_code import parse, place, without_annotations
+from protocol_lab.language.node_sets import IS_A_NUMBER, as_nodes
+from protocol_lab.language.reading import reading
+from protocol_lab.language.source_code import COMPILED_OTHERWISE, place, without_annotations
 
 _KIT = Path(__file__).parent.parent
 
@@ -31,12 +34,32 @@ CONDITION = "<condition>"
 _IN_CONDITION = "in the condition"
 
 
+_arguments: ContextVar[tuple] = ContextVar("arguments", default=())
+
+
+@contextmanager
+def given(*arguments: Any) -> Iterator[None]:
+    """A context in which code of a spec runs that was given these arguments, as `states_given`
+    says."""
+    outer = _arguments.set(arguments)
+    try:
+        yield
+    finally:
+        _arguments.reset(outer)
+
+
+def states_given() -> list[Any]:
+    """The states that the running function was given: what it makes new is laid out as there."""
+    return [each for each in _arguments.get() if hasattr(each, "_new_record")]
+
+
 def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any) -> Any:
     """Call a plain function with checked arithmetic, and return its result.
 
     spec: its name, for the message. Raises CapacityExceeded unchanged; Fault where an expression
     has no value; SpecError for any other error.
     """
+    outer = _arguments.set(arguments)
     try:
         return as_checked(function)(*arguments, **named)
     except (Fault, IndexError, ZeroDivisionError) as error:
@@ -49,6 +72,8 @@ def evaluated(function: Callable, *arguments: Any, spec: str = "", **named: Any)
         raise SpecError(
             f"{who} failed with {type(error).__name__}: {told} ({_place(function, error)})."
         ) from error
+    finally:
+        _arguments.reset(outer)
 
 
 _REMEDIES = {
@@ -88,6 +113,8 @@ def _remedy(error: Exception) -> str:
     if isinstance(error, AttributeError) and hasattr(constants, "_fields"):
         return f"there is no constant {error.name!r}; there are: {', '.join(constants._fields)}"
     said = str(error)
+    if re.search("not supported between instances of .*View'", said):
+        return "an array, a list or a record has no order: compare an item or a field of it"
     if isinstance(error, TypeError) and "'NoneType'" in said:
         return "a function returned nothing: end every path through it with a return"
     if said == "can't set attribute":
@@ -129,10 +156,22 @@ def as_checked(value: Any) -> Any:
     if not isinstance(value, FunctionType):
         return value
     _made[value] = value
-    if value.__module__ != containers.__name__:
+    if value.__module__ != containers.__name__ and not hasattr(value, COMPILED_OTHERWISE):
         with suppress(LabError):
             _made[value] = _rewritten(value)
     return _made[value]
+
+
+def as_checked_variant(
+    function: FunctionType, change: Callable[[ast.FunctionDef], ast.FunctionDef]
+) -> FunctionType:
+    """A function whose syntax tree was changed, with checked arithmetic; its lines are the same.
+
+    Raises LabError if the source of the function can't be read.
+    """
+    made = _rewritten(function, change)
+    _made[made] = made
+    return made
 
 
 def checked_sum(items: Iterable, start: Any = 0) -> Any:
@@ -172,8 +211,15 @@ _made: dict[Any, Any] = {
 }
 """The checked version of each function, once it was asked for."""
 
+
+def _as_set(value: Any) -> Any:
+    """A number that is declared as a set of nodes, such as 0, as one."""
+    return as_nodes(value) if type(value) is int else value
+
+
 _PUT_IN = {
     **OPERATIONS,
+    "as_set": _as_set,
     "as_checked": as_checked,
     "checked_range": checked_range,
     "checked_turn": checked_turn,
@@ -181,11 +227,18 @@ _PUT_IN = {
 """The names that rewritten functions read in addition to their own."""
 
 
-def _rewritten(function: FunctionType) -> FunctionType:
-    """The function with its operators and calls replaced; its global names stay the same."""
+def _rewritten(
+    function: FunctionType, change: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None
+) -> FunctionType:
+    """The function with its operators and calls replaced; its global names stay the same.
+
+    change: what to do with its syntax tree before.
+    """
     rewriter = _Rewriter(function)
-    tree = rewriter.visit(without_annotations(parse(function)))
-    if not rewriter.has_changed:
+    tree = without_annotations(copy.deepcopy(reading(function).as_written))
+    tree = rewriter.visit(tree if change is None else change(tree))
+    tree.body[:0] = rewriter.arguments_as_sets(tree)
+    if not rewriter.has_changed and change is None:
         return function
     free = [*function.__code__.co_freevars, *_PUT_IN]
     outer = ast.parse(f"def outer({', '.join(free)}): pass").body[0]
@@ -206,8 +259,31 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, function: FunctionType):
         self.known = function.__globals__
+        declared = function.__annotations__.items()
+        self.sets = {name for name, each in declared if getattr(each, "is_set", False)}
         self.has_changed = False
         self.loops = 0
+
+    def arguments_as_sets(self, tree: ast.FunctionDef) -> list[ast.stmt]:
+        """What the function does first with its arguments that are declared as sets of nodes."""
+        found = []
+        for each in tree.args.args:
+            if each.arg in self.sets:
+                target, value = ast.Name(each.arg, ast.Store()), ast.Name(each.arg, ast.Load())
+                assignment = ast.Assign([target], self._as_set(ast.copy_location(value, each)))
+                found.append(ast.copy_location(assignment, each))
+        return found
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        self.generic_visit(node)
+        if "return" in self.sets and node.value is not None:
+            node.value = self._as_set(node.value)
+        return node
+
+    def _as_set(self, value: ast.expr) -> ast.expr:
+        self.has_changed = True
+        call = ast.copy_location(ast.Call(ast.Name("as_set", ast.Load()), [value], []), value)
+        return ast.fix_missing_locations(call)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)

@@ -14,7 +14,8 @@ from typing import Any
 
 from protocol_lab.errors import shortened
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import error_at, names_read
+from protocol_lab.language.reading import names_assigned, reading
+from protocol_lab.language.source_code import code_text, error_at, names_read
 
 _ONLY_RETURN = (
     *(
@@ -34,8 +35,9 @@ _CHANGED = {
 """What to write instead, where that is known."""
 
 
-def refuse_ineffective(function: Callable, tree: ast.FunctionDef) -> None:
-    """Raise LabError if the function, given with its syntax tree, has such code."""
+def refuse_ineffective(function: Callable) -> None:
+    """Raise LabError if the function has such code."""
+    tree = reading(function).apart
     values, maybe_none = names_read(function), _maybe_none(function, tree)
     for node in ast.walk(tree):
         told = None
@@ -59,7 +61,7 @@ def _of_comparison(node: ast.Compare, values: dict[str, Any], maybe_none: set[st
         sign = "==" if isinstance(op, ast.Is | ast.Eq) else "!="
         if _is_none(left) or _is_none(right):
             if _is_never_none(other, values, maybe_none):
-                shown = shortened(ast.unparse(other), 60)
+                shown = shortened(code_text(other), 60)
                 return (
                     f"no value of a state is None: write {shown} {sign} NONE for a node, and"
                     " compare a number with 0 or -1"
@@ -90,9 +92,8 @@ def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
     found = {each.name for each in given if each.default is None}
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets, value) if not _is_never_none(value, {}, found):
-                bound = [each for target in targets for each in ast.walk(target)]
-                found |= {each.id for each in bound if isinstance(each, ast.Name)}
+            case ast.Assign(value=value) if not _is_never_none(value, {}, found):
+                found |= {*names_assigned(node)}
     return found
 
 
@@ -104,9 +105,9 @@ def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
         return None
     match value:
         case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
-            return _CHANGED[values[name]].format(ast.unparse(nodes))
+            return _CHANGED[values[name]].format(code_text(nodes))
         case ast.Compare(left, [ast.Eq()], [right]):
-            assigned = f"{ast.unparse(left)} = {ast.unparse(right)}"
+            assigned = f"{code_text(left)} = {code_text(right)}"
             return f"this only compares: write {assigned} to assign, or use the result"
     return "this changes nothing, and its value is not used: assign or return it, or leave it out"
 

@@ -42,7 +42,7 @@ class Nodes(int):
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
 
-def as_nodes(mask: int) -> int:
+def as_nodes(mask: int) -> Nodes:
     """A bitmask as a set that can be asked with `in`, `len` and `for`."""
     return Nodes(mask)
 
@@ -58,22 +58,22 @@ def contains(nodes: int, node: int) -> bool:
     return (nodes >> node) & 1 == 1
 
 
-def with_node(nodes: int, node: int) -> int:
+def with_node(nodes: int, node: int) -> Nodes:
     """The set and this node."""
     return as_nodes(nodes | (1 << node))
 
 
-def without_node(nodes: int, node: int) -> int:
+def without_node(nodes: int, node: int) -> Nodes:
     """The set without this node."""
     return as_nodes(nodes & ~(1 << node))
 
 
-def only(node: int) -> int:
+def only(node: int) -> Nodes:
     """The set of this one node."""
     return as_nodes(1 << node)
 
 
-def nodes_up_to(count: int) -> int:
+def nodes_up_to(count: int) -> Nodes:
     """The set {1, ..., count}."""
     return as_nodes((1 << (count + 1)) - 2)
 
@@ -103,7 +103,7 @@ def smallest(nodes: int) -> int:
     return node
 
 
-def members(nodes: int):
+def members(nodes: int) -> Iterator[int]:
     """The nodes of the set, smallest first."""
     refuse_negative(nodes)
     node = 0
@@ -114,7 +114,7 @@ def members(nodes: int):
         node += 1
 
 
-def submasks(nodes: int):
+def subsets(nodes: int) -> Iterator[Nodes]:
     """Every subset of the set, the empty one first."""
     refuse_negative(nodes)
     chosen = 0

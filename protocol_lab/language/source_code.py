@@ -8,7 +8,7 @@ import dis
 import inspect
 import textwrap
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,17 @@ def error_at(function: Callable, node: ast.AST, told: str) -> LabError:
     """The error that names a function, the first line of a piece of its code, and its place, and
     says what is wrong there."""
     where = place(function.__code__.co_filename, node.lineno)
-    code = shortened(ast.unparse(node).partition("\n")[0], 80)
+    code = shortened(code_text(node).partition("\n")[0], 80)
     return LabError(f"{function.__name__}: {code} ({where}): {told}.")
+
+
+APART = "\u02d1"
+"""A letter that nobody types, which tells two variables of one name apart (see `reading`)."""
+
+
+def code_text(code: ast.AST | str) -> str:
+    """A piece of code, or a name, as a person has written it."""
+    return (code if isinstance(code, str) else ast.unparse(code)).replace(APART, "")
 
 
 def parse(function: Callable) -> ast.FunctionDef:
@@ -69,24 +78,43 @@ def parse(function: Callable) -> ast.FunctionDef:
             )
         _known_as_loaded.add(compared)
     ast.increment_lineno(tree, first_line - 1)
-    return tree
+    return _WithState(function).visit(tree)
 
+
+class _WithState(ast.NodeTransformer):
+    """Adds the state and the constants to calls that imply them: enabled(lend) becomes
+    enabled(lend, s, c)."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        read = names_read(function).items()
+        self.implying = {name for name, value in read if hasattr(value, IMPLIES_STATE)}
+
+    def visit(self, node: ast.AST) -> Any:
+        return super().visit(node) if self.implying else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name(name), [action]) if name in self.implying:
+                code = self.function.__code__
+                if not {"s", "c"} <= {*code.co_varnames, *code.co_freevars}:
+                    told = f"say which state, as in {name}({ast.unparse(action)}, before, c)"
+                    raise error_at(self.function, node, told)
+                added = [ast.copy_location(ast.Name(each, ast.Load()), node) for each in "sc"]
+                node.args += added
+        return node
+
+
+IMPLIES_STATE = "lab_implies_state"
+"""The attribute of a function that is called without the state, meaning the caller's own. Its value
+gives the functions that a caller reaches by it, from the names that the caller reads."""
+
+COMPILED_OTHERWISE = "lab_compiled_otherwise"
+"""The attribute of a function that changes nothing, and for which compiled code has another."""
 
 _known_as_loaded: set[tuple[types.CodeType, str]] = set()
 """Code and its source that were compared: both are asked for again and again."""
-
-
-def readable(functions: Iterable[Callable]) -> Iterator[tuple[Callable, ast.FunctionDef]]:
-    """Each function with a syntax tree of its own; left out are those whose source can't be read.
-
-    Only the compiler needs the source, and says so.
-    """
-    for function in functions:
-        try:
-            tree = parse(function)
-        except LabError:
-            continue
-        yield function, tree
 
 
 def _lambda_as_function(function: Callable, text: str) -> ast.FunctionDef | None:
@@ -135,10 +163,15 @@ def _function_code(body: list[ast.stmt], nested: bool) -> types.CodeType:
 def shape_of(code: types.CodeType) -> tuple:
     """A function's code as a value that does not depend on its line numbers and docstring."""
     nested = tuple(
-        shape_of(each) if isinstance(each, types.CodeType) else repr(each)
+        shape_of(each) if isinstance(each, types.CodeType) else _constant(each)
         for each in code.co_consts[1 if _has_docstring(code) else 0 :]
     )
     return code.co_code, code.co_names, code.co_varnames, nested
+
+
+def _constant(value: Any) -> str:
+    """A constant as text; of a set, which has another order in each process, sorted."""
+    return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
 def _has_docstring(code: types.CodeType) -> bool:
@@ -150,13 +183,14 @@ def _has_docstring(code: types.CodeType) -> bool:
 
 
 def code_of_file(path: str | Path) -> str:
-    """The code in a Python file, without comments, docstrings and blank lines."""
+    """What a Python file says, without docstrings and line numbers: the same text after an edit of
+    comments only."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     for each in ast.walk(tree):
         body = getattr(each, "body", None)
         if isinstance(body, list):
             body[:] = [line for line in body if not _is_text(line)] or [ast.Pass()]
-    return ast.unparse(tree)
+    return ast.dump(tree)
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -7,6 +7,7 @@ fairness_conditions  the weak and strong fairness conditions, and the steps that
 fair_cycles          the states on fair cycles: strongly connected components
 lassos               a counterexample as a lasso: a prefix and a loop
 lasso_check          judges one lasso in plain Python: is it fair, does it break the property?
+vacuity              is a verdict about something: is there a fair run, is a premise ever true?
 refinement           `check_refinement`: does every step map to a step of an abstract spec?
 liveness_result      the verdict, with the lasso
 """

@@ -25,10 +25,11 @@ from protocol_lab.liveness.claims import (
 )
 from protocol_lab.liveness.fairness_conditions import Conditions
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
-from protocol_lab.liveness.lassos import Lasso, find_lasso, refutation
+from protocol_lab.liveness.lassos import Lasso, beginnings, find_lasso, path_to_breach, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
-from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
+from protocol_lab.liveness.step_graph import OutOfMemory, StepGraph
+from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.spec.temporal_formulas import ALWAYS, Fairness, Formula, fairness_texts
@@ -56,8 +57,9 @@ def check_property(
     fairness: one of FAIRNESS. progress: show a progress line. As with TLC, a property is judged on
     the runs that stay inside a constraint, while an action's enabledness is that of the
     unconstrained spec. If not all states were seen (max_states, a storage capacity), a lasso that
-    was found still counts, and otherwise the verdict is undecided. Interrupting gives an undecided
-    result. Raises LabError for bad input.
+    was found still counts, and otherwise the verdict is undecided. It is undecided, too, if no fair
+    run is left to judge; and one that holds says so if its premise is never true on a fair run.
+    Interrupting gives an undecided result. Raises LabError for bad input.
     """
     expect_model(model)
     if (claim := refinement_of(model, what)) is not None:
@@ -130,7 +132,11 @@ class _Check:
     def run(self, claims: list[Claim], progress: bool) -> None:
         """Check all claims; the violation with the shortest prefix goes into the result."""
         result = self.result
-        if result.undecided_reason in ("interrupted", "stopped") or not self.initial:
+        if result.undecided_reason in ("interrupted", "stopped"):
+            return
+        if not self.initial:
+            if result.exhaustive:
+                raise Stopped(NO_STATE)
             return
         graph = StepGraph(self.model, self.explored.states, self.assumed, self.memory)
         with ProgressBar("steps", shown=progress, total=graph.count) as bar:
@@ -140,14 +146,26 @@ class _Check:
             result.exhaustive, result.undecided_reason = False, graph.cut_reason
         conditions = Conditions(graph, self.assumed)
         result.steps, result.conditions = len(graph.targets), len(conditions.all)
-        result.inside_constraint = result.exhaustive and bool((graph.targets == UNKNOWN).any())
+        result.inside_constraint = result.exhaustive and graph.leads_outside
+        runs = FairRuns(graph, conditions, self._watch)
         best: tuple[Lasso, Claim] | None = None
+        never_true: list[dict[str, Any]] = []
         for claim in claims:
-            lasso = self._refute(claim, graph, conditions)
+            judged = self._judged(claim, graph.states)
+            lasso = self._refute(claim, judged, graph, conditions)
             if lasso and (best is None or len(lasso.prefix) < len(best[0].prefix)):
                 best = lasso, claim
+            asked = not best and result.exhaustive and claim.premise
+            if asked and not runs.visit(self._where_premise(claim, judged)):
+                never_true.append(claim.values)
         if best:
             self._show(*best)
+        elif result.exhaustive and not runs.exist():
+            inside = result.inside_constraint
+            raise Stopped(NO_FAIR_RUN if inside else IMPOSSIBLE_FAIRNESS)
+        elif result.exhaustive:
+            result.premise, result.never_true = claims[0].premise, never_true
+            result.vacuous = len(never_true) == len(claims)
 
     def _watch(self) -> None:
         if self.interrupted():
@@ -155,9 +173,20 @@ class _Check:
         if self.stopped and self.stopped():
             raise Stopped("stopped")
 
-    def _refute(self, claim: Claim, graph: StepGraph, conditions: Conditions) -> Lasso | None:
-        p, *q = self._judged(claim, graph.states)
+    def _where_premise(self, claim: Claim, judged: list[np.ndarray]) -> np.ndarray:
+        """A mask of the states that make the claim demand something."""
+        p, q = judged
+        return beginnings(len(q), self.initial, q) if claim.formula.is_given else p
+
+    def _refute(
+        self, claim: Claim, judged: list[np.ndarray], graph: StepGraph, conditions: Conditions
+    ) -> Lasso | None:
+        """A run that breaks the claim, given where its predicates are true; None if there is
+        none."""
+        p, *q = judged
         parents = self.explored.parents
+        if claim.formula.operator == ALWAYS and q:
+            return path_to_breach(graph, p, beginnings(len(p), self.initial, *q))
         if claim.formula.operator == ALWAYS:
             return _path_to_first(~p, parents)
         wanted = refutation(claim.formula.operator, p, q[0] if q else None, self.initial)

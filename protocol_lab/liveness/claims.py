@@ -25,9 +25,11 @@ a step is possible."""
 
 @dataclass(frozen=True)
 class Claim:
-    """One instance of a property: a formula over functions, and the values of its parameters."""
+    """One instance of a property: a formula over functions, its premise in words, and the values of
+    its parameters."""
 
     formula: Formula
+    premise: str
     values: dict[str, Any]
 
 
@@ -96,7 +98,7 @@ def _claim(model: Model, formula: Formula, values: dict[str, Any]) -> Claim:
         predicate(model, each) if isinstance(each, str) else _tried(model, each, values)
         for each in formula.predicates
     )
-    return Claim(Formula(formula.operator, functions), values)
+    return Claim(Formula(formula.operator, functions), formula.premise, values)
 
 
 def _tried(model: Model, function: Callable[..., Any], values: dict[str, Any]) -> Callable:

@@ -7,6 +7,7 @@ it stays within a `region` forever, and visits `must` states again and again:
     always eventually p   starts: any state            region: not p    must: -
     eventually always p   starts: any state            region: all      must: not p
     p leads to q          starts: p and not q          region: not q    must: -
+    eventually p given q  starts: initial states, q    region: not p    must: -
 
 The prefix is a shortest one: no fair loop can be reached in fewer steps. The loop is kept short by
 always going to the nearest state or step that meets another condition, and by leaving out detours;
@@ -63,7 +64,7 @@ def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, initial: int)
     """How a property is broken, given where its predicates hold; states [0, initial) are the
     initial ones."""
     if operator == EVENTUALLY:
-        return Refutation((np.arange(len(p)) < initial) & ~p, ~p)
+        return Refutation(beginnings(len(p), initial, q) & ~p, ~p)
     if operator == ALWAYS_EVENTUALLY:
         return Refutation(~p, ~p)
     if operator == EVENTUALLY_ALWAYS:
@@ -71,6 +72,22 @@ def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, initial: int)
         return Refutation(everywhere, everywhere, ~p)
     assert operator == LEADS_TO
     return Refutation(p & ~q, ~q)
+
+
+def beginnings(count: int, initial: int, given: np.ndarray | None) -> np.ndarray:
+    """A mask of the initial states, or of those of them where something given holds."""
+    first = np.arange(count) < initial
+    return first if given is None else first & given
+
+
+def path_to_breach(graph: StepGraph, p: np.ndarray, starts: np.ndarray) -> Lasso | None:
+    """A shortest path from one of these initial states to one where p is false; None if there is
+    none."""
+    at_once, everywhere = np.array([0, graph.count], np.int64), np.ones(graph.count, np.bool_)
+    before, order = reach(at_once, starts, everywhere, graph.begins, graph.targets)
+    broken = order[~p[order]]
+    none = np.full(graph.count, A_START, np.int32)
+    return Lasso(_path_to(int(broken[0]), before, none), []) if len(broken) else None
 
 
 def find_lasso(

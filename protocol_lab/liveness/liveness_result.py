@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.checker.result import Result, Verdict, reach_lines, undecided_lines
+from protocol_lab.checker.result import Result, Verdict, listed, reach_lines, undecided_lines
 from protocol_lab.liveness.claims import DECLARED
 from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
+from protocol_lab.spec.temporal_formulas import Fairness
 
 
 @dataclass(repr=False)
@@ -18,7 +19,9 @@ class TemporalResult(Result):
     which the property fails, and `why_fair` says how the loop meets each condition. `conditions`
     counts the conditions that are enabled somewhere, `steps` the transitions that change something.
     `inside_constraint`: a constraint cut something off, so that "holds" is about the runs that stay
-    inside.
+    inside. `premise`: what has to come about before the property demands anything, in words;
+    `never_true`: the values of the parameters for which it is true on no fair run; `vacuous`: it
+    holds, but only because the premise is never true, whatever the parameters.
     """
 
     claim: str = ""
@@ -30,6 +33,21 @@ class TemporalResult(Result):
     conditions: int = 0
     steps: int = 0
     inside_constraint: bool = False
+    premise: str = ""
+    never_true: list[dict[str, Any]] = field(default_factory=list)
+    vacuous: bool = False
+
+    @property
+    def reservation(self) -> str:
+        """What a verdict "holds" does not cover: "but somebody asks is never true on a fair run";
+        "" if it holds of something."""
+        if not self.never_true:
+            return ""
+        said = f"but {self.premise} is never true on a fair run"
+        if self.vacuous:
+            return said
+        shown = [_assigned(each) for each in self.never_true]
+        return f"{said} for {listed(shown, '; ')}"
 
     @property
     def claim_line(self) -> str | None:
@@ -55,6 +73,9 @@ class TemporalResult(Result):
             "parameters": self.parameters,
             "fairness": self.fairness,
             "inside_constraint": self.inside_constraint,
+            "vacuous": self.vacuous,
+            "premise": self.premise or None,
+            "premise_never_true": self.never_true,
             "loop_from": self.loop_from,
             "stutters": self.stutters,
             "why_fair": [each.text for each in self.why_fair],
@@ -72,9 +93,10 @@ def summary(result: TemporalResult) -> str:
     claim = result.claim + (f" ({result.formula})" if result.formula != result.claim else "")
     if result.verdict == Verdict.HOLDS:
         where = " that stays inside the constraint" if result.inside_constraint else ""
-        lines.append(f"✓ holds: {claim} on every fair run{where}")
+        but = f", {result.reservation}" if result.reservation else ""
+        lines.append(f"✓ holds: {claim} on every fair run{where}{but}")
     elif result.verdict == Verdict.VIOLATED:
-        chosen = ", ".join(f"{name}={value}" for name, value in result.parameters.items())
+        chosen = _assigned(result.parameters)
         lines.append(f"✗ violated: {claim}{f' for {chosen}' if chosen else ''}")
         lines.append(f"  {_how(result)}")
     else:
@@ -95,6 +117,10 @@ def summary(result: TemporalResult) -> str:
         lines += _trace_lines(result)
         lines += _fair_lines(result)
     return "\n".join(lines)
+
+
+def _assigned(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _how(result: TemporalResult) -> str:
@@ -125,7 +151,30 @@ def _trace_lines(result: TemporalResult) -> list[str]:
 def _fair_lines(result: TemporalResult) -> list[str]:
     if not result.why_fair:
         return []
-    never = [each.condition.action for each in result.why_fair if each.how == NEVER]
     told = [each.text for each in result.why_fair if each.how != NEVER]
+    never = _never_possible(result.why_fair)
     told += [f"never possible there: {', '.join(never)}"] if never else []
     return ["  why that is fair:", *(f"    {text}" for text in told)]
+
+
+_MANY = 3
+"""Of one assumption, more conditions than these are counted rather than named."""
+
+
+def _never_possible(outcomes: list[FairnessOutcome]) -> list[str]:
+    """The conditions whose action is never possible, those of one assumption together."""
+    never: dict[Fairness, list[str]] = {}
+    for each in outcomes:
+        if each.how == NEVER:
+            never.setdefault(each.condition.fairness, []).append(each.condition.action)
+    named = []
+    for assumed, actions in never.items():
+        paths = ", ".join(assumed.each)
+        of_it = sum(each.condition.fairness == assumed for each in outcomes)
+        if 1 < len(actions) == of_it:
+            named.append(f"{assumed.name} for each {paths}")
+        elif len(actions) > _MANY:
+            named.append(f"{assumed.name} for every other {paths} ({len(actions)} of {of_it})")
+        else:
+            named += actions
+    return named

@@ -33,6 +33,7 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
+from protocol_lab.liveness.vacuity import NO_STATE
 from protocol_lab.semantics.dry_run import read_code
 from protocol_lab.semantics.step_text import Step, initial_text, step_of, steps_between
 from protocol_lab.semantics.transitions import initial, is_inside, successors
@@ -120,6 +121,8 @@ def check_refinement(
             search.run(progress, {**options, "memory_gib": memory / 2**30})
             result.inside_constraint = bool((search.targets == UNKNOWN).any())
             _judge(search, result)
+            if result.exhaustive and not search.starts:
+                result.exhaustive, result.undecided_reason = False, NO_STATE
     except (EvaluationError, OutOfMemory, KeyboardInterrupt, MemoryError) as stop:
         result.exhaustive = False
         said = {KeyboardInterrupt: "interrupted", MemoryError: OUT_OF_MEMORY}
@@ -287,7 +290,7 @@ def _pair(model: Model, claim: Refinement, abstract: Model) -> Model:
     )
     spec = Spec(f"{model.spec.name}, {claim.name}", Struct, model.spec.constants)
     spec.actions.append(Action(map_state, {}))
-    return Model(spec, model.constants, layout, spec)
+    return Model(spec, model.constants, layout)
 
 
 def _judge(search: _Search, result: RefinementResult) -> None:

@@ -16,14 +16,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from protocol_lab.checker.request import SearchRequest, explain
+from protocol_lab.checker.request import SearchRequest, evaluation_error
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import find
-from protocol_lab.spec.parameters import domains_of
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.liveness.fairness_conditions import foreign_actions
+from protocol_lab.spec.spec import Model
 from protocol_lab.spec.temporal_formulas import Fairness, keys_of
 
 UNKNOWN = -1
@@ -72,6 +72,12 @@ class StepGraph:
         """The bytes of the steps, without the states."""
         arrays = (self.begins, self.targets, self.labels, self.cut)
         return sum(each.nbytes for each in arrays)
+
+    @property
+    def leads_outside(self) -> bool:
+        """Does a step of the spec's own actions lead to no stored state?"""
+        own = np.array([action < len(self.model.spec.actions) for action, _ in self.label_of])
+        return bool(own[self.labels[self.targets == UNKNOWN]].any()) if len(own) else False
 
     def fill(self, watch: Callable[[int], None]) -> None:
         """Expand every state. `watch` is called with the number of states done, and may raise.
@@ -128,7 +134,7 @@ class StepGraph:
         self.cut[position] = True
         row = self.states[position].tobytes()
         self.cut_reason = self.cut_reason or str(
-            explain(self._extended, row, SearchRequest([], []))
+            evaluation_error(self._extended, row, SearchRequest([], []))
         )
 
     def _make_candidates(self, room: int) -> None:
@@ -168,17 +174,6 @@ class _Names:
         """The action and the values of the keys of each label."""
         rows = self._known[: self._used].tolist()
         return [(action, tuple(values[: self._widths[action]])) for action, *values in rows]
-
-
-def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
-    """The actions with a fairness condition that are no part of the spec."""
-    own = {each.name for each in model.spec.actions}
-    found = {function.__name__: function for each in fairness for function in each.functions}
-    return [
-        Action(function, domains_of(function, skip=2))
-        for name, function in found.items()
-        if name not in own
-    ]
 
 
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------

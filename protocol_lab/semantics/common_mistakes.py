@@ -17,10 +17,12 @@ from types import FunctionType
 from typing import Any
 
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import error_at, without_annotations
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Struct
+from protocol_lab.language.reading import reading
+from protocol_lab.language.source_code import code_text, error_at, without_annotations
+from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Struct, StructLayout
 from protocol_lab.spec.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.spec.named_values import TAKE_ITEMS
+from protocol_lab.spec.state_view import NEITHER, how_to_ask
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
@@ -30,19 +32,19 @@ _HELPERS = (containers.__name__, node_sets.__name__)
 _SETS_FIRST = (node_sets.with_node, node_sets.without_node, node_sets.contains)
 
 
-def refuse_common_mistakes(function: Callable, tree: ast.FunctionDef, code: LayoutsInCode) -> None:
-    """Raise LabError for the first mistake in a function, given with its syntax tree."""
-    for node, told in _mistakes(function, tree, code):
+def refuse_common_mistakes(function: Callable, code: LayoutsInCode) -> None:
+    """Raise LabError for the first mistake in a function."""
+    for node, told in _mistakes(function, reading(function).apart, code):
         raise error_at(function, node, told)
 
 
-def refuse_other_results(function: Callable, tree: ast.FunctionDef) -> None:
-    """Raise LabError if an action or property, given with its syntax tree, may return no text.
+def refuse_other_results(function: Callable) -> None:
+    """Raise LabError if an action or property may return no text.
 
     A search meets most of these before, and says what was returned; one that is rare would only be
     told by the compiler.
     """
-    for node in ast.walk(tree):
+    for node in ast.walk(reading(function).as_written):
         if isinstance(node, ast.Return) and not all(map(_may_be_text, _leaves(node.value))):
             told = "return a text: TAKEN, or HOLDS of a property, or else the reason"
             raise error_at(function, node, told)
@@ -65,7 +67,7 @@ def _mistakes(
     function: Callable, tree: ast.FunctionDef, code: LayoutsInCode
 ) -> Iterator[tuple[ast.AST, str]]:
     if "s" in inspect.signature(function).parameters:
-        yield from _without_prefix(tree, code)
+        yield from _without_prefix(function, code)
     for node in ast.walk(tree):
         match node:
             case ast.Global() | ast.Nonlocal():
@@ -99,6 +101,11 @@ def _mistakes(
                     node,
                     f"{each.id} is a function, which is always true: call it, {each.id}(...)",
                 )
+            layout = code.of(each)
+            if not isinstance(node, ast.Compare) and isinstance(layout, ArrayLayout | StructLayout):
+                shown = code_text(each)
+                at = each if isinstance(node, ast.comprehension) else node
+                yield at, f"{shown} is {NEITHER}: {how_to_ask(layout, shown)}"
     for name, value in code.values.items():
         module = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
         if module in _CHANGES and not isinstance(value, type):
@@ -127,22 +134,27 @@ def _chance(name: str) -> str:
     )
 
 
-def _without_prefix(tree: ast.FunctionDef, code: LayoutsInCode) -> Iterator[tuple[ast.AST, str]]:
+def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[ast.AST, str]]:
     """Names of fields and constants without `s.` and `c.`, and an assignment to `s` itself."""
     fields, constants = code.known.states["s"].fields, code.known.limits
-    tree = without_annotations(tree)  # and decorators: a spec may be named as a field is
-    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
-    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
-    added_to = [each.target for each in ast.walk(tree) if isinstance(each, ast.AugAssign)]
-    bound = {each.id for each in names if isinstance(each.ctx, ast.Store) and each not in added_to}
-    bound |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    # Without annotations and decorators: a spec may be named as a field is.
+    tree = without_annotations(reading(function).apart)
+    nodes = list(ast.walk(tree))
+    read = {each.id for each in nodes if isinstance(each, ast.Name) and _is_read(each)}
+    added_to = [each.target for each in nodes if isinstance(each, ast.AugAssign)]
+    bound = {
+        each.id
+        for each in nodes
+        if isinstance(each, ast.Name) and not (_is_read(each) or each in added_to)
+    }
+    bound |= {each.arg for each in nodes if isinstance(each, ast.arg)}
     for node in ast.walk(tree):
         match node:
             case ast.Assign([ast.Name("s")]):
                 yield node, "s is the state, and stays the same: assign its fields, as in s.x = 1"
             case ast.Assign([ast.Name(name)], value) if name in fields and name not in read:
                 if not _may_change(value, code):
-                    told = f"nothing reads this variable: write s.{name} = {ast.unparse(value)}"
+                    told = f"nothing reads this variable: write s.{name} = {code_text(value)}"
                     yield node, told
             case ast.AugAssign(ast.Name(name), _, value) if name in fields:
                 if name not in bound:
@@ -153,6 +165,10 @@ def _without_prefix(tree: ast.FunctionDef, code: LayoutsInCode) -> Iterator[tupl
                 if name in fields or name in constants:
                     prefix = "s" if name in fields else "c"
                     yield node, f"there is no variable {name}: write {prefix}.{name}"
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
 
 
 def _may_change(value: ast.expr, code: LayoutsInCode) -> bool:
@@ -176,8 +192,8 @@ def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:
     if isinstance(owner, type) and issubclass(owner, Struct) and node.attr in owner.field_types:
         return f"{owner.__name__} is a class, not the state: write s.{node.attr}"
     if isinstance(owner, list | dict | set) and not isinstance(node.ctx, ast.Load):
-        return f"{ast.unparse(node.value)} is no part of the state: declare a field for it"
-    shown, layout = ast.unparse(node.value), code.of(node.value)
+        return f"{code_text(node.value)} is no part of the state: declare a field for it"
+    shown, layout = code_text(node.value), code.of(node.value)
     if isinstance(layout, IntegerLayout) and layout.kind != "nodes":
         return f"{shown} is a single value, which has no {node.attr}: assign or compare it itself"
     if isinstance(layout, ArrayLayout) and layout.items_of:
@@ -203,7 +219,7 @@ def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCod
         return f"write {called.__name__}({names})"
     if len(node.args) == 2 and called in (*_SETS_FIRST, *TAKE_ITEMS):
         first, second = node.args
-        swapped = f"{called.__name__}({ast.unparse(second)}, {ast.unparse(first)})"
+        swapped = f"{called.__name__}({code_text(second)}, {code_text(first)})"
         if called in _SETS_FIRST and code.is_set(second):
             return f"the set of nodes comes first: write {swapped}"
         if called in TAKE_ITEMS and is_container(code.of(second)):
@@ -220,6 +236,14 @@ def _asked(node: ast.AST) -> list[ast.expr]:
             return values
         case ast.UnaryOp(ast.Not(), operand):
             return [operand]
+        case ast.comprehension(ifs=tests):
+            return tests
+        case ast.Call(ast.Name("any" | "all"), [ast.GeneratorExp(item)]):
+            return [item]
+        case ast.Call(ast.Name("bool"), [value]):
+            return [value]
+        case ast.Call(ast.Name("any" | "all"), [items]):
+            return [ast.Subscript(items, ast.Constant(0))]
         case ast.Compare(left, _, others):
             return [left, *others]
     return []

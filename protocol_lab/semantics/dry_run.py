@@ -5,6 +5,7 @@ mistakes it would not even notice: a guard after an effect leaves the effect in 
 follow.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import FunctionType
@@ -12,14 +13,20 @@ from types import FunctionType
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.ineffective import refuse_ineffective
-from protocol_lab.language.source_code import readable
-from protocol_lab.language.stale_names import refuse_stale
+from protocol_lab.language.reading import readable, reading
+from protocol_lab.language.stale_names import StaleNames
 from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.semantics.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.semantics.name_flow import NameFlow
-from protocol_lab.semantics.transitions import attempts, evaluate, evaluate_step, initial
+from protocol_lab.semantics.transitions import (
+    evaluate,
+    evaluate_step,
+    initial,
+    may_end,
+    needed_attempts,
+)
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.spec.named_values import Texts
+from protocol_lab.spec.named_values import NamesToNumbers
 from protocol_lab.spec.set_syntax import SetSyntax
 from protocol_lab.spec.spec import Model, Property, Spec
 
@@ -57,7 +64,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     steps = [each for each in judged if each in spec.step_invariants]
     states = [each for each in judged if each not in steps]
     functions = tuple(each.function for each in [*spec.inits, *spec.actions, *judged])
-    key = (spec.name, functions, tuple(model.constants), model.layout.dtype.str)
+    key = (spec.name, functions, tuple(model.constants), model.layout.shape)
     if key in _passed:
         return
     read_code(model, [*functions, *predicates, *_beside_actions(spec)])
@@ -65,14 +72,14 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
         _walk(model, states, steps)
     except EvaluationError:
         return  # the search meets it as well, and reports it
-    for function, tree in readable(functions):
-        refuse_other_results(function, tree)
+    for function in readable(functions):
+        refuse_other_results(function)
     _passed.add(key)
 
 
 def _beside_actions(spec: Spec) -> Iterator[Callable]:
     """The functions that a search calls besides actions and properties."""
-    yield from (each.function for each in spec.situations)
+    yield from (each.function for each in [*spec.situations, *spec.ends])
     if spec.erase is not None:
         yield spec.erase
     for action in [*spec.inits, *spec.actions]:
@@ -91,19 +98,18 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
-    trees = dict(readable(unread))
-    flow = NameFlow(known, trees)
+    names, stale = NameFlow(known), StaleNames(known.is_place)
     for function in functions:
         if function in unread:
-            flow.follow_entry(function)
-    for function, tree in trees.items():
-        refuse_ineffective(function, tree)
-        code = LayoutsInCode(function, tree, known)
-        refuse_stale(function, tree, code.is_place)
-        refuse_common_mistakes(function, tree, code)
-        Texts(function, tree, code).visit(tree)
-        SetSyntax(function, code).visit(tree)
-        refuse_unassigned(function, tree)
+            names.follow_entry(function)
+    for function in readable(unread):
+        refuse_ineffective(function)
+        stale.refuse(function)
+        code = LayoutsInCode(function, reading(function).apart, known)
+        refuse_common_mistakes(function, code)
+        tree = copy.deepcopy(reading(function).apart)
+        SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
+        refuse_unassigned(function)
         _read.add(keys[function])
 
 
@@ -117,9 +123,10 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
     for row in waiting:
         for each in states:
             evaluate(model, row, each.function)
+        may_end(model, row)
     while waiting and len(seen) < TRIED and attempted < ATTEMPTS:
         row = waiting.pop(0)
-        for found in attempts(model, row):
+        for found in needed_attempts(model, row):
             attempted += 1
             if found.error is not None:
                 raise found.error

@@ -3,20 +3,22 @@
     def put(s, mood):
         s.mode = mood            called as put(s, s.hunger), whose values have other names
 
-Compiled code has only the numbers of named values, and would store the number. `Texts` of
+Compiled code has only the numbers of named values, and would store the number. `NamesToNumbers` of
 `spec.named_values` looks at one function at a time; here a function is followed once for every
 combination of layouts that its callers give it, and its result goes on in the caller.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.language import containers, node_sets
+from protocol_lab.language.dataflow import Flow
 from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.source_code import error_at, names_read, parse, place
+from protocol_lab.language.reading import loop_sources, names_assigned, readable, reading
+from protocol_lab.language.source_code import code_text, error_at, names_read, place
 from protocol_lab.spec.layout import (
     Named,
     Struct,
@@ -39,14 +41,10 @@ _HELPERS = (containers.__name__, node_sets.__name__)
 
 
 class NameFlow:
-    """Follows functions of one model's state. Each is followed once for what it is given.
+    """Follows functions of one model's state. Each is followed once for what it is given."""
 
-    trees: the syntax trees of some functions, which were parsed before; they are only read.
-    """
-
-    def __init__(self, known: Layouts, trees: Mapping[Callable, ast.FunctionDef]):
+    def __init__(self, known: Layouts):
         self.known = known
-        self._trees: dict[Callable, ast.FunctionDef | None] = {**trees}
         self._results: dict[tuple, Possible] = {}
 
     def follow_entry(self, function: Callable) -> None:
@@ -54,11 +52,9 @@ class NameFlow:
         they are. Raises LabError."""
         given = {}
         for name, each in signature(function).parameters.items():
-            found = self.known.of_annotation(each.annotation)
-            if each.annotation is Parameter.empty and name in ("before", "after"):
-                found = self.known.state
-            elif each.annotation is Parameter.empty:
-                found = self.known.states.get(name, CONSTANTS if name == "c" else None)
+            found = self.known.of_parameter(function, name)
+            if each.annotation is Parameter.empty:
+                found = CONSTANTS if name == "c" else found
             given[name] = _possible(found)
         self.follow(function, given, "")
 
@@ -67,107 +63,69 @@ class NameFlow:
         key = (function, tuple(given.items()))
         if key not in self._results:
             self._results[key] = UNKNOWN  # a function that calls itself is never compiled
-            tree = self._tree(function)
-            if tree is not None:
-                self._results[key] = _Body(self, function, called).result(tree, given)
+            if any(readable([function])):
+                body = _Body(self, function, called)
+                body.block(reading(function).apart.body, given)
+                self._results[key] = body.result
         return self._results[key]
 
-    def _tree(self, function: Callable) -> ast.FunctionDef | None:
-        if function not in self._trees:
-            try:
-                self._trees[function] = parse(function)
-            except LabError:  # only the compiler needs the source, and says so
-                self._trees[function] = None
-        return self._trees[function]
 
-
-class _Body:
+class _Body(Flow[Variables]):
     """The body of one function, followed with what one call gives it."""
 
     def __init__(self, flow: NameFlow, function: Callable, called: str):
+        super().__init__()
         self.flow, self.known, self.function, self.called = flow, flow.known, function, called
         self.values = names_read(function)
-        self._returned = UNKNOWN
+        self.result = UNKNOWN  # what the function may return
         self._seen: dict[ast.expr, Possible] = {}  # the sides of each `a if ... else b`
-        self._left: list[Variables] = []  # where `break` and `continue` leave a loop's body
-
-    def result(self, tree: ast.FunctionDef, given: Variables) -> Possible:
-        """What the function may return."""
-        self._run(tree.body, dict(given))
-        return self._returned
 
     # --- Statements ------------------------------------------------------------------------------
 
-    def _run(self, statements: list[ast.stmt], known: Variables) -> Variables | None:
-        """What the variables may be after these statements; None if the end is not reached."""
-        for each in statements:
-            match each:
-                case ast.Return(value):
-                    self._returned |= self._of(value, known) if value else UNKNOWN
-                    return None
-                case ast.Raise():
-                    return None
-                case ast.Break() | ast.Continue():
-                    self._left.append(known)
-                    return None
-                case ast.If(test, body, orelse):
-                    self._of(test, known)
-                    ends = [self._run(body, dict(known)), self._run(orelse, dict(known))]
-                    reached = [end for end in ends if end is not None]
-                    if not reached:
-                        return None
-                    known = _joined(reached)
-                case ast.For() | ast.While():
-                    known = self._loop(each, known)
-                case ast.Assign(targets, value):
-                    for target in targets:
-                        self._assign(target, value, known, each)
-                case ast.AugAssign(ast.Name(name), _, value):
-                    self._of(value, known)
-                    known[name] = UNKNOWN  # a number, whatever it was before
-                case _:
-                    self._of_parts(each, known)
+    def meet(self, paths: list[Variables]) -> Variables:
+        names = dict.fromkeys(name for each in paths for name in each)
+        return {name: UNKNOWN.union(*(each.get(name, ()) for each in paths)) for name in names}
+
+    def returned(self, node: ast.Return, known: Variables) -> None:
+        self.result |= self._of(node.value, known) if node.value else UNKNOWN
+
+    def read(self, node: ast.AST | None, known: Variables) -> Variables:
+        if isinstance(node, ast.expr):
+            self._of(node, known)
         return known
 
-    def _loop(self, loop: ast.For | ast.While, known: Variables) -> Variables:
-        outer, before = self._left, None
-        while known != before:
-            before, self._left, inside = known, [], dict(known)
-            if isinstance(loop, ast.For):
-                self._bind(loop.target, loop.iter, inside)
-            else:
-                self._of(loop.test, inside)
-            after = self._run(loop.body, inside)
-            known = _joined([known, *([] if after is None else [after]), *self._left])
-        self._left = outer
-        return self._run(loop.orelse, known) or known
+    def simple(self, node: ast.stmt, known: Variables) -> Variables:
+        match node:
+            case ast.Assign(targets, value):
+                for target in targets:
+                    known = self._assign(target, value, known, node)
+            case ast.AugAssign(ast.Name(name), _, value):
+                self._of(value, known)
+                known = known | {name: UNKNOWN}  # a number, whatever it was before
+            case _:
+                self._of_parts(node, known)
+        return known
 
     def _assign(
         self, target: ast.expr, value: ast.expr, known: Variables, statement: ast.stmt
-    ) -> None:
+    ) -> Variables:
         found = self._of(value, known)
         match target, value:
             case ast.Name(name), _:
-                known[name] = found
+                return known | {name: found}
             case ast.Tuple(parts), ast.Tuple(values) if len(parts) == len(values):
+                after = known
                 for part, each in zip(parts, values, strict=True):
-                    self._assign(part, each, known, statement)
-            case ast.Tuple(parts), _:
-                known |= {each.id: UNKNOWN for each in parts if isinstance(each, ast.Name)}
-            case _:
-                self._expect(self._of(target, known), target, value, found, statement)
+                    after = after | self._assign(part, each, known, statement)
+                return after
+            case ast.Tuple(), _:
+                return known | dict.fromkeys(names_assigned(target), UNKNOWN)
+        self._expect(self._of(target, known), target, value, found, statement)
+        return known
 
-    def _bind(self, target: ast.expr, items: ast.expr, known: Variables) -> None:
-        """Give the variables of a loop what they may be."""
-        found = self._items(items, known)
-        match target, items:
-            case ast.Name(name), _:
-                known[name] = found
-            case ast.Tuple(parts), ast.Call(ast.Name("enumerate" | "zip" as how), through):
-                sources = through if how == "zip" else [ast.Tuple([], ast.Load()), *through]
-                for part, each in zip(parts, sources, strict=False):
-                    if isinstance(part, ast.Name):
-                        known[part.id] = self._items(each, known)
+    def bound(self, loop: ast.For | ast.comprehension, known: Variables) -> Variables:
+        """The variables of a loop may be what it goes through."""
+        return known | {name: self._items(of, known) for name, of in loop_sources(loop)}
 
     # --- Expressions -----------------------------------------------------------------------------
 
@@ -192,9 +150,8 @@ class _Body:
                 return self._seen[body] | self._seen[orelse]
             case ast.BoolOp(_, values):
                 return UNKNOWN.union(*(self._of(each, known) for each in values))
-            case ast.NamedExpr(ast.Name(name), value):
-                known[name] = self._of(value, known)
-                return known[name]
+            case ast.NamedExpr(_, value):
+                return self._of(value, known)
             case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
                 self._items(node, known)
             case ast.Compare():
@@ -223,12 +180,11 @@ class _Body:
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
                 return UNKNOWN.union(*(self._of(each, known) for each in parts))
             case ast.GeneratorExp(item, loops) | ast.ListComp(item, loops):
-                inside = dict(known)
                 for loop in loops:
-                    self._bind(loop.target, loop.iter, inside)
+                    known = self.bound(loop, known)
                     for test in loop.ifs:
-                        self._of(test, inside)
-                return self._of(item, inside)
+                        self._of(test, known)
+                return self._of(item, known)
             case ast.Name(name) if name not in known:
                 found = self.values.get(name)
                 if isinstance(found, tuple | list | set | frozenset):
@@ -295,11 +251,11 @@ class _Body:
                 self._expect(wanted, ast.Name(name, ast.Load()), value, each, node)
                 if any(names_inside(one) == () for one in each) or _is_number(value):
                     names = ", ".join(declared.names)
-                    told = f"{ast.unparse(value)} is a number, and {name} takes one of {names}"
+                    told = f"{code_text(value)} is a number, and {name} takes one of {names}"
                     raise self._error(node, told)
                 variables[name] = wanted
         where = place(self.function.__code__.co_filename, node.lineno)
-        text = f"{shortened(ast.unparse(node), 60)} in {where}"
+        text = f"{shortened(code_text(node), 60)} in {where}"
         return self.flow.follow(called, variables, text)
 
     # --- What is expected ------------------------------------------------------------------------
@@ -312,7 +268,7 @@ class _Body:
             for each in (value.body, value.orelse):
                 self._expect(wanted, of, each, self._seen[each], at)
             return
-        shown = ast.unparse(of)
+        shown = code_text(of)
         for names in map(names_inside, wanted):
             for each in found if names is not None else ():
                 others = names_inside(each)
@@ -322,7 +278,7 @@ class _Body:
                     except ValueError as error:
                         raise self._error(at, str(error)) from None
                 elif names and others and names != others:
-                    raise self._error(at, other_names(shown, names, others, ast.unparse(value)))
+                    raise self._error(at, other_names(shown, names, others, code_text(value)))
 
     def _error(self, at: ast.AST, told: str) -> LabError:
         if self.called:
@@ -332,15 +288,6 @@ class _Body:
 
 def _possible(layout: Any) -> Possible:
     return UNKNOWN if layout is None else Possible([layout])
-
-
-def _joined(ends: Iterable[Variables]) -> Variables:
-    """What the variables may be where several ways come together."""
-    joined: Variables = {}
-    for each in ends:
-        for name, found in each.items():
-            joined[name] = joined.get(name, UNKNOWN) | found
-    return joined
 
 
 def _joined_items(containers_or_arrays: Possible) -> Possible:

@@ -205,19 +205,27 @@ def _as_text(value: Any) -> str:
 def find_step(model: Model, row: bytes, text: str) -> Attempt:
     """Read a step's text in a state and try it. Raises LabError if it names no single choice.
 
-    The attempt may still be a refusal: look at its `reason`.
+    A parameter with only one value may be left out; so may a set of nodes, which is then empty. The
+    attempt may still be a refusal: look at its `reason`.
     """
     name, wanted = parse(text)
     action = model.action(name)
+    wanted = _empty_sets(action) | wanted
     for argument in wanted:
         if argument not in action.domains:
             known = ", ".join(action.domains) or "no parameters"
             raise LabError(f"{name} has no parameter {quoted(argument)}; it has {known}.")
-    matching = list(choices(model, row, action, _as_written(wanted)))
+    matching = list(choices(model, row, action, as_written(wanted)))
     if not matching:
-        there = _what_there_is(model, row, action, _as_written(wanted))
+        there = _what_there_is(model, row, action, as_written(wanted))
         raise LabError(f"{shortened(text)}: there is no such choice in this state; {there}.")
     return attempt(model, row, action, _single(matching, text, model, row, action))
+
+
+def _empty_sets(action: Action) -> dict[str, Any]:
+    """The parameters that are any set of nodes, with the value that they have if left out."""
+    found = action.domains.items()
+    return {name: set() for name, each in found if isinstance(each, Subset) and each.size is None}
 
 
 def _what_there_is(model: Model, row: bytes, action: Action, offered: Offered) -> str:
@@ -258,7 +266,7 @@ def find_initial(model: Model, text: str | None) -> Attempt:
     name, wanted = (INIT, {}) if text is None else parse(text)
     named = [each for each in model.spec.inits if each.name == name]
     inits = [each for each in named or model.spec.inits if wanted.keys() <= each.domains.keys()]
-    starts = list(islice(initial(model, inits, _as_written(wanted)), SHOWN + 1))
+    starts = list(islice(initial(model, inits, as_written(wanted)), SHOWN + 1))
     if len(starts) == 1:
         return starts[0]
     if not starts:
@@ -337,7 +345,7 @@ def _value(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def _as_written(wanted: dict[str, Any]) -> Offered:
+def as_written(wanted: dict[str, Any]) -> Offered:
     """For a parameter that was written the values that it can mean; for any other all values.
 
     Raises LabError for a value of the wrong kind, such as a list for a node.

@@ -20,12 +20,6 @@ import numpy as np
 
 from protocol_lab.compiler.kernel_cache import kernel
 
-BIASES = ("steps", "actions", "rare", "swarm")
-"""steps: every possible step is equally likely. actions: first one of the enabled actions is drawn,
-then one of its steps. rare: the same, but an action that this batch has taken n times has the
-weight 1 / (1 + n). swarm: the same, but each walk has its own weights for actions, and its own
-preference for their first or last steps; steps that change nothing are left out."""
-
 _STEPS, _ACTIONS, _RARE, _SWARM = range(4)
 
 _WEIGHTS = 5

@@ -22,8 +22,8 @@ from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.semantics.transitions import Attempt, initial
-from protocol_lab.simulation.bias import BIASES, draw, pick, streams
-from protocol_lab.simulation.simulation_request import SimulationRequest
+from protocol_lab.simulation.bias import draw, pick, streams
+from protocol_lab.simulation.simulation_request import BIASES, SimulationRequest
 from protocol_lab.spec.parameters import Domain, drawn
 from protocol_lab.spec.spec import Model
 
@@ -168,7 +168,7 @@ class _BatchOfWalks:
         outside |= failed & compiled.constraints
         ended = outside != 0
         for at in sorted(faulty):
-            self._cut((self.rows if before is None else before)[at])
+            self._end_walk((self.rows if before is None else before)[at])
             ended[at] = True
         result.ends[2] += int(np.count_nonzero(ended)) - len(faulty)
         return ended
@@ -187,7 +187,7 @@ class _BatchOfWalks:
             )
         )
 
-    def _cut(self, row: np.ndarray) -> None:
+    def _end_walk(self, row: np.ndarray) -> None:
         """End a walk in this state, because something can't be computed there or one step
         further."""
         self.result.ends[_CUT] += 1
@@ -249,7 +249,7 @@ class _BatchOfWalks:
         if full < 0:
             return done
         alive[full] = 2
-        self._cut(self.rows[full])
+        self._end_walk(self.rows[full])
         return full + 1
 
 

@@ -14,25 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.chunks import cores
-from protocol_lab.checker.cross_check import add_trace, compare, evenly
+from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import explain
+from protocol_lab.checker.reference import add_trace
+from protocol_lab.checker.request import evaluation_error
 from protocol_lab.checker.result import Result, undecided_lines
 from protocol_lab.errors import EvaluationError
 from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import successors
-from protocol_lab.simulation.bias import BIASES
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
 from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
-from protocol_lab.simulation.simulation_request import MOST_WALKS, WALKS, SimulationRequest
+from protocol_lab.simulation.simulation_request import (
+    BIASES,
+    MOST_WALKS,
+    WALKS,
+    SimulationRequest,
+)
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.operating_system import cores
 
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"
@@ -193,7 +198,7 @@ def simulate(
     if not is_interrupted:
         compare(taken.compiled, request, run.some_states)
     if violating is not None:
-        _tell(result, request, taken, violating)
+        _add_counterexample(result, request, taken, violating)
     return result
 
 
@@ -289,11 +294,11 @@ class _Run:
             drawn = len(self.walks.starts)
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
-            told = explain(self.walks.model, self.cut_at, self.walks.request)
-            result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {told}"
+            error = evaluation_error(self.walks.model, self.cut_at, self.walks.request)
+            result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {error}"
 
 
-def _tell(
+def _add_counterexample(
     result: Simulation, request: SimulationRequest, walks: Walks, violating: Violating
 ) -> None:
     """Repeat the walk uncompiled, and put it into the result, shortened."""

@@ -7,8 +7,13 @@ from protocol_lab.checker.options import SIMULATION, option
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.quantities import amount, whole_number
-from protocol_lab.simulation.bias import BIASES
 from protocol_lab.spec.spec import Model
+
+BIASES = ("steps", "actions", "rare", "swarm")
+"""steps: every possible step is equally likely. actions: first one of the enabled actions is drawn,
+then one of its steps. rare: the same, but an action that this batch has taken n times has the
+weight 1 / (1 + n). swarm: the same, but each walk has its own weights for actions, and its own
+preference for their first or last steps; steps that change nothing are left out."""
 
 WALKS = 10_000
 """Walks that are taken if neither their number nor a time is given."""

@@ -2,36 +2,34 @@
 
 Sphinx makes the pages, with MyST-NB and the Sphinx Book Theme: they show kept notebook outputs,
 search without a server, have both themes and print in one build, and accept raw HTML. Meanwhile
-other processes make the recordings.
+other processes compile the searches.
 """
 
 import json
 import multiprocessing
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from protocol_lab.catalog import package_title, spec_names
-from protocol_lab.distance.backward import DistanceMap
 from protocol_lab.errors import LabError
+from protocol_lab.page import engine_files
 from protocol_lab.site import front_page
 from protocol_lab.site.loading_order import show_before_loading
-from protocol_lab.site.packing import as_script
+from protocol_lab.site.offline import write_worker
 from protocol_lab.site.pages import Pages, glossary_terms
-from protocol_lab.site.recording import Recorder, states_in
 from protocol_lab.site.scripts import script, style_sheet
+from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.sizes import too_large
 
 ROOT = Path(__file__).parents[2]
 
 TITLE = "Replication Protocol Lab"
-
-STATES = 3_000
-"""States of all models that are recorded whole: a thousand take most of a minute on one core."""
 
 _CONFIGURATION = '''\
 """Sphinx's settings; written by protocol_lab/site/build.py."""
@@ -78,92 +76,81 @@ def heading_anchor(text: str) -> str:
 
 
 def build(
-    folder: Path, notebooks: list[str] | None = None, states: int = STATES, **limits: int
+    folder: Path,
+    notebooks: list[str] | None = None,
+    live: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
     """Build the site into a folder; `notebooks` selects some by path, for a small one.
 
-    `limits` are those of `Recorder`: whole, around, most; `states` limits the states of all models
-    that are recorded whole. Returns a sentence for each stepper that could not be made, and for
-    each page that is too large. Raises LabError where Sphinx is missing, or the folder is in use.
+    `live`: the pages have the kit's own Python, if it can be had. tell(progress) is called after
+    each page and each search. Returns a sentence if there is no Python, for each stepper that could
+    not be made, and for each page that is too large. Raises LabError where Sphinx is missing, or
+    the folder is in use.
     """
     _expect_sphinx()
     _expect_free(folder)
-    documents = [*notebook_names(notebooks), *_texts()]
-    pages = Pages(ROOT, documents)
+    template = (ROOT / "docs" / "front_page.html").read_text(encoding="utf-8")
+    documents = front_page.in_reading_order(template, [*notebook_names(notebooks), *_texts()])
+    sessions, only_drawn, texts = Sessions(), [], {}
     with tempfile.TemporaryDirectory() as temporary:
         sources = Path(temporary)
-        for name in documents:
-            _write(sources / name, pages.source(name))
-        text = (ROOT / "docs" / "front_page.md").read_text(encoding="utf-8")
-        front = front_page.markdown(text, documents, title_of, pages.recordings)
-        _write(sources / "index.md", front)
+        for number, (name, (text, pages)) in enumerate(_pages(documents), 1):
+            _write(sources / name, text)
+            texts[name] = text
+            sessions.update(pages.sessions)
+            only_drawn += pages.static
+            tell(f"page {number} of {len(documents)}: {name}")
+        front = front_page.page(template, texts, title_of, sessions)
+        _write(sources / "index.md", front_page.contents(documents, title_of))
         _write(sources / "conf.py", _CONFIGURATION.format(title=TITLE))
         glossary = glossary_terms((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
         static = sources / "_static"
         _write(static / "lab.css", style_sheet())
-        _write(static / "lab.js", script())
+        engine, without_engine = _write_engine(static) if live else ("", [])
+        _write(static / "lab.js", script(engine, sessions.places))
         _write(static / "glossary.js", f"globalThis.labGlossary = {json.dumps(glossary)};\n")
         _write(static / "icon.svg", _ICON)
-        recorders = dict(pages.recordings)
-        for recorder in recorders.values():
-            for limit, value in limits.items():
-                setattr(recorder, limit, value)
-        with _recorded(recorders, states, folder / "_static" / "recordings"):
-            _run_sphinx(sources, folder)
-            show_before_loading(folder)
+        _run_sphinx(sources, folder)
+    show_before_loading(folder)
+    _write(folder / "index.html", front)
+    shutil.copy(ROOT / "docs" / "link.png", folder / "_static" / "link.png")
+    for name, text in sessions.frames.items():
+        _write(folder / "_static" / "frames" / f"{name}.js", text)
+    for name, text in sessions.searches.scripts(tell) if engine else ():
+        _write(folder / "_static" / "searches" / f"{name}.js", text)
+    write_worker(folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
-    return [f"Only a drawing: {each}" for each in pages.static] + list(too_large(folder))
+    drawn = [f"Only a drawing: {each}" for each in only_drawn]
+    return [*without_engine, *drawn, *too_large(folder)]
 
 
-# --- Recordings, made by other processes ---
+def _pages(documents: list[str]) -> Iterator[tuple[str, tuple[str, Pages]]]:
+    """The source of each document's page, with its steppers, made by several processes."""
+    forked = multiprocessing.get_context("fork" if hasattr(os, "fork") else None)
+    with ProcessPoolExecutor(
+        os.cpu_count(),
+        forked,
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_DFL),  # an interrupt ends them without a word
+    ) as pool:
+        yield from zip(documents, pool.map(partial(_page, documents), documents), strict=True)
 
 
-_recorders: dict[str, Recorder] = {}
+def _page(documents: list[str], name: str) -> tuple[str, Pages]:
+    pages = Pages(ROOT, documents)
+    return pages.source(name), pages
 
 
-@contextmanager
-def _recorded(recorders: dict[str, Recorder], states: int, folder: Path) -> Iterator[None]:
-    """A context in which all recordings are made in the background; they are complete at its
-    end."""
-    _recorders.update(recorders)
-    folder.mkdir(parents=True, exist_ok=True)
-    # A spec that a cell declares can't be sent to another process, but a forked one has it.
-    forked = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(max(1, os.cpu_count() or 1), mp_context=forked) as pool:
-        searches = {name: pool.submit(_explore, name) for name in recorders}
-        yield
-        maps = {name: each.result() for name, each in searches.items()}
-        sizes = {name: states_in(each) for name, each in maps.items()}
-        small = {name: size for name, size in sizes.items() if size <= recorders[name].whole}
-        whole = smallest(small, states)
-        longest_first = sorted(recorders, key=lambda name: -sizes[name] * (name in whole))
-        made = [
-            pool.submit(_record, name, name in whole, maps[name], folder) for name in longest_first
-        ]
-        for each in made:
-            each.result()
-    _recorders.clear()
-
-
-def _explore(name: str) -> list[DistanceMap | None]:
-    return _recorders[name].explore()
-
-
-def _record(name: str, is_whole: bool, maps: list[DistanceMap | None], folder: Path) -> None:
-    recorder = _recorders[name]
-    if not is_whole:
-        recorder.whole = 0
-    _write(folder / f"{name}.js", as_script(name, recorder.record(maps)))
-
-
-def smallest(sizes: dict[str, int], states: int) -> set[str]:
-    """The names of the smallest models, as many as have no more states than these in all."""
-    chosen = set()
-    for name, size in sorted(sizes.items(), key=lambda each: each[1]):
-        states -= size
-        if size and states >= 0:
-            chosen.add(name)
-    return chosen
+def _write_engine(static: Path) -> tuple[str, list[str]]:
+    """Write the script with the page's Python; returns its name, or why there is none."""
+    try:
+        text = engine_files.engine_script()
+    except LabError as error:
+        return "", [f"Steppers show their own paths only: {error}"]
+    name = engine_files.name_of(text)
+    _write(static / name, text)
+    return name, []
 
 
 # --- Pages ---

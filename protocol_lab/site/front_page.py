@@ -1,61 +1,155 @@
-"""The first page: docs/front_page.md, with its films, steppers and pictures put in.
+"""The first page, docs/front_page.html, with its film, its stepper and the table of lessons put in.
 
-A line `{film NAME FROM}` plays a scenario as an animation from a state on; `{stepper NAME FROM}` is
-a stepper at that state; `{picture NAME STATE}` is a picture of one of its states.
+It is written over the page that Sphinx makes of `contents`, from which the other pages have their
+navigation.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from html import escape
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from protocol_lab.drawing.pictures import caption, moment_picture
+from protocol_lab.drawing.arrangement import Arrangement, arranged
+from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
-from protocol_lab.site.sessions import Recordings
+from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import begin
-from protocol_lab.stepper.static_view import image_html, static_html
+from protocol_lab.stepper.static_view import static_html
 
-_PLACE = re.compile(r"\{(film|stepper|picture) (\w+) (\d+)\}")
+_STYLE = Path(__file__).with_name("landing.css")
+_PLACE = re.compile(
+    r"\{(style|film|stepper|start|first|size|count|contents)(?: (\w+)(?: (\d+))?)?(?:\n([^}]*))?\}"
+)
 
-WEIGHT = 8
-"""How many times as many states are recorded as for other pages, so that first steps do not soon
-reach the end of the recording."""
+_WIDE = Arrangement(live=True, below=True, width=612, bars=False)
+_NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=324, bars=False)
 
 
-def markdown(
-    text: str, documents: list[str], title_of: Callable[[str], str], recordings: Recordings
+def in_reading_order(template: str, documents: list[str]) -> list[str]:
+    """The documents: the notebooks to begin with, the lessons in the order of the template's cards,
+    and the others."""
+    first = ["notebooks", *re.findall(r"\{first (\w+)\}", template)]
+
+    def place(name: str) -> int:
+        folder = _folder(name)
+        return first.index(folder) if folder in first else len(first)
+
+    return sorted(documents, key=place)
+
+
+def contents(documents: list[str], title_of: Callable[[str], str]) -> str:
+    """The source of Sphinx's root page: a hidden table of contents for each folder of notebooks,
+    and one for the texts."""
+    tables = ["# Replication Protocol Lab\n"]
+    for title, names in _tables(documents, title_of):
+        listed = "\n".join(names)
+        tables.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n")
+    return "\n".join(tables)
+
+
+def page(
+    template: str, sources: dict[str, str], title_of: Callable[[str], str], sessions: Sessions
 ) -> str:
-    """The page's source: the text with these lines replaced, and the table of all pages."""
+    """The page: the template with what its places in braces name.
+
+    `sources`: the documents in reading order, with their texts.
+    """
+    documents = list(sources)
 
     def put(found: re.Match[str]) -> str:
-        kind, name, depth = found.groups()
-        session = begin(scenario(name))
-        session.walk.go_to(int(depth))
-        moment = session.walk.moment
-        if kind == "picture":
-            picture = moment_picture(session.walk.model, moment)
-            return image_html(picture, caption(session.walk.model, moment))
-        data = json.dumps(recordings.add(session, WEIGHT)).replace("</", "<\\/")
-        holder = {"film": "lab-film", "stepper": "lab-recorded"}[kind]
-        still = static_html(session.walk, session.watched) if kind == "stepper" else ""
-        script = f'<script type="application/json">{data}</script>'
-        return f'<div class="{holder}">{script}{still}</div>'
+        what, name, depth, lines = found.groups()
+        lessons = [each for each in documents if _folder(each) == name]
+        match what:
+            case "style":
+                return _STYLE.read_text(encoding="utf-8")
+            case "film":
+                return _film(name, lines.splitlines())
+            case "stepper":
+                return _stepper(name, int(depth), sessions)
+            case "start":
+                return _address(documents[0])
+            case "first":
+                return _address((lessons or documents)[0])
+            case "size":
+                return f"{len(lessons)} lesson{'s' * (len(lessons) != 1)}"
+            case "count":
+                return str(sum(each.endswith(".ipynb") for each in documents))
+            case _:
+                return "".join(_lists(sources, title_of))
 
-    return f"{_PLACE.sub(put, text)}\n{_contents(documents, title_of)}"
+    return _PLACE.sub(put, template)
 
 
-def _contents(documents: list[str], title_of: Callable[[str], str]) -> str:
-    """A hidden table of contents for each folder of notebooks, and one for the texts."""
+def _film(name: str, captions: list[str]) -> str:
+    """A scenario's pictures for a desk and for a phone, with these captions; the first picture is
+    seen before any script runs. Raises LabError unless there is a caption for each state."""
+    walk = begin(scenario(name)).walk
+    walk.go_to(walk.path[-1].depth)
+    if len(walk.path) != len(captions):
+        raise LabError(
+            f"{name} has {len(walk.path)} states, and the film {len(captions)} captions."
+        )
+    lost = any(not each.holds for each in walk.standings())
+    frames = []
+    for moment, caption in zip(walk.path, captions, strict=True):
+        pictures = {}
+        for width, arrangement in (("wide", _WIDE), ("narrow", _NARROW)):
+            with arranged(arrangement):
+                pictures[width] = moment_picture(walk.model, moment)
+        frames.append({**pictures, "caption": caption})
+    data = json.dumps({"frames": frames, "lost": lost}).replace("</", "<\\/")
+    first = frames[0]
+    return (
+        '<figure class="lab-film" aria-label="A film: a promised record is lost">'
+        f'<script type="application/json">{data}</script>'
+        f'<p class="lab-film-told"><b>1</b> <span>{escape(captions[0])}</span></p>'
+        f'<div class="lab-film-picture lab-wide">{first["wide"]}</div>'
+        f'<div class="lab-film-picture lab-narrow">{first["narrow"]}</div>'
+        '<div class="lab-film-bar"></div></figure>'
+    )
 
-    def folder(name: str) -> str:
-        path = PurePosixPath(name)
-        is_notebook = path.suffix == ".ipynb"
-        return path.parent.name if is_notebook else "further reading"
 
-    tables = []
-    for name, group in groupby(documents, folder):
-        title = "Begin here" if name == "notebooks" else title_of(name)
-        names = "\n".join(group)
-        tables.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n")
-    return "\n".join(tables)
+def _stepper(name: str, depth: int, sessions: Sessions) -> str:
+    session = begin(scenario(name))
+    session.walk.go_to(depth)
+    data = json.dumps(sessions.add(session)).replace("</", "<\\/")
+    still = static_html(session.walk, session.watched)
+    script = f'<script type="application/json">{data}</script>'
+    return f'<div class="lab-page-stepper">{script}{still}</div>'
+
+
+def _tables(
+    documents: list[str], title_of: Callable[[str], str]
+) -> Iterator[tuple[str, list[str]]]:
+    """For each folder of notebooks, and for the texts: the title and the documents."""
+    for name, group in groupby(documents, _folder):
+        yield "Begin here" if name == "notebooks" else title_of(name), list(group)
+
+
+def _lists(sources: dict[str, str], title_of: Callable[[str], str]) -> Iterator[str]:
+    for title, names in _tables(list(sources), title_of):
+        links = "".join(
+            f'<li><a href="{_address(each)}">{escape(_heading(each, sources[each]))}</a></li>'
+            for each in names
+        )
+        yield f"<h3>{escape(title)}</h3><ul>{links}</ul>"
+
+
+def _folder(name: str) -> str:
+    path = PurePosixPath(name)
+    return path.parent.name if path.suffix == ".ipynb" else "further reading"
+
+
+def _address(name: str) -> str:
+    return PurePosixPath(name).with_suffix(".html").as_posix()
+
+
+def _heading(name: str, text: str) -> str:
+    """A document's first heading, without its marks."""
+    if name.endswith(".ipynb"):
+        text = "\n".join(each["source"] for each in json.loads(text)["cells"])
+    found = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return re.sub(r"[`*]", "", found[1]) if found else PurePosixPath(name).stem

@@ -11,6 +11,7 @@ import linecache
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from symtable import symtable
 from typing import Any
 
 from protocol_lab.errors import LabError
@@ -44,12 +45,55 @@ def stepper_sessions(name: str, cells: list[dict[str, Any]]) -> Iterator[tuple[i
         if statements and has_stepper(cell):
             *own, last = statements
             if isinstance(last.node, ast.Expr):
-                found = _evaluated(last, _needed(last, before + own), done, scope)
+                found = _evaluated(last, _needed(last.reads, before + own), done, scope)
                 if not isinstance(found, Stepper | str):
                     found = ""  # a drawing, such as show(...)
                 if found != "":
                     yield number, found if isinstance(found, str) else found.session
         before += statements
+
+
+def statements_before(cells: list[dict[str, Any]], number: int) -> list[ast.stmt] | None:
+    """The statements of earlier cells that a cell needs, in their order, without those that only
+    show something; None if it is not plain Python."""
+    own = _statements(cells[number]["source"], f"<cell {number}>")
+    if not own:
+        return None
+    before = [
+        each
+        for k, cell in enumerate(cells[:number])
+        if cell["cell_type"] == "code"
+        for each in _statements(cell["source"], f"<cell {k}>")
+        if not isinstance(each.node, ast.Expr)
+    ]
+    for each in before:
+        each.reads = _global_names(ast.unparse(each.node))
+    wanted = _global_names(cells[number]["source"])
+    needed = _needed(wanted, before)
+    wanted = wanted.union(*(each.reads for each in needed))
+    return [_only(each.node, wanted) for each in needed]
+
+
+def _global_names(source: str) -> set[str]:
+    """The names that code reads from outside its functions."""
+    names, tables = set(), [symtable(source, "<cell>", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        is_top = table is tables[0]
+        names |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_referenced() and (is_top or each.is_global())
+        }
+    return names
+
+
+def _only(node: ast.stmt, wanted: set[str]) -> ast.stmt:
+    """An import without the names that nobody wants; any other statement as it is."""
+    if not isinstance(node, ast.ImportFrom):
+        return node
+    kept = [each for each in node.names if (each.asname or each.name) in wanted]
+    return ast.ImportFrom(node.module, kept, node.level)
 
 
 def has_stepper(cell: dict[str, Any]) -> bool:
@@ -92,14 +136,14 @@ def _statements(source: str, file: str) -> list[_Statement]:
 
 def _statement(node: ast.stmt, file: str) -> _Statement:
     found = _Statement(node, file)
+    for each in symtable(ast.unparse(node), file, "exec").get_symbols():  # not inside functions
+        if each.is_assigned() or each.is_imported():
+            found.changes.add(each.get_name())
     for each in ast.walk(node):
-        if isinstance(each, ast.Name):
-            kept = found.reads if isinstance(each.ctx, ast.Load) else found.changes
-            kept.add(each.id)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            found.reads.add(each.id)
         elif isinstance(each, ast.FunctionDef | ast.ClassDef):
-            found.changes |= {each.name, *map(_root, each.decorator_list)} - {""}
-        elif isinstance(each, ast.alias):
-            found.changes.add((each.asname or each.name).partition(".")[0])
+            found.changes |= {*map(_root, each.decorator_list)} - {""}
         elif isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store):
             found.changes.add(_root(each))
         match each:
@@ -119,9 +163,9 @@ def _root(node: ast.expr) -> str:
     return node.id
 
 
-def _needed(last: _Statement, before: list[_Statement]) -> list[_Statement]:
-    """The statements that a last line needs, in their order."""
-    wanted, needed = set(last.reads), []
+def _needed(reads: set[str], before: list[_Statement]) -> list[_Statement]:
+    """The statements that are needed for these names, in their order."""
+    wanted, needed = set(reads), []
     for each in reversed(before):
         if each.changes & wanted:
             needed.append(each)

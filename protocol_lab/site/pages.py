@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from protocol_lab.addresses import link_to_notebook, link_to_page
+from protocol_lab.site.exercise_cells import CHECKS, exercise_cells
 from protocol_lab.site.kept_predictions import Asked, predictions
 from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_sessions
-from protocol_lab.site.sessions import Recordings
+from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.state_diagrams import with_diagrams
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
-RECORDED = "lab-recorded"
+STEPPER = "lab-page-stepper"
 """The class of a stepper's holder."""
 
 TO_CHECK = (
@@ -33,7 +35,7 @@ class Pages:
 
     root: Path
     documents: list[str]
-    recordings: Recordings = field(default_factory=Recordings)
+    sessions: Sessions = field(default_factory=Sessions)
     static: list[str] = field(default_factory=list)
     """The steppers that stay drawings, each with the reason."""
 
@@ -51,19 +53,25 @@ class Pages:
             if isinstance(session, str):
                 self.static.append(f"{name}, cell {number}: {session}")
             else:
-                _put_stepper(cells[number], self.recordings.add(session))
+                page = PurePosixPath(name).with_suffix(".html").as_posix()
+                _put_stepper(cells[number], self.sessions.add(session, page))
         for each in predictions(cells):
             _put_prediction(cells[each.asked], f"{name} {cells[each.asked].get('id')}", each)
             cells[each.settled]["outputs"] = [
                 each for each in cells[each.settled]["outputs"] if not _is_folded(each)
             ]
+        checked = {id(cells[each.number]): each.needed for each in exercise_cells(cells)}
         for cell in cells:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
                 cell["metadata"].setdefault("tags", []).append("hide-input")
             if cell["cell_type"] == "markdown":
-                cell["source"] = with_diagrams(self._linked(name, cell["source"]))
-            elif ".check(" in cell["source"]:
-                cell["outputs"] = [_html(TO_CHECK)]
+                own = cell["source"].replace(link_to_page(name), link_to_notebook(name))
+                cell["source"] = with_diagrams(self._linked(name, own))
+            elif CHECKS in cell["source"]:
+                needed = checked.get(id(cell))
+                cell["outputs"] = [
+                    _html(TO_CHECK if needed is None else exercise_html(cell, needed))
+                ]
         notebook["metadata"].pop("widgets", None)
         return json.dumps(notebook)
 
@@ -93,7 +101,14 @@ def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
         if STATIC in html:
             data = json.dumps(session).replace("</", "<\\/")
             holder = f'<script type="application/json">{data}</script>{html}'
-            output["data"] = {"text/html": f'<div class="{RECORDED}">{holder}</div>'}
+            output["data"] = {"text/html": f'<div class="{STEPPER}">{holder}</div>'}
+
+
+def exercise_html(cell: dict[str, Any], needed: list[str]) -> str:
+    """The element for an exercise's cell; the note in it is seen where the page has no Python."""
+    data = json.dumps({"needed": needed, "cell": cell["source"]}).replace("</", "<\\/")
+    holder = f'<script type="application/json">{data}</script>{TO_CHECK}'
+    return f'<div class="lab-exercise">{holder}</div>'
 
 
 def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:

@@ -1,35 +1,40 @@
 """The script and the style sheet of the site's pages: the stepper's own parts, and the code that
-feeds them from recordings."""
+feeds them from frames and from the page's own Python."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from protocol_lab.stepper.widget import PARTS, style
-from protocol_lab.teaching.predictions import PREDICTION_SCRIPT, PREDICTION_STYLE
+from protocol_lab.teaching.prediction_field import PREDICTION_SCRIPT, PREDICTION_STYLE
 
 _HERE = Path(__file__).parent / "js"
+_PAGE = Path(__file__).parents[1] / "page" / "js"
+_SEARCH = Path(__file__).parents[1] / "wasm" / "js" / "search.js"
 _DARK_PICTURES = Path(__file__).parents[1] / "drawing" / "dark.css"
-_PARTS = (
-    "recording.js",
-    "walk.js",
-    "links.js",
-    "challenge_score.js",
-    "diagrams.js",
-    "graph.js",
-    "comparison.js",
-    "recorded.js",
-    "film.js",
-    "reading.js",
-    "page.js",
-)
+_PARTS = ("frames.js", "links.js", "film.js", "reading.js", "page.js")
 
 
-def script() -> str:
-    """One classic script, since a page opened from the disk can't load modules."""
+def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
+    """One classic script, since a page opened from the disk can't load modules.
+
+    engine: the file beside it with the page's Python; none: steppers show their own path only.
+    places: the page of each challenge, by its name.
+    """
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
     asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
     widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
     body = "\n".join(widgets).replace("export default { render };", "")
+    live = [_PAGE / "engine.js", _PAGE / "live.js", _PAGE / "search_bar.js", _PAGE / "exercises.js"]
+    parts = [_SEARCH, _PAGE / "worker.js"]
+    worker = "\n".join(each.read_text(encoding="utf-8") for each in parts)
+    worker = worker.replace("export function", "function")
+    named = (
+        f"const ENGINE = {json.dumps(engine)}, WORKER = {json.dumps(worker)},"
+        f" PLACES = {json.dumps(dict(places or {}))};"
+    )
+    own = [named, *(each.read_text(encoding="utf-8") for each in live), *own]
     return "\n".join(["(() => {", '"use strict";', body, *own, "})();", ""])
 
 

@@ -24,9 +24,9 @@ from protocol_lab.checker.request import reason_of
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.spark.executor.level_files import Block, LevelPiece, read_piece
 from protocol_lab.spark.executor.stages import tasks_for
-from protocol_lab.spark.executor.task_reports import Asked
+from protocol_lab.spark.executor.task_reports import TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.model_transfer import Recipe
+from protocol_lab.spark.model_transfer import PackedModel
 from protocol_lab.spec.layout import (
     Array,
     ArrayLayout,
@@ -98,12 +98,12 @@ def states_schema(model: Model) -> pa.Schema:
 
 def decode_states(
     batches: Iterator[pa.RecordBatch],
-    recipe: Recipe,
-    asked: Asked,
+    packed: PackedModel,
+    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: the decoded states of plan[k], for each number k that comes in."""
-    tasks = tasks_for(recipe, asked)
+    tasks = tasks_for(packed, task_request)
     schema = states_schema(tasks.model)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
@@ -114,7 +114,7 @@ def decode_states(
             pa.array(np.full(len(block), block.depth, np.int32)),
             _signed(block.parents),
             actions.take(pa.array(block.actions, mask=first)),
-            _lists_of_names(violated, asked.invariants),
+            _lists_of_names(violated, task_request.invariants),
             *decoded(tasks.model, block.rows).values(),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -122,14 +122,14 @@ def decode_states(
 
 def make_edges(
     batches: Iterator[pa.RecordBatch],
-    recipe: Recipe,
-    asked: Asked,
+    packed: PackedModel,
+    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     expanded: int,
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: all transitions from the states of plan[k] up to depth `expanded`,
     for each number k."""
-    tasks = tasks_for(recipe, asked)
+    tasks = tasks_for(packed, task_request)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
         for found in tasks.edges(block) if block.depth <= expanded else ():
@@ -138,24 +138,24 @@ def make_edges(
                 actions.take(pa.array(found.actions)),
                 _signed(fingerprints(found.rows)),
                 pa.array(found.inside.astype(bool)),
-                _lists_of_names(found.violated, asked.step_invariants),
+                _lists_of_names(found.violated, task_request.step_invariants),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=EDGES)
 
 
 def find_violations(
     batches: Iterator[pa.RecordBatch],
-    recipe: Recipe,
-    asked: Asked,
+    packed: PackedModel,
+    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     expanded: int,
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: all violations in plan[k] with reasons, for each number k; of step
     invariants in the steps from states up to depth `expanded`."""
-    tasks = tasks_for(recipe, asked)
+    tasks = tasks_for(packed, task_request)
     for block in _blocks(batches, tasks, plan):
         found = list(_broken_states(tasks, block))
-        if asked.step_invariants and block.depth <= expanded:
+        if task_request.step_invariants and block.depth <= expanded:
             found += _broken_steps(tasks, block)
         yield pa.RecordBatch.from_pylist(found, schema=VIOLATIONS)
 
@@ -163,7 +163,7 @@ def find_violations(
 def _broken_states(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
     violated = tasks.violated_by(block.rows)
     for at in np.flatnonzero(violated):
-        for k, name in enumerate(tasks.asked.invariants):
+        for k, name in enumerate(tasks.task_request.invariants):
             if violated[at] >> k & 1:
                 yield {
                     "invariant": name,
@@ -179,7 +179,7 @@ def _broken_steps(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
         for at in np.flatnonzero(found.violated):
             before = found.before[at]
             rows = [block.rows[before].tobytes(), found.rows[at].tobytes()]
-            for k, name in enumerate(tasks.asked.step_invariants):
+            for k, name in enumerate(tasks.task_request.step_invariants):
                 if found.violated[at] >> k & 1:
                     yield {
                         "invariant": name,

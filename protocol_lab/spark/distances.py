@@ -5,13 +5,15 @@ from each edge's target to its source, level by level. Each level is written as 
 back, since the plan of a DataFrame that is derived from itself grows with every level.
 """
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyarrow.parquet import read_metadata
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.session import address, changed
+from protocol_lab.spark.executor.remote_path import AnyPath, path_of
+from protocol_lab.spark.session import address, changed, expect_connector
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,13 +33,13 @@ def steps_to(
     in the folder, and writes a folder of this name beside them. Raises LabError if the former do
     not exist, or the latter does.
     """
-    place = Path(folder).absolute()
+    place = path_of(folder)
     if not (place / "states").exists() or not (place / "edges").exists():
         raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
     found = place / name
     if found.exists():
         raise LabError(f"{found} exists already: read it, or give another name.")
-    with changed(session, _SETTINGS):
+    with changed(session, _SETTINGS), expect_connector(place):
         _go_backwards(session, place, condition, found)
     return session.read.parquet(address(found))
 
@@ -48,7 +50,7 @@ _SETTINGS = {
 }
 
 
-def _go_backwards(session: "SparkSession", place: Path, condition: str, found: Path) -> None:
+def _go_backwards(session: "SparkSession", place: AnyPath, condition: str, found: AnyPath) -> None:
     states = session.read.parquet(address(place / "states"))
     edges = session.read.parquet(address(place / "edges"))
     inside = edges.where("inside").select("source", "target")
@@ -65,7 +67,8 @@ def _go_backwards(session: "SparkSession", place: Path, condition: str, found: P
         level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
 
 
-def _write(level: "DataFrame", folder: Path) -> int:
+def _write(level: "DataFrame", folder: AnyPath) -> int:
     """Write a level; returns how many states it has, which its files say without another job."""
     level.write.parquet(address(folder))
-    return sum(read_metadata(each).num_rows for each in folder.glob("*.parquet"))
+    files = (BytesIO(each.read_bytes()) for each in folder.glob("*.parquet"))
+    return sum(read_metadata(each).num_rows for each in files)

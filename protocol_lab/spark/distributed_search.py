@@ -12,16 +12,23 @@ tables in `dataframes`.
 
 import hashlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from protocol_lab.checker.cross_check import add_trace, compare
+from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.request import GOAL, SearchRequest, Undecided, explain, size_exceeded
+from protocol_lab.checker.reference import add_trace
+from protocol_lab.checker.request import (
+    GOAL,
+    SearchRequest,
+    Undecided,
+    evaluation_error,
+    size_exceeded,
+)
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
@@ -35,18 +42,19 @@ from protocol_lab.spark.dataframes import (
     states_schema,
 )
 from protocol_lab.spark.error_messages import cause, is_a_loss
+from protocol_lab.spark.executor.remote_path import AnyPath, path_of, remove_tree
 from protocol_lab.spark.executor.stages import (
     in_worker,
 )
-from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Report
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.jobs import JobFailed, Jobs
 from protocol_lab.spark.level_expansion import LevelMaker, divided
-from protocol_lab.spark.model_transfer import Made, recipe_of
+from protocol_lab.spark.model_transfer import UnpackedModel, pack_model
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.spark.session import address, expect_spark
+from protocol_lab.spark.session import address, expect_connector, expect_spark
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
 from protocol_lab.system.temporary_folder import temporary_folder
@@ -92,17 +100,20 @@ class SparkSearch:
         if self._least_owners & (self._least_owners - 1):
             least = _power_of_two(self._least_owners)
             raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
+        folder = None if request.folder is None else _absolute(request.folder)
         self._jobs = Jobs(request.session)
-        self._asked = Asked.by(request)
-        made = Made(model, request.constraint, request.goal)
-        self._recipe = recipe_of(*made)
-        self._tasks = Tasks(made, self._asked)
-        self._temporary, folder = None, request.folder
+        self._task_request = TaskRequest.by(request)
+        unpacked = UnpackedModel(model, request.constraint, request.goal)
+        self._packed = pack_model(*unpacked)
+        self._tasks = Tasks(unpacked, self._task_request)
+        self._temporary = None
         if folder is None:
             self._temporary = temporary_folder("run", self)
-            folder = self._temporary / "run"
-        self.folder = RunFolder(_absolute(folder), model.layout.size)
-        self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._recipe, self._asked)
+            folder = _absolute(self._temporary / "run")
+        self.folder = RunFolder(folder, model.layout.size)
+        self._maker = LevelMaker(
+            self.folder, self._tasks, self._jobs, self._packed, self._task_request
+        )
         self.result = Result(model, "spark", request.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -114,8 +125,8 @@ class SparkSearch:
         """Explore until everything was seen or something ends the search.
 
         Never raises for an interruption or a bound: the result says what is known. Raises LabError
-        if there is no Java, if the folder holds another search, if a level's files are damaged
-        while it runs, or for a faulty action.
+        if there is no Java, if the folder holds another search, if a level's files are damaged or
+        their store fails while it runs, or for a faulty action.
         """
         result, self._began = self.result, time.perf_counter()
         with self.folder.claimed(self._identity()), self._jobs:
@@ -160,12 +171,13 @@ class SparkSearch:
     def save(self, folder: str | Path, session: "SparkSession | None" = None) -> None:
         """Write the four tables as Parquet, which pandas or DuckDB open too: states, edges,
         violations and levels, each a folder in this one. Raises LabError if they are there."""
-        place = Path(folder).absolute()
+        place = path_of(folder)
         for make in (self.states, self.edges, self.violations, self.levels):
             if (place / make.__name__).exists():
                 raise LabError(f"{place / make.__name__} exists already: name another folder.")
-        for make in (self.states, self.edges, self.violations, self.levels):
-            make(session).write.parquet(address(place / make.__name__))
+        with expect_connector(place):
+            for make in (self.states, self.edges, self.violations, self.levels):
+                make(session).write.parquet(address(place / make.__name__))
 
     @property
     def _expanded(self) -> int:
@@ -184,8 +196,8 @@ class SparkSearch:
         depths = range(1, len(self.folder.records) + 1)
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
         plan = divided(pieces, 4 * self.folder.seen(self._least_owners).partitions)
-        archives = ship(session, self._recipe.packages)
-        work = in_worker(stage, archives, self._recipe, self._asked, plan, *more)
+        archives = ship(session, self._packed.packages)
+        work = in_worker(stage, archives, self._packed, self._task_request, plan, *more)
         source = session.range(0, len(plan), 1, len(plan))
         return source.mapInArrow(work, from_arrow_schema(columns))
 
@@ -200,7 +212,7 @@ class SparkSearch:
             "to_the_end": self.request.to_the_end,
             "goal": self.request.goal is not None,
             "starts": _hash_of(self.request.starts),
-            "source": self._recipe.source,
+            "source": self._packed.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
         }
@@ -235,7 +247,9 @@ class SparkSearch:
             if report.over and (not report.finding or self.request.to_the_end):
                 row = bytes.fromhex(report.over)
                 _stop(
-                    explain(self.model, row, self.request, self._tasks.never_reached(self._reached))
+                    evaluation_error(
+                        self.model, row, self.request, self._tasks.never_reached(self._reached)
+                    )
                 )
             record = {
                 "depth": depth,
@@ -257,7 +271,9 @@ class SparkSearch:
         if error is not None and not self._stopped_at_violation():
             _stop(error)
 
-    def _by_spark(self, level: Path, before: Seen, after: Seen) -> tuple[Path, Report]:
+    def _by_spark(
+        self, level: AnyPath, before: VisitedRuns, after: VisitedRuns
+    ) -> tuple[AnyPath, Report]:
         """Make the next level on Spark; returns its report and its folder.
 
         Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
@@ -272,7 +288,8 @@ class SparkSearch:
             except JobFailed as failure:
                 if not left or not is_a_loss(str(failure.__cause__)):
                     raise
-            shutil.rmtree(level, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(level)
             level = self.folder.new_level(after.depth)
 
     def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
@@ -292,7 +309,7 @@ class SparkSearch:
             return rows, error
         return rows, None
 
-    def _owners(self, before: Seen) -> int:
+    def _owners(self, before: VisitedRuns) -> int:
         """How many owners the next level needs: as many as before, or doubled until none has too
         much, if the levels go on growing as they did."""
         sizes = self.result.per_depth[-2:]
@@ -403,9 +420,9 @@ def _stop(error: EvaluationError) -> NoReturn:
     raise Undecided(str(error), size_exceeded(error))
 
 
-def _absolute(folder: str | Path) -> Path:
+def _absolute(folder: str | Path) -> AnyPath:
     """The run folder's absolute path, which Python, Arrow and Java must read alike."""
-    path = Path(folder).absolute()
+    path = path_of(folder)
     encoding = sys.getfilesystemencoding()
     if encoding != "utf-8" and not str(path).isascii():
         raise LabError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from protocol_lab.spark.executor.stages import CANDIDATE_COLUMNS, in_worker, no_states
 from protocol_lab.spark.packaging import KIT, ship
-from protocol_lab.spark.session import changed, local_session
+from protocol_lab.spark.session import changed, local_session, session_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,18 +30,19 @@ class JobFailed(Exception):
 
 
 class Jobs:
-    """Runs the jobs of one search, one after the other, in a given session; if none is given, in
-    one in local mode, which starts, and warms up, in the background.
+    """Runs the jobs of one search, one after the other, in a given session, or in one at a given
+    address; if none is given, in one in local mode, which starts, and warms up, in the background.
 
     A context manager: at the end the session's settings are restored.
     """
 
-    def __init__(self, session: "SparkSession | None"):
-        self._given, self._failure = session, None
+    def __init__(self, session: "SparkSession | str | None"):
+        self._given = session_at(session) if isinstance(session, str) else session
+        self._failure: BaseException | None = None
         self._settings: ExitStack | None = None
         self._told = 0, 0
         self._thread = threading.Thread(target=self._start, daemon=True)
-        if session is None:
+        if self._given is None:
             self._thread.start()
 
     def _start(self) -> None:

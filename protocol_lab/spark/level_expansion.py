@@ -7,12 +7,12 @@ which are new (see `tasks`) and has them written (see `level_files`); a report c
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import Block, LevelPiece, write_part
+from protocol_lab.spark.executor.remote_path import AnyPath
 from protocol_lab.spark.executor.stages import (
     CANDIDATE_COLUMNS,
     REPORT_COLUMNS,
@@ -20,11 +20,11 @@ from protocol_lab.spark.executor.stages import (
     in_worker,
     settle_owner,
 )
-from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.executor.visited_runs import Seen
+from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.jobs import Jobs
-from protocol_lab.spark.model_transfer import Recipe
+from protocol_lab.spark.model_transfer import PackedModel
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
 
@@ -39,18 +39,22 @@ class LevelMaker:
     folder: RunFolder
     tasks: Tasks
     jobs: Jobs
-    recipe: Recipe
-    asked: Asked
+    packed: PackedModel
+    task_request: TaskRequest
     _archives: tuple[str, ...] | None = None
 
-    def first(self, level: Path, rows: list[bytes], before: Seen, after: Seen) -> Report:
+    def first(
+        self, level: AnyPath, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
+    ) -> Report:
         """The first level, of these states."""
         report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
         array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
         parcels = self.tasks.start(array, after.partitions, report)
         return self._settled(level, before, after, parcels, 0, report, watch)
 
-    def by_driver(self, level: Path, before: Seen, after: Seen, reached: int) -> Report:
+    def by_driver(
+        self, level: AnyPath, before: VisitedRuns, after: VisitedRuns, reached: int
+    ) -> Report:
         """The next level, made in this process, with its candidates in memory."""
         report, watch = Report(), Stopwatch("write")
         blocks = watch.timed("read", self.folder.read(before.depth))
@@ -59,9 +63,9 @@ class LevelMaker:
 
     def _settled(
         self,
-        level: Path,
-        before: Seen,
-        after: Seen,
+        level: AnyPath,
+        before: VisitedRuns,
+        after: VisitedRuns,
         parcels: Iterable[Parcel],
         reached: int,
         report: Report,
@@ -84,9 +88,9 @@ class LevelMaker:
 
     def by_spark(
         self,
-        level: Path,
-        before: Seen,
-        after: Seen,
+        level: AnyPath,
+        before: VisitedRuns,
+        after: VisitedRuns,
         reached: int,
         watch: Callable[[int, int], None],
     ) -> Report:
@@ -94,18 +98,18 @@ class LevelMaker:
         session = self.jobs.session()
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
         if self._archives is None:
-            self._archives = ship(session, self.recipe.packages)
-        common = (self._archives, self.recipe, self.asked)
+            self._archives = ship(session, self.packed.packages)
+        common = (self._archives, self.packed, self.task_request)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
         settle = in_worker(settle_owner, *common, before, after, reached, level)
-        told = (
+        reports = (
             session.range(0, len(plan), 1, len(plan))
             .mapInArrow(expand, CANDIDATE_COLUMNS)
             .repartitionById(after.partitions, "owner")
             .mapInArrow(settle, REPORT_COLUMNS)
         )
         stopwatch = Stopwatch("job")
-        rows = self.jobs.run(told.collect, watch)
+        rows = self.jobs.run(reports.collect, watch)
         report = Report(spent=stopwatch.taken())
         for row in rows:
             report.add(Report.of(json.loads(row["report"])))

@@ -23,7 +23,7 @@ from protocol_lab.spec.spec import Action, Model, Spec
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PackedModel:
     """What another process needs to rebuild the model and two functions of the request.
 
     spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
@@ -37,8 +37,8 @@ class Recipe:
     source: str
 
 
-class Made(NamedTuple):
-    """The result of a recipe: the model, and the request's constraint and goal, if any."""
+class UnpackedModel(NamedTuple):
+    """A model, and the request's constraint and goal, if any."""
 
     model: Model
     constraint: Callable | None
@@ -50,46 +50,49 @@ class Made(NamedTuple):
         return source_of(self.model, [each for each in (self.constraint, self.goal) if each])
 
 
-def recipe_of(
+def pack_model(
     model: Model, constraint: Callable | None = None, goal: Callable | None = None
-) -> Recipe:
-    """The recipe of a model. Raises LabError if a function's source can't be read."""
+) -> PackedModel:
+    """Pack a model and two functions of the request.
+
+    Raises LabError if a function's source can't be read.
+    """
     from pyspark import cloudpickle
 
-    place = _place_of(model.declared)
+    place = _place_of(model.spec)
     functions = functions_of(model.spec)
     travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
     with _sources_attached(dependencies.reachable(travelling)):
-        whole = None if place else replace(model.declared, draw=None)
+        whole = None if place else replace(model.spec, draw=None)
         pickled = cloudpickle.dumps((whole, constraint, goal))
     reached = dependencies.reachable([*functions, *filter(None, [constraint, goal])])
     modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
-    return Recipe(
+    return PackedModel(
         place,
         pickled,
         tuple(model.constants),
         tuple(packages_for(modules)),
-        Made(model, constraint, goal).source,
+        UnpackedModel(model, constraint, goal).source,
     )
 
 
-def model_from(recipe: Recipe) -> Made:
-    """The model and the request's functions. Raises LabError if the source is another one here."""
+def unpack_model(packed: PackedModel) -> UnpackedModel:
+    """The model and the request's functions. Raises LabError if their source differs here."""
     from pyspark import cloudpickle
 
-    spec, constraint, goal = cloudpickle.loads(recipe.pickled)
-    if recipe.spec:
-        module, name = recipe.spec
+    spec, constraint, goal = cloudpickle.loads(packed.pickled)
+    if packed.spec:
+        module, name = packed.spec
         spec = getattr(importlib.import_module(module), name)
-    constants = spec.constants(*recipe.constants)
+    constants = spec.constants(*packed.constants)
     model = spec.model(constants)
-    made = Made(model, constraint, goal)
-    if made.source != recipe.source:
+    unpacked = UnpackedModel(model, constraint, goal)
+    if unpacked.source != packed.source:
         raise LabError(
             f"The source of {spec.name} was edited after it was loaded: load it again"
             " (restart the kernel, or call protocol_lab.catalog.load)."
         )
-    return made
+    return unpacked
 
 
 def functions_of(spec: Spec) -> list[Callable]:
@@ -99,6 +102,7 @@ def functions_of(spec: Spec) -> list[Callable]:
         *spec.step_invariants,
         *spec.sometimes_properties,
         *spec.constraints,
+        *spec.ends,
     ]
     functions = [each.function for each in properties]
     for action in [*spec.inits, *spec.actions]:

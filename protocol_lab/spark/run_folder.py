@@ -11,18 +11,18 @@ that is damaged, or belongs to another search, is never counted.
 
 Each attempt at a level writes into a folder of its own, which the level's record names. So what a
 killed driver leaves behind, or tasks that outlive it, is never taken for a level, nor mixed with
-one. The folder must be visible under the same path to the driver and to every executor.
+one. The folder must be visible under the same path to the driver and to every executor, or be an
+address such as s3://bucket/run (see `executor.remote_path`). There `lock` holds the token of the
+search that came last: an earlier one that finds it before or after a level ends.
 """
 
 import hashlib
 import json
-import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,20 +35,25 @@ from protocol_lab.spark.executor.level_files import (
     pieces_of,
     read_piece,
 )
-from protocol_lab.spark.executor.visited_runs import Seen, owner_of
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
+from protocol_lab.spark.executor.remote_path import (
+    AnyPath,
+    RemotePath,
+    path_of,
+    remove_tree,
+    write_whole,
+)
+from protocol_lab.spark.executor.visited_runs import VisitedRuns, owner_of
+from protocol_lab.system.file_lock import try_lock
 
 
 class RunFolder:
     """One run folder, as the driver uses it; `records` are those of its complete levels."""
 
-    def __init__(self, path: str | Path, state_bytes: int):
-        self.path, self.state_bytes = Path(path), state_bytes
+    def __init__(self, path: str | AnyPath, state_bytes: int):
+        self.path, self.state_bytes = path_of(path), state_bytes
         self.records: list[dict[str, Any]] = []
+        self._token = uuid.uuid4().bytes
+        self._is_remote = isinstance(self.path, RemotePath)
         self._search = ""  # the manifest's checksum
 
     # --- Which search is it? ----------------------------------------------------------------
@@ -69,7 +74,9 @@ class RunFolder:
                     )
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known, lock = _read_json(manifest), (self.path / "lock").open("wb")
+            known, lock = _read_json(manifest), nullcontext()
+            if not self._is_remote:
+                lock = (self.path / "lock").open("wb")
         except OSError as error:
             raise self._refusal(error) from None
         except ValueError:
@@ -85,7 +92,9 @@ class RunFolder:
                         f"{self.path} holds another search ({differs}): name another folder, or"
                         " delete it to start afresh."
                     )
-            if not _locked(lock):
+            if self._is_remote:
+                write_whole(self.path / "lock", self._token)
+            elif not try_lock(lock):
                 raise LabError(
                     f"Another search is using {self.path}: wait for it, or name another folder."
                 )
@@ -97,22 +106,31 @@ class RunFolder:
 
     # --- Levels -----------------------------------------------------------------------------
 
-    def seen(self, partitions: int = 1) -> Seen:
+    def seen(self, partitions: int = 1) -> VisitedRuns:
         """The visited set up to the last complete level; before the first, an empty one."""
         if not self.records:
-            return Seen(self.path / "seen", 0, partitions)
+            return VisitedRuns(self.path / "seen", 0, partitions)
         last = self.records[-1]
-        return Seen(self.path / "seen", last["depth"], last["partitions"], last["base"])
+        return VisitedRuns(self.path / "seen", last["depth"], last["partitions"], last["base"])
 
-    def new_level(self, depth: int) -> Path:
+    def new_level(self, depth: int) -> AnyPath:
         """Make an empty folder in which the next attempt at a level writes its Parquet files."""
+        self._expect_own()
         level = self.path / f"level-{depth:05}-{uuid.uuid4().hex[:8]}"
         level.mkdir(parents=True)
         return level
 
-    def complete(self, level: Path, seen: Seen, record: dict[str, Any]) -> None:
+    def _expect_own(self) -> None:
+        """Raise LabError if a later search has taken a remote folder over."""
+        if self._is_remote and (self.path / "lock").read_bytes() != self._token:
+            raise LabError(
+                f"Another search works in {self.path} now: wait for it, or name another folder."
+            )
+
+    def complete(self, level: AnyPath, seen: VisitedRuns, record: dict[str, Any]) -> None:
         """Record a level as complete, and remove the runs of fingerprints that are no longer
         needed."""
+        self._expect_own()
         superfluous = self.seen().files() - seen.files()
         record |= {
             "partitions": seen.partitions,
@@ -125,7 +143,7 @@ class RunFolder:
         for file in superfluous:
             file.unlink(missing_ok=True)
 
-    def _record(self, depth: int) -> Path:
+    def _record(self, depth: int) -> AnyPath:
         return self.path / f"level-{depth:05}.json"
 
     def _kept(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +175,7 @@ class RunFolder:
         for path in self.path.glob("level-*"):
             if path.name not in kept:
                 is_folder = path.is_dir() and not path.is_symlink()
-                shutil.rmtree(path) if is_folder else path.unlink()
+                remove_tree(path) if is_folder else path.unlink()
         seen = self.path / "seen"
         if not seen.is_dir():
             seen.unlink(missing_ok=True)
@@ -183,11 +201,11 @@ class RunFolder:
             return None
         return record if all(map(is_whole, self._pieces(record))) else None
 
-    def level(self, depth: int) -> Path:
+    def level(self, depth: int) -> AnyPath:
         """The folder with the Parquet files of a complete level."""
         return self._level(self.records[depth - 1])
 
-    def _level(self, record: dict[str, Any]) -> Path:
+    def _level(self, record: dict[str, Any]) -> AnyPath:
         return self.path / record["folder"]
 
     def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
@@ -227,35 +245,19 @@ class RunFolder:
         return rows[::-1]
 
 
-def _locked(lock: IO) -> bool:
-    """Take the lock, which the system gives back when the process ends, however it ends."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
 _CHECKSUM = "sha256"
 """The entry of a JSON file with the checksum of all others."""
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> dict[str, Any]:
+def _write_json(path: AnyPath, content: dict[str, Any]) -> dict[str, Any]:
     """Write it with its checksum, whole or not at all; the content as it is read back."""
     content = json.loads(json.dumps(content))
     content[_CHECKSUM] = _checksum(content)
-    part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-    try:
-        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
     return content
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: AnyPath) -> dict[str, Any]:
     """What `_write_json` has written. Raises OSError or ValueError if it is gone or damaged."""
     try:
         content = json.loads(path.read_bytes())

@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -12,14 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from protocol_lab.errors import LabError
 from protocol_lab.spark.error_messages import cause
 from protocol_lab.system.memory import available_bytes
+from protocol_lab.system.operating_system import is_linux
 from protocol_lab.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from protocol_lab.spark.executor.remote_path import AnyPath
 
 _LOGGING = """
 rootLogger.level = error
@@ -66,6 +71,36 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
         return _start(ui, settings)
 
 
+def session_at(url: str) -> "SparkSession":
+    """The Spark session at an address, with the settings of Spark's own configuration.
+
+    sc://HOST is Spark Connect; anything else is a master: local[4], spark://HOST:7077, yarn,
+    k8s://https://HOST. Raises LabError if there is no Spark, or none at that address.
+    """
+    expect_spark()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("protocol lab")
+    try:
+        _expect_a_server(url)
+        if url.startswith("sc://"):
+            session = builder.remote(url).getOrCreate()
+            session.version  # asks the server  # noqa: B018
+            return session
+        _prepare_environment()
+        return builder.master(url).getOrCreate()
+    except Exception as error:  # Spark's, py4j's or gRPC's
+        raise LabError(f"There is no Spark session at {url}: {cause(str(error))}.") from None
+
+
+def _expect_a_server(url: str) -> None:
+    """Raise OSError if nothing listens at sc:// or spark://, where Spark would try for minutes."""
+    address = urlsplit(url)
+    default = {"sc": 15002, "spark": 7077}.get(address.scheme)
+    if default and "," not in address.netloc:  # several masters: one of them may be away
+        socket.create_connection((address.hostname or "", address.port or default), 10).close()
+
+
 def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
@@ -110,9 +145,27 @@ def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]
                 session.conf.unset(name) if value is None else session.conf.set(name, value)
 
 
-def address(path: Path) -> str:
-    """The address of a local folder for Spark, with its characters unescaped."""
-    return "file:" + path.absolute().as_posix()
+def address(path: "AnyPath") -> str:
+    """The address of a folder for Spark, with its characters unescaped."""
+    if isinstance(path, Path):
+        return "file:" + path.absolute().as_posix()
+    return re.sub("^s3:", "s3a:", str(path))
+
+
+@contextmanager
+def expect_connector(path: "AnyPath") -> Iterator[None]:
+    """A context in which Spark reads or writes this folder. Raises LabError if the session has no
+    connector for such addresses: PyArrow has its own."""
+    try:
+        yield
+    except Exception as error:  # Spark's, or Spark Connect's
+        if not re.search(r"FileSystem not found|No FileSystem for scheme", str(error)):
+            raise
+        raise LabError(
+            f"This Spark session has no connector for {address(path)}: start one that has it (for"
+            " s3a:// spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, with the version of"
+            " Spark's Hadoop), or save the tables in a folder that all machines see."
+        ) from None
 
 
 def _settings(folder: Path, ui: bool) -> dict[str, str]:
@@ -149,7 +202,7 @@ def _prepare_environment() -> None:
     # Java takes file names in the locale's encoding. Where that is not UTF-8 it would tell Python
     # its port in a file of another name, and Python would wait for ever.
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
-    if sys.platform == "linux" and not re.search(r"utf-?8", locale, re.IGNORECASE):
+    if is_linux() and not re.search(r"utf-?8", locale, re.IGNORECASE):
         os.environ["LC_ALL"] = "C.UTF-8"
 
 

@@ -12,6 +12,5 @@ temporal_formulas     temporal properties and fairness assumptions
 refinements           mappings from a spec's states to those of a more abstract spec
 symmetry_declaration  which nodes a spec declares interchangeable
 channels              which fields hold messages in flight, for sequence diagrams
-extensions            parts of a spec that exist only where a constant is set
 state_view            a row of bytes as named fields, for uncompiled code
 """

@@ -41,7 +41,6 @@ class Channel:
     lost_by: tuple[str, ...] = ()
     lost: str = ""
     label: Callable[[Any], str] | None = None
-    where: str = ""
 
     def node_of(self, end: End) -> Node | None:
         """The kind of node in an end's field or index; None if the end is given by its name."""

@@ -27,7 +27,7 @@ their defaults. The one called "default" names none: it says how large the state
 defaults is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -48,7 +48,6 @@ class Limits:
     `low` and `high` may name another constant. `classes` marks a constant that the state's layout
     depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
     `may_be_none` admits NAME=none, for no limit. `choices` gives the values names, from 0 upwards.
-    `adds` marks a constant that adds parts to the spec where it is not 0 (see `extensions`).
     `storage` marks one that only says how many items are stored, and nothing about the protocol: a
     search that needs more room makes it larger, up to `high`.
     """
@@ -59,7 +58,6 @@ class Limits:
     classes: tuple[int, ...] = ()
     may_be_none: bool = False
     choices: tuple[str, ...] = ()
-    adds: bool = False
     storage: bool = False
 
 
@@ -79,9 +77,31 @@ def flag(meaning: str) -> Limits:
     return choice("false", "true", meaning=meaning)
 
 
-def addition(meaning: str) -> Limits:
-    """Limits of a flag that adds fields, actions and properties to the spec (see `extensions`)."""
-    return Limits(0, 1, meaning, choices=("false", "true"), adds=True)
+def extends(base: type, without: Collection[str] = ()) -> Callable[[type], type]:
+    """The constants of a variant: those of another spec, and those that the class below adds.
+
+    Write it above a NamedTuple: `@extends(lock.Constants)`. A constant that both have is the added
+    one, in its old place. without: constants of the other spec that the variant lacks. Raises
+    LabError if the other spec has no such constant.
+    """
+    for name in without:
+        if name not in base._fields:
+            raise LabError(f"{base.__module__} has no constant {quoted(name)} to leave out.")
+
+    def extended(added: type) -> type:
+        hints = {
+            name: hint
+            for each in (base, added)
+            for name, hint in get_type_hints(each, include_extras=True).items()
+            if each is added or name not in without
+        }
+        defaults = {**base._field_defaults, **added._field_defaults}
+        made = NamedTuple(added.__name__, list(hints.items()))
+        made._field_defaults = {name: defaults[name] for name in hints if name in defaults}
+        made.__module__, made.__doc__ = added.__module__, added.__doc__
+        return made
+
+    return extended
 
 
 class NoConstants(NamedTuple):
@@ -120,7 +140,10 @@ def bind(constants: type, values: Mapping[str, Any], spec_name: str) -> Any:
         if name not in limits:
             known = ", ".join(limits)
             raise LabError(f"{spec_name} has no constant {quoted(name)}; it has: {known}.")
-    bound = {name: int(value) for name, value in constants._field_defaults.items()}
+    bound = {
+        name: _parsed(name, value, limits[name]) if isinstance(value, str) else int(value)
+        for name, value in constants._field_defaults.items()
+    }
     for name, value in values.items():
         bound[name] = _parsed(name, value, limits[name])
     for name in limits:
@@ -201,7 +224,7 @@ def _shown(value: int, limits: Limits) -> int | str | bool | None:
 
 
 def _parsed(name: str, value: Any, limits: Limits) -> int:
-    text = shortened(value, _LONGEST).strip()
+    text = " ".join(shortened(value, _LONGEST).split())
     number = whole_number_of(text)
     if limits.choices:
         if text.lower() in limits.choices:

@@ -28,11 +28,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from types import CodeType
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from protocol_lab.errors import LabError
+from protocol_lab.language.evaluation import states_given
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NONE = 0
 """No node: no leader, nobody voted for."""
@@ -89,6 +91,7 @@ class NodeSet:
     """A set of nodes as a bitmask: bit k is node k. Use the helpers of `nodes`."""
 
     of: Node
+    is_set: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Node):
@@ -102,16 +105,24 @@ class NodeSet:
 class Named:
     """One of several names, stored as 0, 1, 2, ...; the pictures show the name.
 
-    Raises LabError unless the names are given as one tuple of texts.
+    `Named("idle", "busy")`; a module that was written for an earlier release gives the names as
+    one tuple. Raises LabError unless they are texts, all of them different.
     """
 
     names: tuple[str, ...]
 
-    def __init__(self, names: Iterable[str], *more: str):
-        given = (names, *more) if more or isinstance(names, str) else tuple(names)
-        if more or isinstance(names, str) or not all(isinstance(each, str) for each in given):
-            texts = ", ".join(f'"{each}"' for each in given)
-            raise LabError(f"Named takes the names as one tuple: write Named(({texts},)).")
+    def __init__(self, *names: str | Iterable[str]):
+        in_one = (
+            len(names) == 1 and isinstance(names[0], Iterable) and not isinstance(names[0], str)
+        )
+        given = tuple(names[0]) if in_one else names
+        texts = all(isinstance(each, str) for each in given)
+        if not (given and texts and len(set(given)) == len(given)):
+            shown = ", ".join(map(repr, given))
+            raise LabError(
+                f"Named({shown}): give it the names, each of them once, as in"
+                ' Named("idle", "busy").'
+            )
         object.__setattr__(self, "names", given)
 
 
@@ -225,33 +236,36 @@ class Bag:
         _expect_size(self, self.capacity)
 
 
-@dataclass(frozen=True)
-class Where:
-    """A field that exists only where a constant is not 0 (see `extensions`)."""
+class _Listed(type):
+    """The class of a Struct's class: it lists the fields, so that a notebook completes them."""
 
-    constant: str
-    item: Any
+    def __dir__(cls) -> list[str]:
+        return [*super().__dir__(), *cls.field_types]
 
 
-class Struct:
+class Struct(metaclass=_Listed):
     """Base of declared records. `Record(id=1, epoch=2)` is a value to store or compare.
 
-    `field_types` are the types of all fields that can exist; `added` names the constant that adds a
-    field, for those declared with `Where`. `union` is the class that this is one kind of (see
+    In a function of a spec it is laid out as in the state (see `state_view`), so that its fields
+    and their items can be assigned, with the same checks; elsewhere it keeps what it is given.
+    `field_types` are the types of all fields. `union` is the class that this is one kind of (see
     `one_of`), `kinds` are the classes that this is the union of.
     """
 
     field_types: ClassVar[dict[str, Any]] = {}
-    added: ClassVar[dict[str, str]] = {}
     union: "ClassVar[type[Struct] | None]" = None
     kinds: "ClassVar[tuple[type[Struct], ...]]" = ()
 
-    def __new__(cls, *unnamed: Any, **values: Any) -> "Struct":
+    def __new__(cls, *unnamed: Any, **values: Any) -> Self:
         """A record; of one kind of a union a record of the union."""
-        if cls.union is None:
-            return super().__new__(cls)
-        cls._check_names(unnamed, values)
-        return cls.union(kind=cls.__name__, **values)
+        if cls.union is not None:
+            cls._check_names(unnamed, values)
+            return cls.union(kind=cls.__name__, **values)
+        for state in states_given():
+            if cls in state._layout.structs:
+                cls._check_names(unnamed, values)
+                return state._new_record(cls, values)
+        return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
         declared = inspect.get_annotations(cls)
@@ -261,10 +275,7 @@ class Struct:
                     f"{cls.__name__}.{name}: a field has a type and no value; every field begins as"
                     " 0, and @spec.init sets what is not."
                 )
-        wheres = {name: each for name, each in declared.items() if isinstance(each, Where)}
-        plain = {name: each.item for name, each in wheres.items()}
-        cls.field_types = {**cls.field_types, **declared, **plain}
-        cls.added = {**cls.added, **{name: each.constant for name, each in wheres.items()}}
+        cls.field_types = {**cls.field_types, **declared}
 
     @classmethod
     def _check_names(cls, unnamed: tuple, values: Iterable[str]) -> None:
@@ -306,7 +317,7 @@ def one_of(*kinds: type[Struct]) -> type[Struct]:
     known = kinds[0].union
     if known is not None and known.kinds == kinds:
         return known
-    fields: dict[str, Any] = {"kind": Named(tuple(each.__name__ for each in kinds))}
+    fields: dict[str, Any] = {"kind": Named(*(each.__name__ for each in kinds))}
     for each in kinds:
         if each.union is not None or each.kinds:
             of = each.union or each
@@ -337,8 +348,13 @@ def kind_of(declared: type[Struct], value: dict[str, Any]) -> type[Struct]:
 @cache
 def _limits(code: str) -> tuple[int, int]:
     """The lowest and the highest number of a numpy type."""
-    info = np.iinfo(code)
-    return int(info.min), int(info.max)
+    bits = 8 * _size(code)
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if code[0] == "i" else (0, (1 << bits) - 1)
+
+
+def _size(code: str) -> int:
+    """The bytes that a number of a numpy type takes, such as "int8" or "uint32"."""
+    return int(code.lstrip("uint")) // 8
 
 
 @dataclass(frozen=True)
@@ -357,16 +373,18 @@ class IntegerLayout:
     room: int | None = None
 
     @cached_property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> "np.dtype":
+        import numpy as np
+
         return np.dtype(self.code)
 
     @cached_property
     def size(self) -> int:
-        return self.dtype.itemsize
+        return _size(self.code)
 
     @cached_property
     def signed(self) -> bool:
-        return self.dtype.kind == "i"
+        return self.code[0] == "i"
 
     @cached_property
     def low(self) -> int:
@@ -390,6 +408,12 @@ class IntegerLayout:
         """The names of the numbers from 0 upwards, if they have names."""
         return ("False", "True") if self.kind == "bool" else self.names
 
+    @cached_property
+    def shape(self) -> tuple:
+        """Equal for layouts between which bytes can be copied, as for those of structs and
+        arrays."""
+        return self.code, self.low, self.high, self.choices
+
 
 @dataclass(frozen=True)
 class StructLayout:
@@ -403,7 +427,9 @@ class StructLayout:
     constant: str = ""
 
     @cached_property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> "np.dtype":
+        import numpy as np
+
         return np.dtype(
             {
                 "names": list(self.fields),
@@ -412,6 +438,23 @@ class StructLayout:
                 "itemsize": self.size,
             }
         )
+
+    @cached_property
+    def shape(self) -> tuple:
+        """See `IntegerLayout.shape`; structs of different classes never have the same."""
+        parts = tuple((self.offsets[name], part.shape) for name, part in self.fields.items())
+        return self.kind, self.declared, parts
+
+    @cached_property
+    def structs(self) -> "dict[type[Struct], StructLayout]":
+        """The layouts of this struct and of all that are somewhere in it, by class."""
+        own = {self.declared: self} if self.kind == "struct" else {}
+        for part in self.fields.values():
+            while isinstance(part, ArrayLayout):
+                part = part.item
+            if isinstance(part, StructLayout):
+                own |= part.structs
+        return own
 
 
 @dataclass(frozen=True)
@@ -428,6 +471,11 @@ class ArrayLayout:
     per_node: str = ""
     items_of: str = ""
     counter: str = ""
+
+    @cached_property
+    def shape(self) -> tuple:
+        """See `IntegerLayout.shape`."""
+        return self.item.shape, self.count, self.first, self.items_of
 
     @cached_property
     def first(self) -> int:
@@ -448,7 +496,9 @@ class ArrayLayout:
         return self.item.size * self.count
 
     @cached_property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> "np.dtype":
+        import numpy as np
+
         return np.dtype((self.item.dtype, (self.count,)))
 
 
@@ -498,7 +548,6 @@ def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
             parts = {
                 name: _resolve(part, sizes, f"{declared.__name__}.{name}")
                 for name, part in declared.field_types.items()
-                if name not in declared.added or evaluate_size(declared.added[name], sizes) != 0
             }
             return _packed(declared, parts)
     name = getattr(declared, "__name__", declared)

@@ -9,10 +9,11 @@ without annotation, a field is known by its name if all fields of that name are 
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from protocol_lab.language import containers, node_sets
+from protocol_lab.language.reading import assignments, loop_sources
 from protocol_lab.language.source_code import names_read
 from protocol_lab.spec.constants import limits_of
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Named, NodeSet, StructLayout
@@ -39,7 +40,8 @@ class Layouts:
 
     def __init__(self, state: StructLayout, constants: type):
         self.state, self.limits = state, limits_of(constants)
-        self.states = {"s": state}  # by the name of a parameter without annotation
+        # by the name of a parameter without annotation
+        self.states = dict.fromkeys(("s", "before", "after"), state)
         if isinstance(state, PairLayout):
             self.states = {"s": state.fields["concrete"], "a": state.fields["abstract"]}
         self.structs: dict[type, StructLayout] = {}
@@ -57,13 +59,33 @@ class Layouts:
                 self.fields[name] = common([self.fields.get(name, part), part])
                 self._note(part)
 
+    def of_parameter(self, function: Callable, name: str) -> Any:
+        """The layout of a function's parameter, by its annotation or name; None if unknown."""
+        annotation = signature(function).parameters[name].annotation
+        known = self.of_annotation(annotation)
+        return self.states.get(name) if annotation is Parameter.empty else known
+
+    def is_place(self, function: Callable, steps: list[str]) -> bool:
+        """Do steps such as "s", ".box", "[1]" from a parameter lead to what is known to be a part
+        of the state that is more than a number?"""
+        found = self.of_parameter(function, steps[0])
+        for step in steps[1:]:
+            if step.startswith("["):
+                found = item_of(found)
+            else:
+                found = found.fields.get(step[1:]) if isinstance(found, StructLayout) else None
+        return isinstance(found, StructLayout | ArrayLayout)
+
     def of_constant(self, name: str) -> IntegerLayout | None:
         """A constant as a number with the names of its values; None if there is none."""
         limits = self.limits.get(name)
         return limits and IntegerLayout("i8", names=limits.choices)
 
     def of_annotation(self, declared: Any) -> Any:
-        """The layout of a parameter or result with this annotation; None if unknown."""
+        """The layout of a parameter or result with this annotation; None if unknown.
+
+        A struct that the state has in one derived form only stands for that form.
+        """
         if isinstance(declared, NodeSet | Subset):
             return SET_OF_NODES
         if isinstance(declared, Named):
@@ -73,7 +95,14 @@ class Layouts:
             for name in declared.path.split("."):
                 found = found.fields.get(name) if isinstance(found, StructLayout) else None
             return item_of(found)
-        return self.structs.get(declared) if isinstance(declared, type) else None
+        if not isinstance(declared, type):
+            return None
+        derived = [each for kind, each in self.structs.items() if issubclass(kind, declared)]
+        return self.of_struct(declared) or (common(derived) if derived else None)
+
+    def of_struct(self, declared: type) -> StructLayout | None:
+        """The layout of a record of this class; one kind of a union is made as the union."""
+        return self.structs.get(getattr(declared, "union", None) or declared)
 
 
 class LayoutsInCode:
@@ -84,20 +113,19 @@ class LayoutsInCode:
 
     def __init__(self, function: Callable, tree: ast.AST, known: Layouts):
         self.known, self.values = known, names_read(function)
-        self.locals: dict[str, Any] = {}
-        for name, each in signature(function).parameters.items():
-            unknown = each.annotation is each.empty
-            by_name = known.states.get(name) if unknown else None
-            self.locals[name] = by_name or known.of_annotation(each.annotation)
+        parameters = signature(function).parameters
+        self.locals = {name: known.of_parameter(function, name) for name in parameters}
         given: dict[str, list[ast.expr]] = {}
+        for target, value in assignments(tree):
+            if isinstance(target, ast.Name):
+                given.setdefault(target.id, []).append(value)
         for node in ast.walk(tree):
             match node:
-                case ast.Assign([ast.Name(name)], value):
-                    given.setdefault(name, []).append(value)
                 case ast.AugAssign(ast.Name(name) as read, op, value):
                     given.setdefault(name, []).append(ast.BinOp(read, op, value))
-                case ast.For(ast.Name(name), value) | ast.comprehension(ast.Name(name), value):
-                    given.setdefault(name, []).append(ast.Subscript(value, ast.Constant(0)))
+                case ast.For() | ast.comprehension():
+                    for name, items in loop_sources(node):
+                        given.setdefault(name, []).append(ast.Subscript(items, ast.Constant(0)))
         before = None
         while before != self.locals:  # what a variable is may follow from another one
             before = dict(self.locals)
@@ -126,7 +154,7 @@ class LayoutsInCode:
                     return found.fields[name]
                 return self.known.fields.get(name)
             case ast.Subscript(ast.Call(ast.Name(name))):  # what a loop over the call gives
-                return SET_OF_NODES if self.values.get(name) is node_sets.submasks else None
+                return SET_OF_NODES if self.values.get(name) is node_sets.subsets else None
             case ast.Subscript(value) | ast.Call(ast.Name("get_item"), [value, _]):
                 return item_of(self.of(value))
             case ast.Call(ast.Name(name), given):
@@ -143,7 +171,7 @@ class LayoutsInCode:
         if called in _GIVE_ITEMS and len(given) == 1:
             return item_of(self.of(given[0]))
         if isinstance(called, type):
-            return self.known.structs.get(called)
+            return self.known.of_struct(called)
         return self.known.of_annotation(getattr(called, "__annotations__", {}).get("return"))
 
 

@@ -5,8 +5,8 @@ The state keeps a named value as a number; code may compare it with the number o
     if s.mode != "idle":        if s.mode != IDLE:        s.mode = "busy"
 
 Uncompiled, such a field is read as a `NamedValue`, an int that also equals its name. Compiled code
-has numbers only: `Texts` replaces the names with them in the syntax tree. A text that is not a name
-of the value is an error, as is a text that is compared with a plain number.
+has numbers only: `NamesToNumbers` replaces the names with them in the syntax tree. A text that is
+not a name of the value is an error, as is a text that is compared with a plain number.
 """
 
 import ast
@@ -16,10 +16,14 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
+from protocol_lab.language.reading import reading
+from protocol_lab.language.source_code import code_text
 from protocol_lab.spec.layout import (
+    Array,
     ArrayLayout,
     IntegerLayout,
     Named,
+    Per,
     Struct,
     StructLayout,
     number_named,
@@ -36,19 +40,16 @@ TAKE_ITEMS = (
 """The functions (container, item)."""
 
 
-class Texts(ast.NodeTransformer):
+class NamesToNumbers(ast.NodeTransformer):
     """Replaces the texts in one function that name values with their numbers.
 
     Raises LabError for a text that is not one of the names, and where a value is compared with one
     that has other names, or stored there.
     """
 
-    def __init__(self, function: Callable, tree: ast.AST, code: LayoutsInCode):
+    def __init__(self, function: Callable, code: LayoutsInCode):
         self.function, self.code, self.values = function, code, code.values
-        self.own = set(function.__code__.co_varnames)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
-                self.own.add(node.target.id)
+        self.own = reading(function).variables
 
     def names_of(self, node: ast.expr) -> Names | None:
         """The names that an expression's value can have, none for a number; None if unknown."""
@@ -83,6 +84,15 @@ class Texts(ast.NodeTransformer):
             node.value = self._as_number(node.value, node.targets[0], node)
         return node
 
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """A text that a function with a Named result returns."""
+        self.generic_visit(node)
+        declared = self.function.__annotations__.get("return")
+        if node.value is not None and isinstance(declared, Named):
+            self._expect_names(node.value, declared.names, "the result", node)
+            node.value = self._number_of(node.value, declared.names, "the result", node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Texts given for items, for the fields of a new record, or for parameters declared as
         Named."""
@@ -93,6 +103,8 @@ class Texts(ast.NodeTransformer):
         if isinstance(called, type) and issubclass(called, Struct):
             for keyword in node.keywords:
                 found = called.field_types.get(keyword.arg or "")
+                while isinstance(found, Array | Per):
+                    found = found.item
                 if isinstance(found, Named):
                     self._expect_names(keyword.value, found.names, keyword.arg, node)
                     keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
@@ -111,7 +123,7 @@ class Texts(ast.NodeTransformer):
     def _expect_same_names(self, left: ast.expr, right: ast.expr, place: ast.AST) -> None:
         names = self.names_of(left)
         if names is not None:
-            self._expect_names(right, names, ast.unparse(left), place)
+            self._expect_names(right, names, code_text(left), place)
 
     def _expect_names(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> None:
         """Raise LabError if an expression's values have names, and other ones."""
@@ -119,9 +131,13 @@ class Texts(ast.NodeTransformer):
             self._expect_names(node.body, names, of, place)
             self._expect_names(node.orelse, names, of, place)
             return
+        if isinstance(node, ast.List | ast.Tuple):
+            for each in node.elts:
+                self._expect_names(each, names, of, place)
+            return
         others = self.names_of(node)
         if names and others and others != names:
-            told = other_names(of, names, others, ast.unparse(node))
+            told = other_names(of, names, others, code_text(node))
             raise LabError(f"{self.function.__name__}: {told} (line {place.lineno}).")
 
     def _text(self, node: ast.expr) -> str | None:
@@ -136,12 +152,15 @@ class Texts(ast.NodeTransformer):
     def _as_number(self, node: ast.expr, beside: ast.expr, place: ast.AST) -> ast.expr:
         """The number of a text among these names; anything else as it is."""
         names = self.names_of(beside)
-        return node if names is None else self._number_of(node, names, ast.unparse(beside), place)
+        return node if names is None else self._number_of(node, names, code_text(beside), place)
 
     def _number_of(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> ast.expr:
         if isinstance(node, ast.IfExp):
             node.body = self._number_of(node.body, names, of, place)
             node.orelse = self._number_of(node.orelse, names, of, place)
+            return node
+        if isinstance(node, ast.List | ast.Tuple):
+            node.elts = [self._number_of(each, names, of, place) for each in node.elts]
             return node
         text = self._text(node)
         if text is None:

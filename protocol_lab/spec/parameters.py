@@ -8,7 +8,7 @@ records it, and a search tries all of them:
     lost: Subset(Replica)                     a set of nodes
     chosen: Subset(Replica, "quorum")         a set of so many nodes
     request: Member("requests")               an item of a sequence or bag of the state
-    answer: Named(("yes", "no"))              a name; the action sees 0, 1, ...
+    answer: Named("yes", "no")                a name; the action sees 0, 1, ...
     keys: Sequences(0, "key_space", "length") a tuple of numbers
 
 A bound of `Range` or `Sequences`, and the mask of `Subset`, may also be a function. It is called
@@ -19,14 +19,13 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from random import Random
 from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.language.arithmetic import checked_pow
 from protocol_lab.language.evaluation import evaluated
-from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, submasks
+from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, subsets
 from protocol_lab.spec.layout import Named, Node, named_values, size_with
 
 Bound = int | str | Callable[..., int]
@@ -127,16 +126,13 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
         case Named(names):
             yield from named_values(names)
         case Subset(of, wanted):
-            found = submasks(subset_mask(of, scope))
+            found = subsets(subset_mask(of, scope))
             if wanted is not None:
                 count = evaluate(wanted, scope)
                 found = (each for each in found if size(each) == count)
             yield from map(Nodes, found)
-        case Sequences(low, high, length):
-            numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
-            length = evaluate(length, scope)
-            checked_pow(len(numbers), length)  # at most as many sequences as a count can be
-            yield from product(numbers, repeat=length)
+        case Sequences():
+            yield from map(Chosen.plain, sequences(domain, scope))
         case Member(path):
             container, previous = follow(scope["s"], path), None
             for position in range(count_of(container)):
@@ -144,6 +140,80 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
                 if position == 0 or container._layout.kind == "seq" or item != previous:
                     yield item
                 previous = item
+
+
+def number_of_values(domain: Domain, scope: dict[str, Any]) -> int:
+    """How many values a domain has. Raises as `values`."""
+    match domain:
+        case Range(low, high):
+            return max(0, evaluate(high, scope) - evaluate(low, scope) + 1)
+        case Sequences(low, high, length):
+            of_each = max(0, evaluate(high, scope) - evaluate(low, scope) + 1)
+            return of_each ** evaluate(length, scope)
+    return sum(1 for _ in values(domain, scope))
+
+
+class Chosen(tuple):
+    """One of the sequences that a `Sequences` gives: it notes how many of its first items were
+    looked at. `kept`, set by who goes through them, is how many of these must not stay the same.
+
+    Compiled, it is `compiler.operations.chosen`.
+    """
+
+    seen = 0
+    kept: int | None = None
+
+    def plain(self) -> tuple[int, ...]:
+        """The same as a tuple, without a look at it."""
+        return tuple.__getitem__(self, slice(None))
+
+    def __getitem__(self, index: Any) -> Any:
+        item = tuple.__getitem__(self, index)
+        last = len(self) - 1 if isinstance(index, slice) else index % len(self)
+        self.seen = max(self.seen, last + 1)
+        return item
+
+    def __iter__(self) -> Iterator[int]:
+        return (self[k] for k in range(len(self)))
+
+    def __contains__(self, number: Any) -> bool:
+        return any(each == number for each in self)
+
+    def __radd__(self, other: Any) -> Any:
+        return other + tuple(self)
+
+
+def _looks_at_all(name: str) -> Callable:
+    def method(self: Chosen, *others: Any) -> Any:
+        self.seen = len(self)
+        return getattr(tuple, name)(self, *others)
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "hash", "add", "mul", "rmul", "repr"):
+    setattr(Chosen, f"__{_name}__", _looks_at_all(f"__{_name}__"))
+Chosen.index, Chosen.count = _looks_at_all("index"), _looks_at_all("count")
+
+
+def sequences(domain: Sequences, scope: dict[str, Any]) -> Iterator[Chosen]:
+    """The sequences of a domain in their order; after one with `kept`, the next one with another
+    item among its first `kept`."""
+    low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+    length = evaluate(domain.length, scope)
+    left = checked_pow(max(0, high - low + 1), length)  # not more than a count can be
+    items = [low] * length
+    while left:
+        chosen = Chosen(items)
+        yield chosen
+        at = (length if chosen.kept is None else chosen.kept) - 1
+        items[at + 1 :] = [low] * (length - at - 1)
+        while at >= 0 and items[at] == high:
+            items[at] = low
+            at -= 1
+        if at < 0:
+            return
+        items[at] += 1
 
 
 def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:

@@ -7,15 +7,17 @@
 A set of nodes is a number in compiled code, so `layouts_in_code` has to infer which expressions are
 sets. Where it can't, the code stays unchanged, and compiling it fails with a sentence.
 
-It also rejects loops over an array by node whose constant has `classes`: such an array has room for
-more nodes than there are, so that the loop has to go over the nodes.
+It also rejects loops over an array by node whose constant has `classes`, and its `len`: such an
+array has room for more nodes than there are, so that the loop has to go over the nodes.
 """
 
 import ast
+import re
 from collections.abc import Callable
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
+from protocol_lab.language.source_code import code_text
 from protocol_lab.spec.layout import ArrayLayout, names_in
 from protocol_lab.spec.layouts_in_code import LayoutsInCode
 
@@ -32,8 +34,8 @@ _GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "s
 class SetSyntax(ast.NodeTransformer):
     """Rewrites one function.
 
-    Raises LabError for a loop over an array that has room for more nodes than there are, and for a
-    comparison with a set as Python writes it.
+    Raises LabError for a loop over an array that has room for more nodes than there are, for its
+    `len`, and for a comparison with a set as Python writes it.
     """
 
     def __init__(self, function: Callable, code: LayoutsInCode):
@@ -63,8 +65,10 @@ class SetSyntax(ast.NodeTransformer):
         match node:
             case ast.Call(ast.Name(name), [items, *_]) if name in _GO_THROUGH:
                 self._expect_no_more_room(items)
-            case ast.Call(ast.Name("len"), [nodes], []) if self.code.is_set(nodes):
-                return ast.copy_location(_call("_size", nodes), node)
+            case ast.Call(ast.Name("len"), [items], []):
+                self._expect_no_more_room(items)
+                if self.code.is_set(items):
+                    return ast.copy_location(_call("_size", items), node)
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
@@ -86,9 +90,9 @@ class SetSyntax(ast.NodeTransformer):
         sides = [node.left, *node.comparators]
         for each in sides:
             if isinstance(each, ast.Set) and any(map(self.code.is_set, sides)):
-                written = " | ".join(f"only({ast.unparse(member)})" for member in each.elts)
+                written = " | ".join(f"only({code_text(member)})" for member in each.elts)
                 raise LabError(
-                    f"{self.function.__name__}: {ast.unparse(node)} is never true, since a set of"
+                    f"{self.function.__name__}: {code_text(node)} is never true, since a set of"
                     f" nodes is no set of Python's (line {node.lineno}): write {written}."
                 )
 
@@ -97,10 +101,11 @@ class SetSyntax(ast.NodeTransformer):
         if not isinstance(found, ArrayLayout) or not found.per_node:
             return
         if self.rounded & set(names_in(found.per_node)):
+            count = re.sub(r"\b(?=[a-zA-Z_])", "c.", found.per_node)
             raise LabError(
-                f"{self.function.__name__}: {ast.unparse(node)} has room for more nodes than there"
-                f" are (line {node.lineno}): go through the nodes, `for n in range(1,"
-                f" c.{found.per_node} + 1)`."
+                f"{self.function.__name__}: {code_text(node)} has room for more nodes than there"
+                f" are (line {node.lineno}): there are {count}, so go through them with"
+                f" `for n in range(1, {count} + 1)`."
             )
 
 

@@ -11,31 +11,33 @@ is true or false:
     @spec.sometimes                 (s, c)              a state that must be reachable
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
+    spec.may_end                    (s, c)              true in a state that is no deadlock
     @spec.view                      (s, c)              erases what must not distinguish states
     spec.symmetric                                      interchangeable nodes (`Symmetry`)
     @spec.property                  (<choices>)         a claim about whole runs, a `Formula`
     spec.refines                                        a more abstract spec (`refinements`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off forever
 
-What is registered with where="a_constant" exists only where that constant is not 0 (see
-`extensions`). The stepper, the search engines and the simulation all use these same functions.
-Registering another function of the same name replaces the first, in its place, so that a notebook's
-cell can be edited and run again. Two functions of one name in one file, or in one cell, are a
-mistake.
+The stepper, the search engines and the simulation all use these same functions. Registering another
+function of the same name replaces the first, in its place, so that a notebook's cell can be edited
+and run again, and a variant can have an action of its own. Two functions of one name in one file,
+or in one cell, are a mistake.
 """
 
+import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.channels import Channel, End, channel
 from protocol_lab.spec.constants import Configuration, constants_of
 from protocol_lab.spec.declared import Declared, expect_plain
-from protocol_lab.spec.extensions import where_else, with_parts
 from protocol_lab.spec.layout import Node, Struct, StructLayout, resolve
 from protocol_lab.spec.parameters import Domain, domains_of
 from protocol_lab.spec.refinements import Refinement
@@ -70,16 +72,14 @@ class Action(Declared):
     function: Callable[..., str]
     domains: dict[str, Domain]
     multiplicity: Callable[..., int] | None = None
-    where: str = ""
 
 
 @dataclass(frozen=True)
 class Property(Declared):
     """An invariant, a step invariant, a constraint or a sometimes property."""
 
-    function: Callable[..., str]
+    function: Callable[..., str | bool]
     by_default: bool = True
-    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,6 @@ class Situation(Declared):
     """
 
     function: Callable[..., bool]
-    where: str = ""
 
     @property
     def label(self) -> str:
@@ -113,10 +112,14 @@ class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-    traces that TLC prints for that module can be read (see `traces.tlc_traces`). `printed` has
-    functions of (s, c) for those of its variables that have another shape here (see
-    `traces.tlc_values`). `configurations` are constants under a name. `file` is the path by which
-    the spec was loaded, if it was. `draw`, set by the spec's package, turns a state into SVG.
+    traces that TLC prints for that module can be read (see `interchange.tlc_traces`). `tlc` is the
+    name of a module with what only a comparison with TLC needs, if anything; it is loaded with the
+    first model. Its MULTIPLICITIES maps actions' functions to their multiplicities. Its PRINTED,
+    kept in `printed`, maps those variables that have another shape here to functions of (s, c) (see
+    `interchange.tlc_values`), and those that the original does not have to None.
+    `configurations` are constants under a name. `file` is the path by which the spec was loaded, if
+    it was. `draw`, set by the spec's package, turns a state into SVG.
+    `ends` are the predicates of states in which a run may end, which are no deadlocks.
     `properties` and `fairness` are about whole runs (see `temporal_formulas`). `symmetries` and
     `erase`, the declared view, are used only by searches that ask for them. For the sequence
     diagram: `lifelines` are the participants, each a name, a kind of node, or a function of the
@@ -129,13 +132,14 @@ class Spec:
     name: str
     state: type[Struct]
     constants: type = constants_module.NoConstants
-    meaning: str = ""
+    meaning: str | None = ""
     actions: list[Action] = field(default_factory=Registered)
     inits: list[Action] = field(default_factory=Registered)
     invariants: list[Property] = field(default_factory=Registered)
     step_invariants: list[Property] = field(default_factory=Registered)
     sometimes_properties: list[Property] = field(default_factory=list)
     constraints: list[Property] = field(default_factory=Registered)
+    ends: list[Property] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=Registered)
     properties: list[TemporalProperty] = field(default_factory=Registered)
     refinements: list[Refinement] = field(default_factory=list)
@@ -147,7 +151,8 @@ class Spec:
     events: Callable[..., list | None] | None = None
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
-    printed: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    tlc: str = ""
+    printed: dict[str, Callable[..., Any] | None] = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
     file: Path | None = None
 
@@ -162,6 +167,8 @@ class Spec:
                 f"{self.name}: the state is a class that is a Struct: write class State(Struct),"
                 f' and Spec("{self.name}", State, Constants).'
             )
+        for each in (self.state, self.constants):
+            _owners.setdefault(each, self.name)
 
     def __repr__(self) -> str:
         return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
@@ -177,49 +184,49 @@ class Spec:
         function: Callable | None = None,
         *,
         multiplicity: Callable | None = None,
-        where: str = "",
     ) -> Callable:
         """Register an action, as a decorator or called with a shared function."""
 
         def register(function: Callable) -> Callable:
-            added = Action(function, domains_of(function, skip=2), multiplicity, where)
+            added = Action(function, domains_of(function, skip=2), multiplicity)
             self._put(self.actions, added, "an action")
             return function
 
         return register(function) if function else register
 
-    def invariant(
-        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
-    ) -> Callable:
+    def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
         """Register an invariant; one that is not `by_default` is checked only when named."""
-        return self._register(self.invariants, function, by_default, "an invariant", where)
+        return self._register(self.invariants, function, by_default, "an invariant")
 
     def step_invariant(
-        self, function: Callable | None = None, *, by_default: bool = True, where: str = ""
+        self, function: Callable | None = None, *, by_default: bool = True
     ) -> Callable:
         """Register a property of (before, after, c)."""
         kind, parameters = "a step invariant", "(before, after, c)"
-        return self._register(self.step_invariants, function, by_default, kind, where, parameters)
+        return self._register(self.step_invariants, function, by_default, kind, parameters)
 
-    def sometimes(self, function: Callable, *, where: str = "") -> Callable:
+    def sometimes(self, function: Callable) -> Callable:
         """Register a state that must be reachable, so that a vacuous model is noticed."""
         kind = "a sometimes property"
-        return self._register(self.sometimes_properties, function, True, kind, where)
+        return self._register(self.sometimes_properties, function, True, kind)
 
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
-        return self._register(self.constraints, function, True, "a constraint", "")
+        return self._register(self.constraints, function, True, "a constraint")
 
-    def property(
-        self, function: Callable[..., Formula], *, where: str = ""
-    ) -> Callable[..., Formula]:
+    def may_end(self, function: Callable) -> Callable:
+        """Register a predicate (s, c): a state in which it is true is no deadlock, though no action
+        can be taken there."""
+        return self._register(self.ends, function, True, "a predicate of ends")
+
+    def property(self, function: Callable[..., Formula]) -> Callable[..., Formula]:
         """Register a claim about whole runs: the function returns its formula (see
         `temporal_formulas`).
 
         The claim is made for every choice of the function's parameters, whose domains depend on the
         constants only. Raises LabError.
         """
-        self._put(self.properties, TemporalProperty.of(function, where), "a temporal property")
+        self._put(self.properties, TemporalProperty.of(function), "a temporal property")
         return function
 
     def refines(
@@ -309,7 +316,6 @@ class Spec:
         lost_by: Iterable[str] = (),
         lost: str = "",
         label: Callable[[Any], str] | None = None,
-        where: str = "",
     ) -> None:
         """Declare that a bag or sequence of the state, or one for every pair of nodes, holds
         messages.
@@ -327,14 +333,13 @@ class Spec:
             lost_by=tuple(lost_by),
             lost=lost,
             label=label,
-            where=where,
         )
         self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
-    def situation(self, function: Callable, *, where: str = "") -> Callable:
+    def situation(self, function: Callable) -> Callable:
         """Register a state worth finding, which a learner can pick: a function (s, c) that is true
         in it."""
-        self._put(self.situations, Situation(function, where), "a situation")
+        self._put(self.situations, Situation(function), "a situation")
         return function
 
     def _register(
@@ -343,14 +348,13 @@ class Spec:
         function: Callable | None,
         by_default: bool,
         kind: str,
-        where: str,
         parameters: str = "(s, c)",
     ):
         def register(function: Callable) -> Callable:
             found = signature(function).parameters
             if len(found) != parameters.count(",") + 1:
                 raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
-            self._put(properties, Property(function, by_default, where), kind)
+            self._put(properties, Property(function, by_default), kind)
             return function
 
         return register(function) if function else register
@@ -407,29 +411,56 @@ class Spec:
 
     def model(self, bound: Any) -> "Model":
         """The model with this tuple of all constants. Raises LabError."""
+        self._load_tlc()
         layout = resolve(self.state, constants_module.capacities(bound))
-        return Model(with_parts(self, bound), bound, layout, self)
+        return Model(self, bound, layout)
+
+    def _load_tlc(self) -> None:
+        """Register what the module `tlc` has, once.
+
+        It is loaded this late because it imports the functions of the module that declares the
+        spec. An action that a learner has replaced meanwhile has another function, and keeps none.
+        """
+        if not self.tlc:
+            return
+        module, self.tlc = import_module(self.tlc), ""
+        self.printed = getattr(module, "PRINTED", self.printed)
+        ways = getattr(module, "MULTIPLICITIES", {})
+        self.actions[:] = [
+            replace(each, multiplicity=ways.get(each.function, each.multiplicity))
+            for each in self.actions
+        ]
 
     def _newest(self, declared: type) -> type:
-        """The class as its cell declares it now, since the cell may have been edited and run
-        again."""
-        if declared.__module__ != "__main__":
+        """The class as its cell declares it now, since the cell may have been edited and run again.
+
+        A class of this name that has other bases, or belongs to another spec, is another one.
+        """
+        cells = [each.function for each in [*self.inits, *self.actions]]
+        scopes = [each.__globals__ for each in cells if each.__module__ == "__main__"]
+        scope = scopes[0] if scopes else vars(sys.modules["__main__"])
+        found = scope.get(declared.__name__)
+        if declared.__module__ != "__main__" or getattr(found, "__module__", "") != "__main__":
             return declared
-        found = self.inits[0].function.__globals__.get(declared.__name__)
-        return found if isinstance(found, type) else declared
+        is_newer = isinstance(found, type) and _bases(found) == _bases(declared)
+        return found if is_newer and _owners.get(found, self.name) == self.name else declared
+
+
+def _bases(declared: type) -> list[str]:
+    return [each.__qualname__ for each in declared.__bases__]
+
+
+_owners: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+"""The name of the spec that each class of a state or of constants was first given to."""
 
 
 @dataclass(frozen=True, repr=False)
 class Model:
-    """A spec with its constants and the layout of its states.
-
-    `spec` has only the parts that exist with these constants; `declared` has all of them.
-    """
+    """A spec with its constants and the layout of its states."""
 
     spec: Spec
     constants: Any
     layout: StructLayout
-    declared: Spec
 
     def __repr__(self) -> str:
         return f"{self.spec.name}  {constants_module.show_text(self.constants)}"
@@ -443,7 +474,7 @@ class Model:
         """This model with more room in the container of this declared size; None if it is at its
         maximum."""
         wider = constants_module.widened(self.constants, size) if size else None
-        return None if wider is None else self.declared.model(wider)
+        return None if wider is None else self.spec.model(wider)
 
     def choose(self, names: Iterable[str] | None) -> tuple[list[Property], list[Property]]:
         """The (state, step) invariants of these names, in declaration order; None: the defaults.
@@ -468,10 +499,8 @@ class Model:
                     )
                 if name not in by_name:
                     known = ", ".join(by_name)
-                    declared = self.declared.invariants + self.declared.step_invariants
                     raise LabError(
-                        f"{self.spec.name} has no invariant {quoted(name)}"
-                        f"{where_else(name, declared)}; it has: {known}."
+                        f"{self.spec.name} has no invariant {quoted(name)}; it has: {known}."
                     )
         chosen = [
             each for each in every if (each.by_default if names is None else each.name in names)
@@ -489,10 +518,7 @@ class Model:
             if action.name == name:
                 return action
         known = ", ".join(action.name for action in self.spec.actions)
-        elsewhere = where_else(name, self.declared.actions)
-        raise LabError(
-            f"{self.spec.name} has no action {quoted(name)}{elsewhere}; it has: {known}."
-        )
+        raise LabError(f"{self.spec.name} has no action {quoted(name)}; it has: {known}.")
 
 
 def expect_model(given: Any) -> None:

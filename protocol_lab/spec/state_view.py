@@ -42,6 +42,9 @@ _COUNTERS = {"seq": "length", "bag": "size"}
 ITEMS_IN_ORDER = "a bag keeps its items in order: take the item, and add the changed one"
 """Why no item of a bag can be assigned to; compiled code says the same."""
 
+NEITHER = "neither true nor false"
+"""What an array or record is that is used as a condition; compiled code says the same."""
+
 NO_INDEX = (
     "a bag has no first item: go through all with for, or by items[k] if you remove some, or make"
     " it a Seq"
@@ -69,6 +72,9 @@ class View:
         """The same values in bytes of its own, which nothing else changes."""
         return read(self._layout, bytes(self), 0, self._path)
 
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self._path} is {NEITHER}: {how_to_ask(self._layout, self._path)}")
+
     def __bytes__(self) -> bytes:
         return bytes(self._data[self._at : self._at + self._layout.size])
 
@@ -91,6 +97,14 @@ class StructView(View):
     """Fields by name; made for one layout by `struct_view_class`."""
 
     __slots__ = ()
+
+    def _new_record(self, declared: type[Struct], values: dict[str, Any]) -> "StructView":
+        """A new record of a class that is somewhere in this state, with these fields set."""
+        layout = self._layout.structs[declared]
+        made = view(layout, bytearray(layout.size), declared.__name__)
+        for name, value in values.items():
+            setattr(made, name, value)
+        return made
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._layout.fields:
@@ -165,9 +179,6 @@ class ContainerView(StructView):
         instead = instead.replace("{}", self._path)
         raise AttributeError(f"{self._path} has no {name}(): write {instead}")
 
-    def __bool__(self) -> bool:
-        raise TypeError(f"{self._path} is neither true nor false: write len({self._path}) > 0")
-
     def __len__(self) -> int:
         return len(self.items)
 
@@ -177,7 +188,7 @@ class ContainerView(StructView):
     def __contains__(self, item: Any) -> bool:
         kept = self._layout.fields["items"].item
         if isinstance(kept, StructLayout) and not isinstance(item, Struct | StructView):
-            raise TypeError(f"{self._path} {_kind_wanted(kept)}, and {item!r} is not one")
+            raise TypeError(f"{self._path} {kind_wanted(kept)}, and {item!r} is not one")
         return any(each == item for each in self)
 
     def __getitem__(self, index: int) -> Any:
@@ -196,9 +207,16 @@ class ContainerView(StructView):
         raise TypeError(f"{self._path} {why_not_assigned(self._layout.kind)}")
 
 
+def how_to_ask(layout: ArrayLayout | StructLayout, shown: str) -> str:
+    """What to write instead of an array, sequence, bag or record as a condition."""
+    if isinstance(layout, ArrayLayout):
+        return f"ask for one slot, or write any(... for each in {shown})"
+    return "compare its fields" if layout.kind == "struct" else f"write len({shown}) > 0"
+
+
 _WHAT = {
-    "seq": "a sequence: its helpers are append, truncate and remove_at, and it has a .length",
-    "bag": "a bag: its helpers are add, add_once, take and is_in, and it has a .size",
+    "seq": "a sequence: its helpers are append, truncate and remove_at; ask it with `in` and len",
+    "bag": "a bag: its helpers are add, add_once and take; ask it with `in` and len",
 }
 """What a sequence and a bag are, for the error when a helper is called with the wrong one."""
 
@@ -227,7 +245,7 @@ class ArrayView(View):
         self._data, self._at, self._path, self._layout = data, at, path, layout
 
     def __len__(self) -> int:
-        return self._end()
+        return self._end() - self._layout.first
 
     def _end(self) -> int:
         """The index after the last one in use."""
@@ -427,18 +445,59 @@ def encode(layout: Any, value: Any, path: str = "this") -> bytes:
 
     path: where it is to be stored, for the message of a TypeError.
     """
-    if isinstance(value, View) and value._layout.size == layout.size:
+    if isinstance(value, View) and _same_shape(value._layout, layout):
         return bytes(value)
     data = bytearray(layout.size)
     if isinstance(layout, IntegerLayout):
         write(layout, data, 0, value, "value")
-    elif isinstance(value, Struct | StructView) and isinstance(layout, StructLayout):
+    elif isinstance(layout, ArrayLayout) and (items := _as_items(layout, value, path)) is not None:
+        for index, item in enumerate(items, layout.first):
+            write(layout.item, data, layout.offset(index), item, f"{path}[{index}]")
+    elif _is_record_of(layout, value):
         for name, part in layout.fields.items():
             if hasattr(value, name):
-                write(part, data, layout.offsets[name], getattr(value, name), name)
-    elif value != 0:
-        raise TypeError(f"{path} {_kind_wanted(layout)}, and {value!r} can't be stored there")
+                write(part, data, layout.offsets[name], getattr(value, name), f"{path}.{name}")
+    elif isinstance(value, list | tuple | dict | Struct | View) or value != 0:
+        raise TypeError(f"{path} {kind_wanted(layout)}, and {value!r} can't be stored there")
     return bytes(data)
+
+
+def _same_shape(one: Any, other: Any) -> bool:
+    return one is other or one.shape == other.shape
+
+
+def _is_record_of(layout: Any, value: Any) -> bool:
+    """Is it a record of the layout's class?"""
+    if not isinstance(layout, StructLayout) or layout.kind != "struct":
+        return False
+    declared = value._layout.declared if isinstance(value, StructView) else type(value)
+    return declared is layout.declared
+
+
+def _as_items(layout: ArrayLayout, value: Any, path: str) -> Any:
+    """The items of a value that an array can be filled with, from its first one on: of an array
+    with the same indices, a sequence, a list. None if it is none of these."""
+    if isinstance(value, ArrayView) and not value._layout.items_of:
+        own = value._layout
+        if (own.count, own.first) == (layout.count, layout.first):
+            return value
+        raise TypeError(
+            f"{path} has the items {layout.first} to {layout.end - 1}, and {value._path} has"
+            f" {own.first} to {own.end - 1}: copy them in a loop"
+        )
+    is_list = isinstance(value, list | tuple) or (
+        isinstance(value, View) and _list_kind(value._layout) == "seq"
+    )
+    if not is_list:
+        return None
+    if len(value) > layout.count:
+        raise Fault(f"{path} has {layout.count} items, and a list of {len(value)} does not fit")
+    return value
+
+
+def _list_kind(layout: ArrayLayout | StructLayout) -> str:
+    """Of what it is, or has the items: a seq, a bag, or neither."""
+    return layout.items_of if isinstance(layout, ArrayLayout) else layout.kind
 
 
 def _made_by(declared: type[Struct], layout: StructLayout) -> str:
@@ -447,10 +506,11 @@ def _made_by(declared: type[Struct], layout: StructLayout) -> str:
     return f"{declared.__name__}({fields})"
 
 
-def _kind_wanted(layout: ArrayLayout | StructLayout) -> str:
+def kind_wanted(layout: ArrayLayout | StructLayout) -> str:
     """What a field that is not a number holds, and how to fill it: part of a sentence."""
     if isinstance(layout, ArrayLayout):
-        return f"has an item for every {'node' if layout.per_node else 'index'}: assign to one item"
+        each = "node" if layout.per_node else "index"
+        return f"has an item for every {each}: write them as a list, or assign to one item"
     if layout.kind != "struct":
         return why_not_assigned(layout.kind)
     declared = layout.declared

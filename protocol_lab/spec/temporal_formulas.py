@@ -9,6 +9,9 @@ of them over a whole run, which is an endless sequence of states:
     eventually_always(p)   from some state on p holds forever
     leads_to(p, q)         whenever p holds, q holds then or later
 
+always and eventually are about the start of a run. With given=q they claim it only of those runs in
+whose first state q holds.
+
 A run may stop at any moment and stay where it is (TLA+ calls that stuttering), unless a fairness
 condition forbids it. Weak fairness of an action: if it stays enabled from some moment on, it is
 eventually taken. Strong fairness: if it is enabled again and again, it is eventually taken. A step
@@ -34,7 +37,8 @@ Predicate = Callable[..., Any] | str
 
 @dataclass(frozen=True)
 class Formula:
-    """One of the five operators with its predicate; LEADS_TO has two."""
+    """One of the five operators with its predicate. A second one is what LEADS_TO leads to, or else
+    what has to hold at the start."""
 
     operator: str
     predicates: tuple[Predicate, ...]
@@ -49,16 +53,31 @@ class Formula:
                 )
 
     def __repr__(self) -> str:
-        given = (repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates)
-        return f"{self.operator.replace(' ', '_')}({', '.join(given)})"
+        named = [repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates]
+        named[1:] = [f"given={each}" if self.is_given else each for each in named[1:]]
+        return f"{self.operator.replace(' ', '_')}({', '.join(named)})"
+
+    @property
+    def is_given(self) -> bool:
+        """Is it claimed only of runs that begin where the second predicate holds?"""
+        return self.operator != LEADS_TO and len(self.predicates) > 1
 
     @property
     def text(self) -> str:
         """The formula in words: "always eventually: somebody leads"."""
         first, *second = (_in_words(each) for each in self.predicates)
+        if self.is_given:
+            return f"{self.operator}: {first}, if at the start {second[0]}"
         if second:
             return f"{first} {self.operator} {second[0]}"
         return f"{self.operator}: {first}"
+
+    @property
+    def premise(self) -> str:
+        """What has to come about before the formula demands anything, in words; "" for nothing."""
+        if self.is_given:
+            return f"{_in_words(self.predicates[1])} at the start"
+        return _in_words(self.predicates[0]) if self.operator == LEADS_TO else ""
 
 
 def _in_words(predicate: Predicate) -> str:
@@ -67,14 +86,18 @@ def _in_words(predicate: Predicate) -> str:
     return predicate.__name__.replace("_", " ")
 
 
-def always(p: Predicate) -> Formula:
-    """p holds in every state: an invariant, written as a temporal property."""
-    return Formula(ALWAYS, (p,))
+def always(p: Predicate, given: Predicate | None = None) -> Formula:
+    """p holds in every state: an invariant, written as a temporal property.
+
+    With `given`: in every state of a run in whose first state that holds, TLA+'s Q => []P.
+    """
+    return Formula(ALWAYS, (p,) if given is None else (p, given))
 
 
-def eventually(p: Predicate) -> Formula:
-    """p holds in some state of every run."""
-    return Formula(EVENTUALLY, (p,))
+def eventually(p: Predicate, given: Predicate | None = None) -> Formula:
+    """p holds in some state of every run; with `given`, of every run in whose first state that
+    holds."""
+    return Formula(EVENTUALLY, (p,) if given is None else (p, given))
 
 
 def always_eventually(p: Predicate) -> Formula:
@@ -101,10 +124,9 @@ class TemporalProperty(Declared):
 
     function: Callable[..., Formula]
     domains: dict[str, Domain]
-    where: str = ""
 
     @classmethod
-    def of(cls, function: Callable[..., Formula], where: str = "") -> "TemporalProperty":
+    def of(cls, function: Callable[..., Formula]) -> "TemporalProperty":
         """The property that a decorated function declares. Raises LabError."""
         found = domains_of(function, skip=0)
         for name, domain in found.items():
@@ -118,7 +140,7 @@ class TemporalProperty(Declared):
                     f"{function.__name__}: {name} can't be one of Sequences, because a property's"
                     " parameter is a number; use several parameters, each a Range."
                 )
-        return cls(function, found, where)
+        return cls(function, found)
 
     @property
     def text(self) -> str:
@@ -134,7 +156,8 @@ class TemporalProperty(Declared):
         except Exception as error:
             raise LabError(
                 f"{self.name} failed with {type(error).__name__}: {error}. A temporal property only"
-                " combines predicates: write eventually(is_done), without calling is_done."
+                " combines predicates: write eventually(is_done), without calling is_done, or"
+                " always(is_safe, given=is_ready)."
             ) from error
         if not isinstance(made, Formula):
             raise LabError(

@@ -38,6 +38,7 @@ class Background:
     post(function) calls a function on the thread where results are wanted, such as an event loop's
     call_soon_threadsafe. Every job that is not replaced ends in one call of its `done`, with its
     result or a LabError as the argument. No thread is started before the first job of its key.
+    Where threads can't be started, as in a page, `post` calls the jobs themselves.
     """
 
     def __init__(self, post: Callable[[Callable[[], None]], Any]):
@@ -59,12 +60,8 @@ class Background:
                 return
             self._cancel(key)
             self._latest[key] = self._waiting[key] = _Task(job, done)
-            if key not in self._threads:
-                thread = threading.Thread(
-                    target=self._work, args=(key,), name=f"background {key}", daemon=True
-                )
-                self._threads[key] = thread
-                thread.start()
+            if key not in self._threads and not self._start_thread(key):
+                self._post(lambda: self._run_task(key, self._waiting.pop(key, None)))
             self._changed.notify_all()
 
     def cancel(self, key: str) -> None:
@@ -91,15 +88,33 @@ class Background:
         if task is not None:
             task.cancelled.set()
 
+    def _start_thread(self, key: str) -> bool:
+        """Start the thread of a key; False where there are no threads."""
+        thread = threading.Thread(
+            target=self._work, args=(key,), name=f"background {key}", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:
+            return False
+        self._threads[key] = thread
+        return True
+
     def _work(self, key: str) -> None:
         while (task := self._next(key)) is not None:
-            outcome = task.outcome()
-            if task.cancelled.is_set():
-                continue
-            try:
-                self._post(lambda task=task, outcome=outcome: self._deliver(key, task, outcome))
-            except RuntimeError:  # the event loop is closed
-                self.close()
+            self._run_task(key, task)
+
+    def _run_task(self, key: str, task: _Task | None) -> None:
+        """Compute a task, unless it was cancelled, and post its outcome."""
+        if task is None:
+            return
+        outcome = task.outcome()
+        if task.cancelled.is_set():
+            return
+        try:
+            self._post(lambda: self._deliver(key, task, outcome))
+        except RuntimeError:  # the event loop is closed
+            self.close()
 
     def _next(self, key: str) -> _Task | None:
         """Wait for the next job of a key; None after `close`."""

@@ -83,7 +83,12 @@ def invariant(
 
 def _caption(walk: Walk) -> dict[str, str]:
     slide, text = split_caption(caption(walk.model, walk.moment))
-    return {"slide": slide, "text": text, "step": walk.moment.step.text if walk.moment.step else ""}
+    return {
+        "slide": slide,
+        "text": text,
+        "is_written": bool(walk.moment.caption or walk.moment.going_on),
+        "step": walk.moment.step.text if walk.moment.step else "",
+    }
 
 
 # --- What can happen, and what can't ---------------------------------------------------------

@@ -1,30 +1,29 @@
 """The stepper's background computations: the distance to the nearest violation, the path to a
-state, the graph of nearby states, a challenge's par. Another step cancels them.
+state, the graph of nearby states, the steps of a pasted trace, a challenge's par. Another step
+cancels them.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.checker.find import Found, find_state
 from protocol_lab.diagrams.state_graph import LIMIT, around
-from protocol_lab.distance.nearest_violation import (
-    EXACT,
-    FROM_HERE,
-    MORE,
-    NEVER,
-    Distance,
-    Near,
-    Nearness,
-)
+from protocol_lab.distance.distance_values import EXACT, FROM_HERE, MORE, NEVER, Distance, Near
 from protocol_lab.errors import LabError
+from protocol_lab.interchange.effort import Effort
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import attempts
+from protocol_lab.semantics.transitions import needed_attempts
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper.background import Background
+from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
+
+if TYPE_CHECKING:
+    from protocol_lab.distance.nearest_violation import Nearness
 
 Show = Callable[[dict[str, Any]], None]
 
@@ -44,11 +43,14 @@ class Live:
     """The computations of one widget. It runs its callbacks on the thread that created it; where no
     event loop runs, on its own threads."""
 
+    most_seconds: float | None = None
+    """How long a search for a state may take; None: until it is stopped."""
+
     def __init__(self) -> None:
         self._post = _on_this_thread()
         self._background = Background(self._post)
         self._nearness: tuple[Any, Nearness] | None = None
-        self._enough = Event()
+        self._enough, self._read_enough = Event(), Event()
 
     def close(self) -> None:
         """Stop everything."""
@@ -73,7 +75,7 @@ class Live:
             time.sleep(_PICTURE_FIRST)
             if stopped():
                 return None
-            possible = [each for each in attempts(model, row) if each.taken]
+            possible = [each for each in needed_attempts(model, row) if each.taken]
             steps = [step_of(model, row, each.action, each.args).text for each in possible]
             answer = nearness.ask(row, stopped=stopped)
             if answer and answer.how == FROM_HERE and nearness.too_large is None:
@@ -91,9 +93,11 @@ class Live:
 
         self.ask("near", job, done)
 
-    def _nearness_of(self, model: Model, invariants: list[str]) -> Nearness:
+    def _nearness_of(self, model: Model, invariants: list[str]) -> "Nearness":
         """The last computation, if it is about the same model: it remembers what it has
         searched."""
+        from protocol_lab.distance.nearest_violation import Nearness
+
         about = (model, tuple(invariants))
         if self._nearness is None or self._nearness[0] != about:
             self._nearness = about, Nearness(model, invariants)
@@ -140,7 +144,14 @@ class Live:
                 return cancelled() or enough.is_set()
 
             try:
-                return find_state(model, row, condition, stopped=stopped, progress=progress)
+                return find_state(
+                    model,
+                    row,
+                    condition,
+                    stopped=stopped,
+                    progress=progress,
+                    seconds=self.most_seconds,
+                )
             finally:
                 enough.set()  # a report after the answer would hide it
 
@@ -149,6 +160,33 @@ class Live:
     def stop_finding(self) -> None:
         """Stop the search for a state; it answers with what it knows."""
         self._enough.set()
+
+    def read(
+        self,
+        text: str,
+        model: Model,
+        show: Callable[[str], None],
+        done: Callable[[Walk | Scenario | LabError], None],
+    ) -> None:
+        """Find the steps of a pasted trace, as `read_pasted` does; show(text) reports the
+        progress."""
+        self._read_enough = enough = Event()
+
+        def tell(progress: str) -> None:
+            self._post(lambda: None if enough.is_set() else show(progress))
+
+        def job(cancelled: Callable[[], bool]) -> Walk | Scenario:
+            effort = Effort(stopped=lambda: cancelled() or enough.is_set(), tell=tell)
+            try:
+                return read_pasted(text, model, effort)
+            finally:
+                enough.set()  # a report after the answer would hide it
+
+        self.ask("read", job, done)
+
+    def stop_reading(self) -> None:
+        """Stop the search for a trace's steps; it answers with a LabError."""
+        self._read_enough.set()
 
 
 def shown(answer: Near, steps: list[str]) -> dict[str, Any]:

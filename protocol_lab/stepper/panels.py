@@ -20,6 +20,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
 from protocol_lab.semantics.step_text import find_step
+from protocol_lab.spec.spec import Action, Model
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Walk
@@ -37,9 +38,11 @@ class Options:
     left: str = ""  # the branches to compare; "": the main one, and the current or latest one
     right: str = ""
     at: int = 0  # of the comparison: steps after the fork
+    tla: bool = False  # whether the code is shown in TLA+, too
     refused: str = ""  # a step that can't be taken here, whose code is shown; "": the last one's
     watched: list[str] | None = None
     stage: Stage | None = None  # None: the picture as it stands in files
+    translated: tuple[Model, dict[str, str], str] | None = None  # what `_translated` has computed
 
     def choose(self, chosen: dict[str, Any]) -> None:
         """Set an option that the learner picked. Raises LabError if it can't be picked."""
@@ -51,7 +54,7 @@ class Options:
             setattr(self, name, value)
 
 
-_PICKED = ("base", "depth", "left", "right", "at")
+_PICKED = ("base", "depth", "left", "right", "at", "tla")
 
 
 def cluster(walk: Walk, options: Options) -> dict[str, Any]:
@@ -93,13 +96,13 @@ def code(walk: Walk, options: Options) -> dict[str, Any]:
     ran."""
     previous, step = walk.moment.previous, walk.moment.step
     if options.refused:
-        return _code(walk, walk.row, options.refused)
+        return _code(walk, options, walk.row, options.refused)
     if previous is None or step is None:
         return {"title": "No step was taken yet.", "lines": []}
-    return _code(walk, previous.row, step.text)
+    return _code(walk, options, previous.row, step.text)
 
 
-def _code(walk: Walk, row: bytes, step: str) -> dict[str, Any]:
+def _code(walk: Walk, options: Options, row: bytes, step: str) -> dict[str, Any]:
     each = find_step(walk.model, row, step)
     path = code_path(walk.model, row, each.action, each.args)
     return {
@@ -109,7 +112,28 @@ def _code(walk: Walk, row: bytes, step: str) -> dict[str, Any]:
         "values": "" if each.taken else str(why_refused(walk.model, row, each)),
         "notice": path.notice,
         "lines": [{"number": n.number, "text": n.text, "state": n.state} for n in path.lines],
+        "tla": _tla(walk.model, options, each.action) if options.tla else None,
     }
+
+
+def _tla(model: Model, options: Options, action: Action) -> dict[str, str]:
+    """The action's definition in TLA+, or the reason why the spec has none."""
+    if options.translated is None or options.translated[0] is not model:
+        options.translated = (model, *_translated(model))
+    _, definitions, reason = options.translated
+    return {"text": definitions.get(action.function.__name__, ""), "reason": reason}
+
+
+def _translated(model: Model) -> tuple[dict[str, str], str]:
+    """A model's definitions in TLA+ by their names in Python, or why it can't be translated."""
+    from protocol_lab.tla.module import written
+
+    try:
+        return written(model).definitions, ""
+    except LabError as error:
+        return {}, str(error)
+    except Exception as error:
+        return {}, f"This spec can't be translated ({type(error).__name__}: {error})."
 
 
 def invariants(walk: Walk, options: Options) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from typing import Any
 from protocol_lab.catalog import known_as, load_from_catalog
 from protocol_lab.errors import LabError
 from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.spec.spec import Model
 from protocol_lab.stepper.starting_point import Session
-from protocol_lab.teaching.challenges import challenge_named
+from protocol_lab.teaching.challenges import challenge_named, challenges_of
 from protocol_lab.traces.scenarios import Scenario, bound_model
 from protocol_lab.traces.walk import Walk
 
@@ -30,7 +30,7 @@ def origin_of(session: Session) -> dict[str, Any]:
         "spec": known_as(model.spec),
         "constants": {name: as_text(value) for name, value in show(model.constants).items()},
         "init": session.walk.init,
-        "in_catalog": _is_in_catalog(model.declared),
+        "in_catalog": _is_in_catalog(session),
         "scenario": scenario and {"name": scenario.name, "description": scenario.description},
         "challenge": session.challenge and session.challenge.name,
         "watched": session.watched,
@@ -98,9 +98,15 @@ def _take(walk: Walk, moments: list[Mapping[str, Any]]) -> None:
         walk.take(each["step"], each["caption"]).loops_to = each["loops_to"]
 
 
-def _is_in_catalog(spec: Spec) -> bool:
-    """Is it the spec that the catalog has under its name, unchanged?"""
+def _is_in_catalog(session: Session) -> bool:
+    """Can the session's challenge, or else its spec, be found by its name, unchanged?
+
+    A challenge may have its spec without some actions.
+    """
+    challenge, spec = session.challenge, session.walk.model.spec
     try:
+        if challenge is not None:
+            return any(each is challenge for each in challenges_of(challenge.spec_name))
         return load_from_catalog(spec.name) is spec
     except LabError:
         return False

@@ -2,23 +2,41 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial, reduce
 from math import inf
 
-from protocol_lab.drawing.arrangement import Arrangement, arranged, best, best_for_audience
+from protocol_lab.drawing.arrangement import (
+    LEAST_ON_SCREEN,
+    Arrangement,
+    arranged,
+    best,
+    best_for_audience,
+)
 from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.language.kept_results import keeping_results
 from protocol_lab.traces.walk import Moment, Walk
 
 _SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
-_SAMPLED = 6
-"""How many moments are drawn in each arrangement to choose one."""
-
 _MEASURED = 60
-"""How many are drawn to find a walk's largest picture; a larger one makes the stage grow."""
+"""How many moments are drawn to find a walk's largest pictures, by which the arrangement is chosen;
+a larger one makes the stage grow."""
 
 _MARGINS, _GAP = 50, 10
 """Pixels of the space's width that are beside and between pictures that are compared: padding and a
 scrollbar, and a gap."""
+
+_LARGEST = 1.5
+"""The scale at which type is large enough: in a larger room the records and lanes grow alone."""
+
+_SMALLEST = 11 / LEAST_ON_SCREEN
+"""The scale below which a picture that does not fit is scrolled rather than made smaller."""
+
+_BOXES = (160, 144, 128, 112, 100, 90, 80, 70)
+_CARDS = (280, 220, 160, 120, 90, 60, 30)
+_TALLER = (120, 96, 72, 56, 44, 32, 24, 16, 8)
+"""What is tried, in pixels: the widths of records, and what is added to the widths of clients'
+cards and to the heights of lanes."""
 
 Size = tuple[float, float]
 
@@ -27,8 +45,7 @@ class Stage:
     """Draws the moments of one walk for a space of this width and height, in pixels of the page.
 
     can_rearrange: a picture that has outgrown the space is arranged anew. Otherwise all pictures
-    have the arrangement of the first, as recorded ones need it. for_audience: they are enlarged to
-    fill the space.
+    have the arrangement of the first. for_audience: they are enlarged to fill the space.
     """
 
     def __init__(self, room: Size, can_rearrange: bool = False, for_audience: bool = False):
@@ -36,16 +53,18 @@ class Stage:
         self._for_audience = for_audience
         self._arrangement: Arrangement | None = None
         self._size: Size = (1, 1)
+        self._least = 1.0
 
     def draw(self, walk: Walk) -> dict[str, object]:
         """The picture, and the width and height that fit every picture of the walk."""
-        if self._arrangement is None:
-            self._arrange(walk)
-        svg = self._picture(walk)
-        outgrown = self._fits(self._size) and not self._fits(_size(svg))
-        if self._can_rearrange and outgrown:
-            self._arrange(walk)
+        with keeping_results():  # the same states are drawn in every arrangement
+            if self._arrangement is None:
+                self._arrange(walk)
             svg = self._picture(walk)
+            outgrown = self._fits(self._size) and not self._fits(_size(svg))
+            if self._can_rearrange and outgrown:
+                self._arrange(walk)
+                svg = self._picture(walk)
         self._size = _around(self._size, _size(svg))
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
 
@@ -67,30 +86,73 @@ class Stage:
         return arrangement
 
     def _arrange(self, walk: Walk) -> None:
-        """Choose by some moments, and by those that turn out to be the largest; the size is that of
-        all, so that there is one scale for the walk as far as it goes."""
-        few, every = _sample(walk, _SAMPLED), _sample(walk, _MEASURED)
+        """Choose by the moments that turn out to be the largest; the size is that of all, so that
+        there is one scale for the walk as far as it goes."""
+        every = _sample(walk, _MEASURED)
+        few = _largest_of(every, _measured(walk, every, Arrangement(live=True)))
         while True:
             if self._for_audience:
                 self._arrangement = best_for_audience(partial(_sizes, walk, few), self._room)
             else:
-                self._arrangement, _ = best(partial(_largest, walk, few), self._room)
-            with arranged(self._arrangement):
-                sizes = {each: _size(moment_picture(walk.model, each)) for each in every}
+                self._arrangement = self._best(partial(_largest, walk, few))
+            sizes = _measured(walk, every, self._arrangement)
             self._size = reduce(_around, sizes.values())
-            outgrown = {max(every, key=lambda each: sizes[each][k]) for k in (0, 1)} - {*few}
+            outgrown = [each for each in _largest_of(every, sizes) if each not in few]
             if self._fits(self._size) or not outgrown:
-                return
+                break
             few += outgrown
+        few += _largest_of(every, sizes)
+        self._fill_room(walk, list(dict.fromkeys([*reversed(few), *every])))
+
+    def _best(self, measure: Callable[[], Size]) -> Arrangement:
+        """The arrangement for type of full size, or for smaller type if nothing else fits."""
+        for self._least in (1, _SMALLEST):
+            arrangement, size = best(measure, self._units(self._least))
+            if self._fits(size):
+                break
+        return arrangement
+
+    def _units(self, scale: float) -> Size:
+        """The room in the picture's own pixels at a scale."""
+        return self._room[0] / scale, self._room[1] / scale
+
+    def _fill_room(self, walk: Walk, moments: list[Moment]) -> None:
+        """Make records and clients wider and lanes higher, as far as all pictures still fit at
+        their scale."""
+        at = self._arrangement
+        if self._for_audience:
+            scale = self._room[0] / at.width
+        else:
+            scale = min(_LARGEST, *(room / own for room, own in zip(self._room, self._size)))
+        width, height = self._units(max(scale, self._least))
+
+        def fitting(candidates: list[Arrangement], otherwise: Arrangement) -> Arrangement:
+            for each in candidates:
+                with arranged(each):
+                    sizes = (_size(moment_picture(walk.model, moment)) for moment in moments)
+                    if all(size[0] <= width and size[1] <= height for size in sizes):
+                        return each
+            return otherwise
+
+        at = fitting([replace(at, width=width // 1, box=each) for each in _BOXES], at)
+        if not at.stacked:
+            if at.box == _BOXES[0] and not at.below:
+                at = fitting([replace(at, cards=each) for each in _CARDS], at)
+            at = fitting([replace(at, taller=each) for each in _TALLER], at)
+        self._arrangement = at
+        self._size = reduce(_around, _measured(walk, moments, at).values())
 
     def _picture(self, walk: Walk) -> str:
         with arranged(self._arrangement):
             return moment_picture(walk.model, walk.moment)
 
     def _fits(self, size: Size) -> bool:
-        """Does a picture of this size fit the space, at the scale of an audience's?"""
-        scale = self._room[0] / self._arrangement.width if self._for_audience else 1
-        return size[0] * scale <= self._room[0] and size[1] * scale <= self._room[1]
+        """Does a picture of this size fit the space, at an audience's scale or the least one?"""
+        if self._for_audience:
+            width, height = self._units(self._room[0] / self._arrangement.width)
+        else:
+            width, height = self._units(self._least)
+        return size[0] <= width and size[1] <= height
 
 
 def _sample(walk: Walk, about: int) -> list[Moment]:
@@ -98,6 +160,16 @@ def _sample(walk: Walk, about: int) -> list[Moment]:
     path = walk.path
     every = max(1, len(path) // (about - 2))
     return list(dict.fromkeys([walk.moment, path[-1], *path[::every]]))
+
+
+def _measured(walk: Walk, moments: list[Moment], at: Arrangement) -> dict[Moment, Size]:
+    with arranged(at):
+        return {each: _size(moment_picture(walk.model, each)) for each in moments}
+
+
+def _largest_of(moments: list[Moment], sizes: dict[Moment, Size]) -> list[Moment]:
+    """The widest and the highest of them."""
+    return list(dict.fromkeys(max(moments, key=lambda each: sizes[each][k]) for k in (0, 1)))
 
 
 def _largest(walk: Walk, moments: list[Moment]) -> Size:

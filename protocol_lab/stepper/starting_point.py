@@ -12,7 +12,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.semantics.step_text import initial_texts
 from protocol_lab.spec.spec import Model
-from protocol_lab.teaching.challenges import Challenge, goal_model
+from protocol_lab.teaching.challenges import Challenge, challenge_named, goal_model
 from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 
@@ -68,9 +68,14 @@ def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None
     """The session for a model, a walk, a scenario, an exploration's result or a challenge.
 
     `invariants` names those whose violations count; None: the spec's default ones, and those that
-    the scenario, exploration or challenge is about. `like` has the spec of a scenario if that is in
-    no package. Raises LabError.
+    the scenario, exploration or challenge is about. A scenario that is an attempt at a challenge
+    continues the challenge where its steps lead. `like` has the spec of a scenario if that is in no
+    package. Raises LabError.
     """
+    if isinstance(of, Scenario) and of.challenge:
+        session = begin(challenge_named(of.challenge), invariants)
+        session.walk = play(of, session.walk.model)
+        return session
     walk, broken = _begun(of, like)
     if invariants is None and broken:
         invariants = [each.name for group in walk.model.choose(None) for each in group]

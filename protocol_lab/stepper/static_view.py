@@ -14,8 +14,9 @@ from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.traces.walk import Walk
 
-MOST_CHOICES = 4
-"""At most this many choices of a refused action are listed, then "and n more"."""
+MOST_CHOICES, MOST_STEPS = 4, 20
+"""At most this many choices of a refused action, and of a possible one, are listed, then "and n
+more"."""
 
 
 def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
@@ -39,7 +40,8 @@ def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
     lines = [shown["title"], f"  {shown['caption']['text']}"]
     lines += [f"  {_verdict(each)}" for each in shown["invariants"] if each["watched"]]
     lines += ["What can happen now:"]
-    lines += [f"  {choice['step']}" for each in shown["can"] for choice in each["choices"]]
+    for each in shown["can"]:
+        lines += [f"  {step}" for step in _listed(each["choices"], "step", MOST_STEPS)]
     lines += ["What can't, and why:"]
     for each in shown["cannot"]:
         for why in each["reasons"]:
@@ -96,7 +98,7 @@ def _can(shown: dict[str, Any]) -> str:
     rows = "".join(
         _row(
             f"<b>{escape(each['action'])}</b> "
-            + escape("; ".join(choice["label"] for choice in each["choices"]))
+            + escape("; ".join(_listed(each["choices"], "label", MOST_STEPS)))
         )
         for each in shown["can"]
     )
@@ -129,12 +131,16 @@ def _why(why: dict[str, Any]) -> str:
 
 
 def _which(why: dict[str, Any]) -> str:
-    choices = [choice["label"] for case in why["cases"] for choice in case["choices"]]
-    if not any(choices):
+    choices = [choice for case in why["cases"] for choice in case["choices"]]
+    if not any(choice["label"] for choice in choices):
         return ""
-    more = len(choices) - MOST_CHOICES
-    listed = "; ".join(choices[:MOST_CHOICES]) + (f"; and {more} more" if more > 0 else "")
-    return f" ({listed})"
+    return f" ({'; '.join(_listed(choices, 'label', MOST_CHOICES))})"
+
+
+def _listed(choices: list[dict[str, Any]], name: str, most: int) -> list[str]:
+    """What each choice has under this name; of too many the first, and how many more there are."""
+    more = len(choices) - most
+    return [each[name] for each in choices[:most]] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _heading(text: str) -> str:

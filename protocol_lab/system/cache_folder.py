@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from platformdirs import user_cache_dir
+from protocol_lab.system.operating_system import is_own, is_windows, user_number
 
 _OTHERS_MAY_WRITE = 0o022
 
@@ -53,14 +53,17 @@ def say_once(subject: str, sentence: str) -> None:
 
 
 def _own_places() -> list[Path]:
-    user = os.geteuid() if hasattr(os, "geteuid") else "user"
-    temporary = Path(tempfile.gettempdir()) / f"protocol-lab-cache-{user}"
+    from platformdirs import user_cache_dir  # a page has neither the package nor a cache
+
+    user = user_number()
+    name = "user" if user is None else user
+    temporary = Path(tempfile.gettempdir()) / f"protocol-lab-cache-{name}"
     return [Path(user_cache_dir("protocol-lab")), temporary]
 
 
 def _reclaim(home: Path) -> None:
     """Empty a folder of the kit if others could have written to it, or to a folder in it."""
-    if not home.is_dir() or os.name == "nt" or not _is_own(home.stat()):
+    if not home.is_dir() or is_windows() or not is_own(home.stat()):
         return
     folders = [home, *(each for each in home.iterdir() if each.is_dir())]
     if any(each.stat().st_mode & _OTHERS_MAY_WRITE for each in folders):
@@ -78,13 +81,9 @@ def _make_private(folder: Path) -> None:
     if not folder.is_dir():
         raise NotADirectoryError(0, "it is no folder")
     known = folder.stat()
-    if not _is_own(known):
+    if not is_own(known):
         raise PermissionError(0, "it belongs to another user")
-    if os.name != "nt" and known.st_mode & _OTHERS_MAY_WRITE:
+    if not is_windows() and known.st_mode & _OTHERS_MAY_WRITE:
         raise PermissionError(0, "others can write to it; chmod go-w would change that")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(0, "it can't be written")
-
-
-def _is_own(known: os.stat_result) -> bool:
-    return os.name == "nt" or known.st_uid == os.geteuid()

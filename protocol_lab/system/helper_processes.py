@@ -8,7 +8,6 @@ lock.
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,13 +15,15 @@ from itertools import pairwise
 
 from tqdm import TMonitor
 
+from protocol_lab.system.operating_system import cores, is_linux
+
 
 def helpers_at_hand() -> int:
     """How many copies of this process can help it: one for each other core, or none."""
     others = [each for each in threading.enumerate() if not isinstance(each, TMonitor)]
-    if sys.platform != "linux" or others != [threading.main_thread()]:
+    if not is_linux() or others != [threading.main_thread()]:
         return 0
-    return len(os.sched_getaffinity(0)) - 1
+    return cores() - 1
 
 
 @contextmanager

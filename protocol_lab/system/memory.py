@@ -7,14 +7,14 @@ beyond them the system would kill the process, and the search's result would be 
 import threading
 from pathlib import Path, PurePosixPath
 
-import psutil
-
 from protocol_lab.quantities import amount
+from protocol_lab.system.operating_system import address_space
 
 LEAST_GIB, MOST_GIB = 1e-5, 1e6
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
+_IN_A_PAGE = 1 << 30
 
 
 class Budget:
@@ -56,8 +56,16 @@ def allowed_bytes(gib: float | None) -> int:
 
 def available_bytes() -> int:
     """The memory that this process can have: the machine's, or less if a limit says so."""
-    limits = [psutil.virtual_memory().total, *_container_limits(), *_address_space_left()]
-    return min(limits)
+    return min([_of_machine(), *_container_limits(), *_address_space_left()])
+
+
+def _of_machine() -> int:
+    """The machine's memory; in a page, which can't ask, what a browser lets it have at least."""
+    try:
+        import psutil
+    except ImportError:
+        return _IN_A_PAGE
+    return psutil.virtual_memory().total
 
 
 def _container_limits() -> list[int]:
@@ -94,11 +102,9 @@ def _limits_above(root: Path, path: str, file_name: str) -> list[int]:
 
 def _address_space_left() -> list[int]:
     """What `ulimit -v` leaves beyond the address space in use, if there is such a limit."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    limit = address_space()
+    if limit is None:
         return []
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return []
+    import psutil
+
     return [max(0, limit - psutil.Process().memory_info().vms)]

@@ -2,8 +2,8 @@
 
 An interrupt (Ctrl-C, or SIGTERM, which means the same here) ends the process with the exit code 2
 and one word, whenever it comes: before the heavy imports are done at once, later when the search
-has said what it knows. This module imports nothing but the standard library, so that it can be in
-place before anything else is.
+has said what it knows. This module needs nothing but the standard library, so that it can
+be in place before anything else is.
 """
 
 import os
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
+
+from protocol_lab.system.operating_system import address_space
 
 INTERRUPTED, FAILED = 2, 4
 """Exit codes; those of the verdicts are in `cli`."""
@@ -169,12 +171,8 @@ def _write(stream: object, text: str) -> None:
 def _is_short_of_memory() -> bool:
     """Is the address space too small to begin with? Numerical libraries then loop for ever while
     they are loaded, in code that no signal interrupts."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return False
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return limit != resource.RLIM_INFINITY and limit < _LEAST_MEMORY
+    limit = address_space()
+    return limit is not None and limit < _LEAST_MEMORY
 
 
 def _open_closed_streams() -> None:

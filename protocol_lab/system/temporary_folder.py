@@ -13,17 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-try:
-    import fcntl
-except ImportError:  # Windows: leftovers of killed processes stay
-    fcntl = None
+from protocol_lab.system.file_lock import try_lock
+from protocol_lab.system.operating_system import is_own
 
 _PREFIX = "protocol-lab-"
 _OWNER = "owner"
 
 _EMPTY_SECONDS = 86_400
-"""An empty folder without a lock is removed when it is this old. (A Java that is still starting
-when its process ends may make its folder once more.)"""
+"""An empty folder, or one that was never locked, is removed when it is this old. (A Java that
+is still starting when its process ends may make its folder once more.)"""
 
 _held: dict[Path, IO] = {}
 """The locks of this process."""
@@ -51,34 +49,40 @@ def temporary_folder(purpose: str, owner: object = _process, place: str | None =
 
 def remove(folder: Path) -> None:
     """Remove one of the process's folders; files that can't be removed stay."""
-    shutil.rmtree(folder, ignore_errors=True)
     lock = _held.pop(folder, None)
     if lock is not None:
-        lock.close()
+        lock.close()  # Windows removes no open file
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(place: Path) -> None:
     """Remove the user's folders there whose processes have ended."""
-    if fcntl is None:
-        return
     for folder in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             known = folder.lstat()
-            if folder.is_symlink() or known.st_uid != os.geteuid():
+            if folder.is_symlink() or not is_own(known):
                 continue
             if not (folder / _OWNER).exists():
-                if time.time() - known.st_mtime > _EMPTY_SECONDS:
+                if _is_old(known):
                     folder.rmdir()
-                continue
-            with (folder / _OWNER).open("rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            elif _is_left(folder / _OWNER):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def _is_left(owner: Path) -> bool:
+    """Has the process ended that has made this file? One that is empty is just being locked."""
+    known = owner.stat()
+    with owner.open("rb") as lock:
+        return (known.st_size > 0 or _is_old(known)) and try_lock(lock)
+
+
+def _is_old(known: os.stat_result) -> bool:
+    return time.time() - known.st_mtime > _EMPTY_SECONDS
+
+
 def _claim(folder: Path) -> None:
-    if fcntl is None:
-        return
-    lock = (folder / "claim").open("wb")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    Path(lock.name).rename(folder / _OWNER)  # it is never visible without its lock
-    _held[folder] = lock
+    """Lock the folder for this process, and only then write into the lock's file."""
+    lock = _held[folder] = (folder / _OWNER).open("wb")
+    if try_lock(lock):
+        lock.write(b"locked as long as its process lives\n")
+        lock.flush()

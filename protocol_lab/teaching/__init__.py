@@ -4,9 +4,11 @@ feedback     a judgement in sentences
 record       the learner's record: a small file beside the notebooks with what was answered
 guesses      compares a guess with the fact, however it was typed
 predictions  questions with buttons or a field, answered before the run
+prediction_field  the widget of a question
 exercises    exercises with a check, hints and a worked answer
 time_limit   interrupts an answer that does not end
 challenges   challenges: the learner plays the adversary; par is the shortest counterexample
 overview     what the notebooks ask, and how much of it was done
+progress_table  the same as a table with bars and links
 code_diff    the difference of two functions, to show what a fix changed
 """

@@ -28,8 +28,8 @@ from functools import cached_property
 from typing import Any
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.checker.reference import fastest_search
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
@@ -183,6 +183,14 @@ def shortest(challenge: Challenge, stopped: Callable[[], bool] | None = None) ->
     return _shortest[challenge]
 
 
+def remember_shortest(challenge: Challenge, steps: Sequence[str]) -> None:
+    """Keep a shortest path after the given steps, which another process has searched for."""
+    walk = challenge.begin()
+    for step in steps:
+        walk.take(step)
+    _shortest[challenge] = walk
+
+
 def par(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> int | None:
     """The fewest steps to the goal; None if the search was stopped, or found no path."""
     walk = shortest(challenge, stopped)
@@ -208,7 +216,7 @@ def _path_to_goal(challenge: Challenge, row: bytes, stopped: Callable[[], bool] 
     # Only the stepper can stop it, which has no cell to show a progress line in.
     with ProgressBar(challenge.model.spec.name, shown=stopped is None) as bar:
         request.progress, request.compiling = bar.update, bar.compiling
-        return NativeSearch(challenge.model, request).run()
+        return fastest_search()(challenge.model, request).run()
 
 
 # --- Hints -----------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
 from protocol_lab.checker.result import Result
@@ -99,6 +101,8 @@ class Exercise:
         return wrong(_ENDLESS) if watch is not None and watch.is_over else feedback
 
     def _judged(self, answer: Any) -> Feedback:
+        if _is_the_kits_own(answer) and answer is not self.answer:
+            return wrong(f"{answer.__name__} is the kit's own: write yours.")
         try:
             feedback = self.judge(answer)
             if feedback.passed:
@@ -128,7 +132,9 @@ def exercise(*, answer: Any, why: str, hints: Iterable[str] = ()) -> Callable[..
     """
 
     def declare(judge: Callable[[Any], Feedback]) -> Exercise:
-        return Exercise(judge, tuple(hints), answer, why)
+        # A copy: the kit's own function, which a learner could import, is not the worked answer.
+        worked = _copy(answer) if inspect.isfunction(answer) else answer
+        return Exercise(judge, tuple(hints), worked, why)
 
     return declare
 
@@ -138,6 +144,20 @@ def _as_code(answer: Any) -> str:
         return f"```text\n{inspect.cleandoc(answer)}\n```"
     source = inspect.getsource(answer) if callable(answer) else repr(answer)
     return f"```python\n{textwrap.dedent(source).strip()}\n```"
+
+
+def _copy(function: Callable[..., Any]) -> Callable[..., Any]:
+    parts = function.__code__, function.__globals__, function.__name__, function.__defaults__
+    return update_wrapper(FunctionType(*parts, function.__closure__), function)
+
+
+def _is_the_kits_own(answer: Any) -> bool:
+    """Is it a function of the kit's protocols or rooms, and not of its exercises?"""
+    if not inspect.isfunction(answer):
+        return False
+    room, _, rest = answer.__module__.partition(".")
+    is_the_kits = room == __name__.partition(".")[0] or room.endswith("_spec")
+    return is_the_kits and not rest.startswith("exercises")
 
 
 def _in_one_sentence(error: Exception) -> str:

@@ -4,13 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import ipywidgets
-from IPython import get_ipython
-from IPython.display import HTML, display
-
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.semantics.step_text import Step
+from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.traces.walk import Walk
 
 steppers: list[Callable[[Walk], Any]] = []
@@ -68,7 +65,7 @@ class DrawnFeedback(Feedback):
 
     def _ipython_display_(self) -> None:
         display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
-        display(HTML(self._drawing()))
+        display({"text/html": self._drawing()}, raw=True)
         if get_ipython() is not None and steppers:
             bundle = _stepping(self.walk)._repr_mimebundle_()
             display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
@@ -96,8 +93,10 @@ def wrong(text: str, found: Result | Walk | None = None) -> Feedback:
     return _judgement(False, text, found)
 
 
-def _stepping(walk: Walk) -> ipywidgets.Widget:
-    """A button that is replaced with a stepper when it is pressed."""
+def _stepping(walk: Walk) -> Any:
+    """A button, as a widget, that is replaced with a stepper when it is pressed."""
+    import ipywidgets
+
     button = ipywidgets.Button(description="step it", tooltip="Walk these steps in the stepper")
     place = ipywidgets.VBox([button])
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from protocol_lab.errors import unknown
 from protocol_lab.teaching import record
+from protocol_lab.teaching.progress_table import Count, progress_table
 from protocol_lab.teaching.record import Record
 
 _LINK = re.compile(r"\((\w+)/\w+\.ipynb\)")
@@ -38,7 +39,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """How much of some notebooks was done; prints as a line or a table."""
+    """How much of some notebooks was done; prints as lines, on a page as a table."""
 
     tasks: dict[str, list[Task]]
     done: Record
@@ -59,7 +60,7 @@ class Progress:
                     return name, each
         return None
 
-    def _counts(self, notebook: str) -> list[str]:
+    def _counts(self, notebook: str) -> list[Count]:
         """For each kind of task: how many were done, of how many, with what score."""
         counts = []
         for kind in record.KINDS:
@@ -67,11 +68,11 @@ class Progress:
             done = [each.name for each in every if each.is_done(self.done)]
             score = ""
             if kind == "prediction" and done:
-                score = f", {sum(self.done.predictions[name] for name in done)} right"
+                score = f"{sum(self.done.predictions[name] for name in done)} right"
             if kind == "challenge" and done:
                 points = sum(self.done.challenges[name] for name in done)
-                score = f", {points} of {10 * len(done)} points"
-            counts.append(f"{len(done)} of {len(every)}{score}" if every else "")
+                score = f"{points} of {10 * len(done)} points"
+            counts.append(Count(len(done), len(every), score))
         return counts
 
     def _closing(self) -> str:
@@ -89,17 +90,20 @@ class Progress:
         lines = []
         for name in begun:
             named = zip(record.KINDS, self._counts(name), strict=True)
-            told = "; ".join(f"{kind}s: {count}" for kind, count in named if count)
+            told = "; ".join(f"{kind}s: {count}" for kind, count in named if count.every)
             lines.append(f"{name}: {told or 'nothing is asked here'}.")
         return [*(lines or ["Nothing was done yet."]), self._closing()]
 
     def _repr_markdown_(self) -> str:
-        begun = [each for each in self.tasks if self._done_in(each)]
-        if len(self.tasks) == 1 or not begun:
-            return "  \n".join(self.lines())
-        head = "| notebook | predictions | exercises | challenges |\n|---|---|---|---|"
-        rows = [f"| {name} | {' | '.join(self._counts(name))} |" for name in begun]
-        return "\n".join([head, *rows, "", self._closing()])
+        return "  \n".join(self.lines())
+
+    def _repr_html_(self) -> str | None:
+        """A table with bars, once something was done; nothing before."""
+        begun = {each: self._counts(each) for each in self.tasks if self._done_in(each)}
+        if not begun:
+            return None
+        following = (self.next[0], str(self.next[1])) if self.is_kept and self.next else None
+        return progress_table(record.FOLDER, begun, following, self._closing())
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

@@ -6,22 +6,24 @@ the answer is an argument. `settle` compares it with what the run has shown.
 
 from collections.abc import Iterable, Mapping
 from html import escape
-from pathlib import Path
-from typing import Any
-
-import anywidget
-import traitlets
-from IPython import get_ipython
-from IPython.display import HTML, display
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.checker.result import Result
+from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching.feedback import Feedback
 from protocol_lab.teaching.guesses import how_far, is_same, shown
 from protocol_lab.teaching.record import note
 
-_HERE = Path(__file__).parent
-PREDICTION_SCRIPT, PREDICTION_STYLE = _HERE / "js" / "prediction.js", _HERE / "prediction.css"
+if TYPE_CHECKING:
+    from IPython.display import HTML
+
+    from protocol_lab.teaching.prediction_field import PredictionField
+
 _SETTLED = ("As you predicted:", "A surprise:")
+
+_KEPT: dict[tuple[str, tuple[str, ...]], Any] = {}
+"""The guesses made in this kernel, by question and choices: an unchanged question that is asked
+again keeps its guess."""
 
 Choices = Mapping[Any, str] | Iterable[Any]
 
@@ -59,10 +61,13 @@ class Prediction:
             self._field.show(self)
         return self._feedback()
 
-    def reveals(self, answer: Any) -> HTML:
-        """A picture, a table or a result that answers the question: a page without a prediction
-        folds it."""
-        page = answer if isinstance(answer, HTML) else HTML(f"<pre>{escape(str(answer))}</pre>")
+    def reveals(self, *answers: Any) -> "HTML":
+        """Pictures, tables or results that answer the question: a page without a prediction folds
+        them."""
+        from IPython.display import HTML
+
+        page = answers[0] if len(answers) == 1 and isinstance(answers[0], HTML) else None
+        page = page or HTML("".join(map(_page_of, answers)))
         if self.guess is not None:
             return page
         summary = "What the run shows. Predict first, then open it."
@@ -81,9 +86,7 @@ class Prediction:
         return Feedback(False, f"{text}{after}", words=_SETTLED)
 
     def _is_right(self, actual: Any) -> bool:
-        if actual == "holds" and is_same(self.guess, "never"):
-            return True
-        return is_same(self.guess, actual)
+        return _agree(self.guess, actual)
 
     def _why_not(self) -> str:
         """The sentence for the wrong choice that was made."""
@@ -98,24 +101,48 @@ class Prediction:
         """What the widget shows, with the answer only once there is a guess."""
         told = self._feedback() if self._fact and self.guess is not None else None
         return {
+            "question": self.question,
             "choices": [shown(each) for each, _ in self.choices],
             "guess": None if self.guess is None else shown(self.guess),
             "settled": self._fact is not None,
             "told": self._is_told,
             "passed": told and told.passed,
             "verdict": told and f"{told.verdict} {told.text}",
+            "right": told and self._right_choice(),
+            "because": told and self._why_not(),
+            "answer": told and self._answer(),
         }
+
+    def _right_choice(self) -> int | None:
+        """The number of the choice that the run has shown to be right."""
+        actual = self._fact[0]
+        right = (k for k, (each, _) in enumerate(self.choices) if _agree(each, actual))
+        return next(right, None)
+
+    def _answer(self) -> str:
+        actual, why = self._fact
+        return f"{shown(actual)}. {why}".strip()
 
     def choose(self, guess: str) -> None:
         """Take the guess that was pressed or typed."""
         named = [each for each, _ in self.choices if shown(each) == guess]
         self.guess = named[0] if named else guess.strip() or None
+        if self.guess is not None:
+            _KEPT[self._key] = self.guess
         self._keep_record()
+
+    @property
+    def _key(self) -> tuple[str, tuple[str, ...]]:
+        return self.question, tuple(shown(each) for each, _ in self.choices)
 
     def _ipython_display_(self) -> None:
         data = {"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}
         display(data, raw=True)
         if get_ipython() is not None and (self.guess is None or self._field is not None):
+            from protocol_lab.teaching.prediction_field import PredictionField
+
+            if self.guess is None:
+                self.guess = _KEPT.get(self._key)
             self._field = self._field or PredictionField(self)
             bundle = self._field._repr_mimebundle_()
             shown_as = bundle[0] if isinstance(bundle, tuple) else bundle
@@ -152,28 +179,8 @@ def predict(question: str, guess: Any = None, *, choices: Choices = ()) -> Predi
     return Prediction(question, guess, choices)
 
 
-class PredictionField(anywidget.AnyWidget):
-    """The buttons or the field below a question: choose or type, commit, reveal."""
-
-    _esm = PREDICTION_SCRIPT.read_text(encoding="utf-8")
-    _css = PREDICTION_STYLE.read_text(encoding="utf-8")
-
-    view = traitlets.Dict().tag(sync=True)
-
-    def __init__(self, prediction: Prediction):
-        super().__init__()
-        self._prediction = prediction
-        self.show(prediction)
-        self.on_msg(self._on_message)
-
-    def show(self, prediction: Prediction) -> None:
-        """Show the prediction as it is now."""
-        self.view = prediction.to_json()
-
-    def _on_message(self, _: Any, message: Any, __: Any = None) -> None:
-        if isinstance(message, dict) and message.get("command") == "commit":
-            self._prediction.choose(str(message.get("guess", "")))
-            self.show(self._prediction)
+def _agree(guess: Any, actual: Any) -> bool:
+    return (actual == "holds" and is_same(guess, "never")) or is_same(guess, actual)
 
 
 def _pairs(choices: Choices) -> list[tuple[Any, str]]:
@@ -181,3 +188,12 @@ def _pairs(choices: Choices) -> list[tuple[Any, str]]:
     if isinstance(choices, Mapping):
         return list(choices.items())
     return [each if isinstance(each, tuple) and len(each) == 2 else (each, "") for each in choices]
+
+
+def _page_of(answer: Any) -> str:
+    """How an answer looks in a notebook, as HTML: its own form, source code, or its text."""
+    if hasattr(answer, "_repr_html_"):
+        return answer._repr_html_()
+    if hasattr(answer, "_repr_markdown_"):  # as `notebook.source` gives it
+        answer = answer._repr_markdown_().removeprefix("```python\n").removesuffix("\n```")
+    return f"<pre>{escape(str(answer))}</pre>"

@@ -15,9 +15,8 @@ from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 
-from IPython import get_ipython
-
 from protocol_lab.checker.progress import ProgressBar
+from protocol_lab.system.notebook_shell import get_ipython
 
 LIMIT = 30.0
 """Seconds that one call may take."""
@@ -57,7 +56,11 @@ def time_limit(seconds: float | None = None) -> Iterator[Watch]:
     # In this context, since a notebook then knows which cell the sentence belongs to.
     about = (_look, watch, main.ident, outer, limit)
     thread = threading.Thread(target=copy_context().run, args=about, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # there are no threads in a page, which ends its worker instead
+        yield watch
+        return
     try:
         yield watch
     finally:

@@ -2,8 +2,8 @@
 
 Every property is a test case. A violated one is a failure, with its counterexample. An undecided
 one is an error, since that must not pass. One that the search could not judge, because it ended at
-another property, is skipped. So is a sometimes property that no state has: it is reported, and
-breaks nothing, as the exit code says.
+another property, is skipped. So is a sometimes property that no state has, and a temporal property
+whose premise is never true: it is reported, and breaks nothing, as the exit code says.
 """
 
 from typing import Any
@@ -53,6 +53,11 @@ def _case(result: Result, name: str) -> ElementTree.Element:
         _add(case, "skipped", f"the search ended where {result.violated} is violated")
     elif result.verdict == Verdict.UNDECIDED:
         _add(case, "error", f"undecided: {result.undecided_reason}")
+    elif reservation := getattr(result, "reservation", ""):
+        if result.vacuous:
+            _add(case, "skipped", f"holds, {reservation}")
+        else:
+            ElementTree.SubElement(case, "system-out").text = visible(f"holds, {reservation}")
     return case
 
 

@@ -4,7 +4,8 @@
 
 `lab1.` is the version of the format. Then follows, in base64url, the CRC-32 (four bytes) and the
 deflated scenario text of the walk (`scenario_text`): its spec, constants, initial choice, steps and
-captions. Nothing in it is ever executed.
+captions; for an attempt at a challenge the second line is `# challenge: NAME`. Nothing in it is
+ever executed.
 """
 
 import re
@@ -13,7 +14,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.spec.spec import Model
-from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, scenario_text
 from protocol_lab.traces.walk import Walk
 
 PREFIX = "lab1."
@@ -25,9 +26,12 @@ _MOST = 1_000_000
 than memory."""
 
 
-def link_text(walk: Walk) -> str:
-    """The walk's steps so far as one string of letters, digits, `.`, `-` and `_`."""
-    text = scenario_text(walk).encode()
+def link_text(walk: Walk, challenge: str = "") -> str:
+    """The walk's steps so far as one string of letters, digits, `.`, `-` and `_`.
+
+    challenge: the name of the one that the walk is an attempt at.
+    """
+    text = scenario_text(walk, [f"challenge: {challenge}"] if challenge else None).encode()
     pressed = zlib.compress(text, level=9, wbits=_RAW_DEFLATE)
     return PREFIX + urlsafe_b64encode(_checksum(text) + pressed).decode().rstrip("=")
 
@@ -38,10 +42,19 @@ def is_link(text: str) -> bool:
 
 
 def read_link(text: str, model: Model | None = None) -> Walk:
-    """The walk of a link, at its end. The link may be inside an address, or have line breaks.
+    """The walk of a link, at its end.
 
     `model` supplies a spec that is in no package but in a notebook's cell; the constants are the
     link's. Raises LabError for a link that is incomplete, or does not play.
+    """
+    return play(linked_scenario(text), model)
+
+
+def linked_scenario(text: str) -> Scenario:
+    """The scenario of a link, not yet played. The link may be inside an address, or have line
+    breaks.
+
+    Raises LabError for a link that is incomplete.
     """
     found = _LINK.search(text)
     if found is None:
@@ -55,7 +68,7 @@ def read_link(text: str, model: Model | None = None) -> Walk:
     unpacked = _unpacked(found.group(2)) or _unpacked(in_one_piece.group(2))
     if unpacked is None:
         raise LabError("This link is incomplete or was changed: copy the whole link again.")
-    return play(parse_scenario(unpacked, "the link"), model)
+    return parse_scenario(unpacked, "the link")
 
 
 def _unpacked(packed: str) -> str | None:

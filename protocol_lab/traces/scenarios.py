@@ -89,6 +89,13 @@ class Scenario:
     def title(self) -> str:
         return self.description[0] if self.description else self.name
 
+    @property
+    def challenge(self) -> str:
+        """The name of the challenge that the steps are an attempt at, which the second line of a
+        link's text names; "" if none."""
+        found = re.fullmatch(r"challenge: (\w+)", self.title)
+        return found[1] if found else ""
+
     def model(self, given: Model | None = None) -> Model:
         """The spec with the scenario's constants; `given` supplies a spec that no package has.
 
@@ -110,7 +117,7 @@ def bound_model(
     only if a file in this folder names it. Raises LabError.
     """
     if given is not None and spec_name in (given.spec.name, known_as(given.spec)):
-        return given.declared.bind(**constants)
+        return given.spec.bind(**constants)
     if folder is None and is_path(spec_name):
         raise LabError(
             f"{quoted(spec_name)} is a file, and a pasted text may not run files: load it and give"
@@ -123,6 +130,12 @@ def bound_model(
 
 def read_scenario(path: str | Path) -> Scenario:
     """Parse a file. Raises LabError naming the file and line that is malformed."""
+    text, path = text_of_file(path), Path(path)
+    return replace(parse_scenario(text, path.name), name=shortened(path.stem), file=path)
+
+
+def text_of_file(path: str | Path) -> str:
+    """The text of a file with a trace. Raises LabError naming the file."""
     shown, path = shortened(path), Path(path)
     try:
         with path.open("rb") as file:
@@ -138,14 +151,14 @@ def read_scenario(path: str | Path) -> Scenario:
             " scenario; check its name."
         )
     try:
-        text = data.decode("utf-8")
+        # PowerShell writes a program's output as UTF-16.
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise LabError(
             f"The scenario file {shown}, line {line}, is not text in UTF-8; check its name, or save"
             " it as UTF-8."
         ) from None
-    return replace(parse_scenario(text, path.name), name=shortened(path.stem), file=path)
 
 
 def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:

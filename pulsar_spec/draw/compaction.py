@@ -8,7 +8,6 @@ from typing import Any
 
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.language.node_sets import members
 from protocol_lab.spec.layout import NONE
 
 NEXT_STEPS = (
@@ -21,6 +20,9 @@ NEXT_STEPS = (
 )
 HAS_WRITTEN = 2
 """From this phase on the largest ledger is that of the compaction under way."""
+
+STAGES = ("", "ledger", "topic")
+"""Whom a consumer that reads in two stages has asked, by its stage."""
 
 READ, LEFT_OVER = "● consumers read it", "✗ nobody will delete it"
 WIDEST_CHANGE = text_width(LEFT_OVER) + text_width(f"was {READ}", 10) + 13
@@ -42,7 +44,7 @@ def is_never_deleted(s, ledger: int) -> bool:
 
 def is_not_named(s, ledger: int) -> bool:
     """The same where the cursor names all ledgers: is this one not among them?"""
-    return ledger not in members(s.cursor.ledgers)
+    return ledger not in s.cursor.ledgers
 
 
 def describe(s, c, is_left_over: Callable[[Any, int], bool]) -> Cluster:
@@ -53,7 +55,7 @@ def describe(s, c, is_left_over: Callable[[Any, int], bool]) -> Cluster:
         bars=[_compactor(s, c), _broker(s, c)],
         lanes=[_topic(s), *(_ledger(s, ledger, is_left_over(s, ledger)) for ledger in ledgers)],
         line=_horizon(s),
-        cards=[_consumer(s, c)] if c.model_consumer and c.consumer_reads else [],
+        cards=[_consumer(s, c)] if c.model_consumer and c.consumer_reads != "nothing" else [],
         columns=c.message_sent_limit or 1,
         axis="message",
         first=1,
@@ -65,8 +67,21 @@ def describe(s, c, is_left_over: Callable[[Any, int], bool]) -> Cluster:
     )
 
 
+def is_unused(s, c, ledger: int) -> bool:
+    """The same where the previous context's ledger may be deleted: does nothing name this one?"""
+    if not c.deletes_previous_context:
+        return is_never_deleted(s, ledger)
+    named = {s.compacted_topic_context, s.previous_context, s.cursor.compacted_topic_context}
+    if s.compactor_state >= HAS_WRITTEN:
+        named.add(s.last_ledger)
+    return ledger not in named
+
+
 draw_compaction = drawing_of(lambda s, c: describe(s, c, is_never_deleted))
 draw_compaction_with_named_ledgers = drawing_of(lambda s, c: describe(s, c, is_not_named))
+draw_compaction_v4_2 = drawing_of(
+    lambda s, c: describe(s, c, lambda s, ledger: is_unused(s, c, ledger))
+)
 
 
 # --- Who knows what ------------------------------------------------------------------------------
@@ -98,7 +113,7 @@ def _broker(s, c) -> Bar:
         Value("cursor on disk", Text(on_disk if cursor.compacted_topic_context else "nothing")),
     ]
     if hasattr(cursor, "ledgers"):
-        names = ", ".join(str(each) for each in members(cursor.ledgers))
+        names = ", ".join(str(each) for each in cursor.ledgers)
         values.append(Value("named in it", Text(f"ledgers {names}" if names else "no ledger")))
     return Bar("Broker", values)
 
@@ -122,26 +137,31 @@ def _topic(s) -> Lane:
         marks.setdefault(s.cursor.compaction_horizon, []).append("cursor")
     if s.phase_one_result.read_position:
         marks.setdefault(s.phase_one_result.read_position, []).append("phase 1")
-    sent = [s.messages.items[k] for k in range(s.messages.length)]
+    sent = list(s.messages)
     begins = s.compaction_horizon if s.compacted_topic_context else 0
     return Lane(
         lines=[
             [Text("Topic", bold=True)],
             [Text(f"{len(sent)} message{'' if len(sent) == 1 else 's'}", "muted")],
+            *([[Text(f"up to {_trimmed(s)} deleted", "warning")]] if _trimmed(s) else []),
         ],
-        entries=[_entry(each, each.id > begins) for each in sent],
+        entries=[_entry(each, each.id > begins) for each in sent if each.id > _trimmed(s)],
         flags=[Flag(place, Text(" · ".join(names), "muted")) for place, names in marks.items()],
         empty="nothing sent yet",
     )
 
 
+def _trimmed(s) -> int:
+    """Up to which message the topic is deleted, in the variant where it is."""
+    return getattr(s, "trimmed", 0)
+
+
 def _ledger(s, ledger: int, is_left_over: bool) -> Lane:
     here = s.compacted_ledgers[ledger]
     is_read = ledger == s.compacted_topic_context
-    messages = here.messages
     return Lane(
         lines=[[Text(f"Ledger {ledger}", bold=True)], *_standing(s, ledger, is_left_over)],
-        entries=[_entry(messages.items[k], is_read) for k in range(messages.length)],
+        entries=[_entry(message, is_read) for message in here.messages],
         notes=_served_again(s, ledger),
         badge="dead" if here.exists and is_left_over and not is_read else "",
         empty="empty ledger" if here.exists else "",
@@ -153,8 +173,7 @@ def _served_again(s, ledger: int) -> list[Text]:
     if ledger != s.compacted_topic_context:
         return []
     messages = s.compacted_ledgers[ledger].messages
-    again = [messages.items[k] for k in range(messages.length)]
-    again = [each for each in again if each.id > s.compaction_horizon]
+    again = [each for each in messages if each.id > s.compaction_horizon]
     keyless = [str(each.id) for each in again if each.key == NULL]
     keyed = [str(each.id) for each in again if each.key != NULL]
     return [
@@ -185,7 +204,7 @@ def _latest(s) -> int:
     return max(
         (
             ledger
-            for ledger in range(1, len(s.compacted_ledgers))
+            for ledger in range(1, len(s.compacted_ledgers) + 1)
             if s.compacted_ledgers[ledger].exists
         ),
         default=0,
@@ -213,7 +232,7 @@ def _key(key: int) -> str:
 def _consumer(s, c) -> Card:
     """Where the consumer is, and what it has received, the latest last."""
     me = s.consumer
-    received = [me.received.items[k] for k in range(me.received.length)]
+    received = list(me.received)
     lines = [
         Text(_place(s), "accent" if me.connected else "muted"),
         Text(f"{s.consume_times} of {c.consume_times_limit} readings done", "muted"),
@@ -233,13 +252,15 @@ def _place(s) -> str:
         return "not connected"
     if me.ledger != NONE:
         return f"reads ledger {me.ledger}, then from {me.topic_position}"
+    if getattr(s, "consumer_stage", 0):
+        return f"next: {me.position}, asks the {STAGES[s.consumer_stage]}"
     return f"next: {me.position}"
 
 
 def _received(s, received: list[int]) -> Text:
     """The last of these messages, and what is wrong with its coming now."""
     latest = received[-1]
-    message = s.messages.items[latest - 1]
+    message = s.messages[latest - 1]
     value = f"value {message.value}" if message.value != NULL else "null"
     text = f"{latest}: {_key(message.key)} {value}"
     if latest in received[:-1]:

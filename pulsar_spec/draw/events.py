@@ -4,19 +4,17 @@ Told by what the step did to the state and not by the action's name, so that the
 a learner's own need nothing more.
 """
 
-from protocol_lab.language.node_sets import members
+from protocol_lab.language.containers import last
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec.layout import NONE
 from protocol_lab.traces.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
-from pulsar_spec.actions.reading_consumer import first_in_ledger
-from pulsar_spec.model import (
-    BY_POSITION,
-    COMPACTOR_IN_PHASE_ONE,
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
-)
+from pulsar_spec.model import first_in_ledger
 
 PRODUCER, TOPIC, COMPACTOR, BROKER = "producer", "topic", "compactor", "broker"
 DISK, CONSUMER = "ledgers and cursor", "consumer"
+ASKS_LEDGER = 1
+"""The stage in which a consumer has asked for a message of the compacted ledger."""
+
 LIFELINES = (PRODUCER, TOPIC, COMPACTOR, BROKER, DISK, CONSUMER)
 
 
@@ -29,6 +27,7 @@ def compaction_events(before, after, c, step: Step) -> list[Event]:
         *_compacted(before, after),
         *_made_known(before, after),
         *_deleted(before, after),
+        *_trimmed(before, after),
         *_served(before, after, c),
     ]
 
@@ -47,7 +46,7 @@ def _cursor_text(s) -> str:
 
 def _named(s) -> list[int]:
     """The ledgers that the cursor names, in the variant where it does."""
-    return list(members(s.cursor.ledgers)) if hasattr(s.cursor, "ledgers") else []
+    return list(s.cursor.ledgers) if hasattr(s.cursor, "ledgers") else []
 
 
 def _crash(before, after) -> list[Event]:
@@ -60,8 +59,8 @@ def _crash(before, after) -> list[Event]:
 
 
 def _sent(before, after) -> list[Event]:
-    sent = range(before.messages.length, after.messages.length)
-    return [Arrow(AT_ONCE, PRODUCER, TOPIC, message_text(after.messages.items[k])) for k in sent]
+    sent = list(after.messages)[len(before.messages) :]
+    return [Arrow(AT_ONCE, PRODUCER, TOPIC, message_text(message)) for message in sent]
 
 
 def _compacted(before, after) -> list[Event]:
@@ -72,10 +71,10 @@ def _compacted(before, after) -> list[Event]:
     if _named(after) != _named(before):
         names = ", ".join(str(each) for each in _named(after))
         found.append(Arrow(AT_ONCE, COMPACTOR, DISK, f"cursor names ledgers: {names}"))
-    for ledger in range(1, len(after.compacted_ledgers)):
+    for ledger in range(1, len(after.compacted_ledgers) + 1):
         new, old = after.compacted_ledgers[ledger], before.compacted_ledgers[ledger]
         if new.exists and not old.exists:
-            ids = [str(new.messages.items[k].id) for k in range(new.messages.length)]
+            ids = [str(message.id) for message in new.messages]
             text = f"ledger {ledger}, messages: {', '.join(ids) or 'none'}"
             found.append(Arrow(AT_ONCE, COMPACTOR, DISK, text))
     return found
@@ -96,23 +95,40 @@ def _made_known(before, after) -> list[Event]:
 
 
 def _deleted(before, after) -> list[Event]:
-    deleted = [
+    deleted: list[Event] = [
         Arrow(AT_ONCE, BROKER, DISK, f"delete ledger {ledger}")
-        for ledger in range(1, len(after.compacted_ledgers))
+        for ledger in range(1, len(after.compacted_ledgers) + 1)
         if before.compacted_ledgers[ledger].exists and not after.compacted_ledgers[ledger].exists
     ]
     ends = (
-        before.compactor_state == COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER
-        and after.compactor_state == COMPACTOR_IN_PHASE_ONE
+        before.compactor_state == "compactor_in_phase_two_delete_ledger"
+        and after.compactor_state == "compactor_in_phase_one"
         and after.crash_times == before.crash_times
     )
     return deleted or ([Note(BROKER, "no ledger to delete")] if ends else [])
 
 
+def _trimmed(before, after) -> list[Event]:
+    """In the variant whose topic is trimmed."""
+    trimmed = getattr(after, "trimmed", 0)
+    if trimmed == getattr(before, "trimmed", 0):
+        return []
+    return [Note(TOPIC, f"messages up to {trimmed} are deleted")]
+
+
+def _asked(before, after) -> list[Event]:
+    """In the variant whose consumer asks first."""
+    stage = getattr(after, "consumer_stage", 0)
+    if stage == getattr(before, "consumer_stage", 0) or not stage:
+        return []
+    whom = "compacted ledger" if stage == ASKS_LEDGER else "topic"
+    return [Arrow(AT_ONCE, CONSUMER, BROKER, f"from {before.consumer.position}: the {whom}")]
+
+
 def _served(before, after, c) -> list[Event]:
     old, new = before.consumer, after.consumer
-    if new.received.length > old.received.length:
-        received = after.messages.items[new.received.items[new.received.length - 1] - 1]
+    if len(new.received) > len(old.received):
+        received = after.messages[last(new.received) - 1]
         source = DISK if _is_from_ledger(before, c, received.id) else TOPIC
         return [Arrow(AT_ONCE, source, CONSUMER, message_text(received))]
     if after.consume_times > before.consume_times:
@@ -120,16 +136,18 @@ def _served(before, after, c) -> list[Event]:
     if new.connected and (not old.connected or new.ledger != old.ledger):
         horizon = f"ledger {new.ledger}, then from {new.topic_position}"
         return [Arrow(AT_ONCE, CONSUMER, BROKER, f"connect: {horizon if new.ledger else 'from 1'}")]
-    return []
+    return _asked(before, after)
 
 
 def _is_from_ledger(before, c, received: int) -> bool:
     """Does the consumer get this message from its ledger, or from the context's?"""
+    if getattr(before, "consumer_stage", 0):
+        return before.consumer_stage == ASKS_LEDGER
     if before.consumer.ledger != NONE:
         return True
     position = before.consumer.position
     return (
-        c.consumer_reads == BY_POSITION
+        c.consumer_reads == "by_position"
         and position <= before.compaction_horizon
         and first_in_ledger(before, before.compacted_topic_context, position) == received
     )

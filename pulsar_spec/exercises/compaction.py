@@ -1,8 +1,10 @@
 """The exercises of the notebooks in notebooks/pulsar."""
 
+from typing import Any
+
 import pandas as pd
 
-from protocol_lab import HOLDS, TAKEN, LabError, erase
+from protocol_lab import HOLDS, TAKEN, LabError, append
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.state_view import plain, view
@@ -10,21 +12,21 @@ from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
     exercise,
+    expect_parameters,
     repair,
     right,
+    run,
     shortest_path,
     take_steps,
+    with_action,
+    with_invariant,
     wrong,
 )
 from pulsar_spec import compaction
-from pulsar_spec.actions.compactor import forget_phase_one
+from pulsar_spec.compaction import forget_phase_one, is_kept
 from pulsar_spec.exercises.crash_points import crash_points
-from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    max_compacted_ledger_id,
-)
-from pulsar_spec.situations import one_message_stands_for_all
+from pulsar_spec.model import NULL_KEY, Ledger, first_in_ledger, max_compacted_ledger_id
+from pulsar_spec.properties import one_message_stands_for_all
 
 SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 
@@ -79,11 +81,94 @@ def write_compaction(answer) -> Feedback:
 def _records(table) -> list[dict]:
     if not isinstance(table, pd.DataFrame):
         raise LabError("Return a DataFrame with some of the topic's rows.")
-    return table[["id", "key", "value"]].to_dict("records")
+    kept: Any = table[["id", "key", "value"]]  # again a DataFrame
+    return kept.to_dict("records")
 
 
 def _as_text(topic: pd.DataFrame) -> str:
     return "\n".join(f"    {line}" for line in topic.to_string(index=False).splitlines())
+
+
+# --- 01: what is promised for messages without a key ---------------------------------------------
+
+
+def no_keyless_message_is_lost(s, c):
+    for k in range(s.compaction_horizon):
+        id, key = s.messages[k].id, s.messages[k].key
+        if key == NULL_KEY and first_in_ledger(s, s.compacted_topic_context, id) != id:
+            return "a message without a key is not in the context's ledger"
+    return HOLDS
+
+
+def is_superseded(s, message) -> bool:
+    """Has phase one read a later message without a key?"""
+    return message.key == NULL_KEY and any(
+        s.messages[k].key == NULL_KEY for k in range(message.id, s.phase_one_result.read_position)
+    )
+
+
+def compactor_phase_two_write(s, c):
+    """The compactor takes "without a key" for a key: for this exercise only."""
+    if s.compactor_state != "compactor_in_phase_two_write":
+        return "the compactor is not about to write a ledger"
+    new = max_compacted_ledger_id(s, c) + 1
+    if new > c.compaction_times_limit:
+        return "compaction_times_limit ledgers have been written"
+    s.compacted_ledgers[new].exists = True
+    for k in range(s.phase_one_result.read_position):
+        if is_kept(s, c, s.messages[k]) and not is_superseded(s, s.messages[k]):
+            append(s.compacted_ledgers[new].messages, s.messages[k])
+    s.compactor_state = "compactor_in_phase_two_update_context"
+    return TAKEN
+
+
+forgetful = with_action(compaction.spec, "compactor_phase_two_write", compactor_phase_two_write)
+
+
+@exercise(
+    hints=[
+        "Look at the second condition of `compaction_horizon_correctness`: which message does it"
+        " accept in the place of a message without a key?",
+        "The messages that the horizon counts are `s.messages[k]` for k from 0 to"
+        " `s.compaction_horizon - 1`. The ledger is"
+        " `s.compacted_ledgers[s.compacted_topic_context]`, if the context is not NONE.",
+        "Each of those without a key has to be there *itself*, by its id. `first_in_ledger(s,"
+        " ledger, id)` gives the first id from this one on that a ledger has, and 0 if there is"
+        " none.",
+    ],
+    answer=no_keyless_message_is_lost,
+    why="The original's invariant treats the null key as a key, of which the last message stands"
+    " for all. For a message without a key nothing stands. The kit has this one as"
+    " `null_key_messages_are_not_lost`. In Pulsar 4.2.4 it is false by default, since"
+    " `topicCompactionRetainNullKey` is off there: all of them are dropped.",
+)
+def say_what_is_not_lost(answer) -> Feedback:
+    """Say what must not be lost.
+
+    Write an invariant (s, c): with `retain_null_key`, each message without a key up to the horizon
+    is in the context's ledger. The check explores compaction, where it must hold, and a compactor
+    that keeps only the last message without a key, where it must not. The original's invariants
+    don't notice that compactor.
+    """
+    expect_parameters(answer, "s", "c")
+    size = {**SMALL, "retain_null_key": True, "max_crash_times": 0, "compaction_times_limit": 2}
+    found = run(with_invariant(compaction.spec, answer).bind(**size))
+    if found.violated:
+        return wrong(
+            f'After these {len(found.trace)} steps it says "{found.violation_reason}", and nothing'
+            " is lost:",
+            found,
+        )
+    broken = run(with_invariant(forgetful, answer).bind(**size))
+    if not broken.violated:
+        return wrong(
+            "It holds where it should, but also where a message without a key is lost because a"
+            " later one has none, either."
+        )
+    return right(
+        f"It holds in all {found.distinct:,} states, and catches the forgetful compactor after"
+        f" {len(broken.trace)} steps."
+    )
 
 
 # --- 02: the phases, step by step ----------------------------------------------------------------
@@ -175,11 +260,11 @@ def name_the_crash_points(answer) -> Feedback:
 
 
 def compactor_phase_two_update_context(s, c):
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT:
+    if s.compactor_state != "compactor_in_phase_two_update_context":
         return "the compactor is not about to update the context"
-    s.compacted_topic_context = max_compacted_ledger_id(s)
+    s.compacted_topic_context = max_compacted_ledger_id(s, c)
     s.compaction_horizon = s.phase_one_result.read_position
-    s.compactor_state = COMPACTOR_IN_PHASE_TWO_PERSIST_CUSROR
+    s.compactor_state = "compactor_in_phase_two_persist_cusror"
     return TAKEN
 
 
@@ -229,9 +314,9 @@ def broker_crash(s, c):
     forget_phase_one(s)
     s.compaction_horizon = s.cursor.compaction_horizon
     s.compacted_topic_context = s.cursor.compacted_topic_context
-    for ledger in range(1, len(s.compacted_ledgers)):
+    for ledger in range(1, c.compaction_times_limit + 1):
         if ledger != s.cursor.compacted_topic_context:
-            erase(s.compacted_ledgers, ledger)
+            s.compacted_ledgers[ledger] = Ledger()
     return TAKEN
 
 
@@ -245,8 +330,8 @@ def a_crash_is_survived(s, c):
 @exercise(
     hints=[
         "Which of the ledgers on disk will be used after the crash? The cursor says it.",
-        "`erase(s.compacted_ledgers, ledger)` deletes one; they count from 1 to"
-        " `len(s.compacted_ledgers) - 1`.",
+        "`s.compacted_ledgers[ledger] = Ledger()` deletes one; they count from 1 to"
+        " `c.compaction_times_limit`.",
         "The largest is not always the one to delete: if the cursor was written already, it is the"
         " one before.",
     ],

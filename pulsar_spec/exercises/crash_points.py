@@ -4,21 +4,19 @@ For every state in which the broker may crash, it crashes there, and the next co
 end. What is then on disk and not in use stays there for ever.
 """
 
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempt, choices
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.spec import Action, Model
 from protocol_lab.spec.state_view import view
-from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_ONE,
-    COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER,
-    NULL_KEY,
-    CompactorState,
-)
+from pulsar_spec.model import NULL_KEY, CompactorState
 
-PERSISTED = COMPACTOR_IN_PHASE_TWO_DELETE_LEDGER
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERSISTED = "compactor_in_phase_two_delete_ledger"
 """In this state the cursor names the new ledger, so that the compaction is not lost."""
 
 COLUMNS = (
@@ -32,7 +30,7 @@ COLUMNS = (
 )
 
 
-def crash_points(model: Model) -> pd.DataFrame:
+def crash_points(model: Model) -> "pd.DataFrame":
     """A row for each state of the compactor in which the broker crashes; the columns are COLUMNS.
 
     `crashes` counts the reachable states in which it may, and which leave room for one more
@@ -41,10 +39,12 @@ def crash_points(model: Model) -> pd.DataFrame:
     ledger and from the topic, before the crash or after it; a key's latest message can't be had any
     more; and after the next compaction a ledger is on disk that nobody uses.
     """
+    import pandas as pd
+
     rows = explore(model, invariants=[]).states
     found = [each for row in rows if (each := _crash(model, row.tobytes())) is not None]
-    table = pd.DataFrame(found, columns=["crash before", *COLUMNS])
-    counts = table.groupby("crash before").sum()
+    columns: Any = ["crash before", *COLUMNS]  # a list, as pandas takes it
+    counts: Any = pd.DataFrame(found, columns=columns).groupby("crash before").sum()
     order = [name.removeprefix("compactor_in_") for name in CompactorState.names]
     return counts.reindex([name for name in order if name in counts.index]).astype(int)
 
@@ -58,7 +58,7 @@ def _crash(model: Model, row: bytes) -> tuple | None:
     return (
         CompactorState.names[before.compactor_state].removeprefix("compactor_in_"),
         1,
-        before.compactor_state not in (PERSISTED, COMPACTOR_IN_PHASE_ONE),
+        before.compactor_state not in (PERSISTED, "compactor_in_phase_one"),
         _served(after) != _served(before),
         bool(served_twice(before)),
         bool(served_twice(after)),
@@ -78,7 +78,7 @@ def _after_a_crash(model: Model, row: bytes) -> tuple[bytes, bytes] | None:
     crash = next(each for each in model.spec.actions if each.name.startswith("broker_crash"))
     crashed = _taken(model, row, crash)
     rested = crashed and _next_compaction(model, crashed)
-    return (crashed, rested) if rested else None
+    return (crashed, rested) if crashed and rested else None
 
 
 def _unused(s) -> set[int]:
@@ -109,14 +109,14 @@ def _next_compaction(model: Model, row: bytes) -> bytes | None:
 
 def existing(s) -> set[int]:
     """The compacted ledgers on disk."""
-    return {k for k in range(1, len(s.compacted_ledgers)) if s.compacted_ledgers[k].exists}
+    return {k for k in range(1, len(s.compacted_ledgers) + 1) if s.compacted_ledgers[k].exists}
 
 
 def in_context(s) -> list:
     """The messages of the context's ledger; none if there is no context."""
     if s.compacted_topic_context == NONE:
         return []
-    return list(s.compacted_ledgers[s.compacted_topic_context].messages.items)
+    return list(s.compacted_ledgers[s.compacted_topic_context].messages)
 
 
 def served_twice(s) -> set[int]:
@@ -130,7 +130,7 @@ def lost_messages(s) -> set[int]:
     """The ids of each key's latest message, if consumers get it from nowhere."""
     kept = {each.id for each in in_context(s)}
     latest = {}
-    for k in range(s.messages.length):
-        if s.messages.items[k].key != NULL_KEY:
-            latest[s.messages.items[k].key] = s.messages.items[k].id
+    for message in s.messages:
+        if message.key != NULL_KEY:
+            latest[message.key] = message.id
     return {each for each in latest.values() if each <= s.compaction_horizon and each not in kept}

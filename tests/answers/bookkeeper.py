@@ -3,17 +3,16 @@
 To mend an action compiles it again, which takes seconds: of those one wrong answer each.
 """
 
-from bookkeeper_spec.actions.adding import confirmed_from, drop_pending_ops, note_confirmation
 from bookkeeper_spec.exercises.defects import lose_an_acknowledged_entry
 from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
 from bookkeeper_spec.exercises.recovery import drop_an_entry
 from bookkeeper_spec.exercises.todays_protocol import lose_what_one_yes_would_save
 from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
-from bookkeeper_spec.ledger_chaining.model import HAS_OPEN_LEDGER, PENDING_APPEND_LEDGER, is_not_at
-from bookkeeper_spec.model.ledger import IN_RECOVERY, data_of, has_entry
-from bookkeeper_spec.model.messages import handle, send, sent
-from bookkeeper_spec.v4_13.actions.reading_first import has_asked
-from protocol_lab import HOLDS, TAKEN, append, contains, only, size, with_node
+from bookkeeper_spec.ledger_chaining import is_not_at
+from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
+from bookkeeper_spec.v4_13.actions import has_asked
+from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
+from protocol_lab import HOLDS, TAKEN, append, only, with_node
 
 
 def without_the_last_step(task):
@@ -33,12 +32,12 @@ def acknowledged_is_closed(s, c):
 
 def fence_with_every_answer(s, c, bookie, entry, lost):
     requests = s.messages.reads[entry - 1].requests
-    if not contains(requests.waiting, bookie):
+    if bookie not in requests.waiting:
         return "no read of this entry is under way to this bookie"
     answer = s.messages.no_such_entry
     if entry <= c.send_limit and has_entry(s, bookie, entry):
         answer = s.messages.reads[entry - 1].responses[data_of(s, bookie, entry) - 1]
-    if contains(sent(answer), bookie):
+    if bookie in sent(answer):
         return "the bookie has sent this answer before"
     s.b_fenced = with_node(s.b_fenced, bookie)
     handle(requests, bookie)
@@ -50,10 +49,10 @@ def fence_with_every_answer(s, c, bookie, entry, lost):
 
 
 def believe_the_bookie(s, c, bookie, lac):
-    if not contains(s.messages.fence_responses[lac].waiting, bookie):
+    if bookie not in s.messages.fence_responses[lac].waiting:
         return "no such answer is under way from this bookie"
     s.w2.fenced = with_node(s.w2.fenced, bookie)
-    if lac > s.w2.lac and not has_asked(c, s.messages):
+    if lac > s.w2.lac and not has_asked(s.messages):
         s.w2.lac = lac
         s.w2.lap = lac
     handle(s.messages.fence_responses[lac], bookie)
@@ -66,9 +65,9 @@ def believe_the_bookie(s, c, bookie, lac):
 def never_know(s, c, bookie, client, entry, lost):
     requests = s.messages[client].reads[entry - 1].requests
     answer = s.messages[client].unknown
-    if not contains(requests.waiting, bookie):
+    if bookie not in requests.waiting:
         return "no read of this entry is under way from the client to this bookie"
-    if contains(sent(answer), bookie):
+    if bookie in sent(answer):
         return "the bookie has sent this answer before"
     s.b_fenced = with_node(s.b_fenced, bookie)
     handle(requests, bookie)
@@ -81,13 +80,13 @@ def never_know(s, c, bookie, client, entry, lost):
 
 def append_whatever_is_there(s, c, client):
     mine = s.c_state[client]
-    if is_not_at(mine, PENDING_APPEND_LEDGER):
+    if is_not_at(mine, "pending_append_ledger"):
         return "the client is not a leader with a ledger to append"
     append(mine.llist, mine.ledger.id)
     s.md_llist = mine.llist
     s.md_llist_version += 1
     mine.llist_version = s.md_llist_version
-    mine.status = HAS_OPEN_LEDGER
+    mine.status = "has_open_ledger"
     return TAKEN
 
 
@@ -100,8 +99,8 @@ def append_nothing(s, c, client):
 
 def by_position(s, c):
     found = 0
-    for position in range(s.md_llist.length):
-        if s.md_ledgers.items[position].open:
+    for position in range(len(s.md_llist)):
+        if s.md_ledgers[position].open:
             found += 1
     return "two ledgers are open" if found > 1 else HOLDS
 
@@ -118,7 +117,7 @@ def all_are_fenced(fenced, ensemble, ack_quorum):
 
 
 def an_ack_quorum_is_fenced(fenced, ensemble, ack_quorum):
-    return size(fenced) >= ack_quorum
+    return len(fenced) >= ack_quorum
 
 
 # --- count_from_the_right_mark ---------------------------------------------------------------
@@ -126,10 +125,10 @@ def an_ack_quorum_is_fenced(fenced, ensemble, ack_quorum):
 
 def count_from_the_lac(s, c, client, bookie, entry):
     mine = s.clients[client]
-    if mine.status != IN_RECOVERY:
+    if mine.status != "in_recovery":
         return "the client does not recover"
     reason = note_confirmation(mine, s.messages[client].adds, bookie, entry)
-    if len(reason) != 0:
+    if reason:
         return reason
     lac = confirmed_from(c, mine, mine.lac, c.ack_quorum)
     lafr = confirmed_from(c, mine, mine.lac, c.write_quorum)
@@ -143,7 +142,7 @@ def count_from_the_lac(s, c, client, bookie, entry):
 
 
 def a_recovery_is_under_way(s, c):
-    return any(s.clients[k].status == IN_RECOVERY for k in range(1, c.clients + 1))
+    return any(s.clients[k].status == "in_recovery" for k in range(1, c.clients + 1))
 
 
 def nothing_at_all(s, c):

@@ -1,13 +1,9 @@
 """Wrong answers to the exercises of the Pulsar notebooks, each with what the check has to say."""
 
-from protocol_lab import TAKEN, erase
-from pulsar_spec.actions.compactor import forget_phase_one
+from protocol_lab import HOLDS, TAKEN
+from pulsar_spec.compaction import forget_phase_one
 from pulsar_spec.exercises.compaction import ONE_FOR_THREE, compacted
-from pulsar_spec.model import (
-    COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT,
-    COMPACTOR_IN_PHASE_TWO_UPDATE_HORIZON,
-    max_compacted_ledger_id,
-)
+from pulsar_spec.model import NULL_KEY, Ledger, first_in_ledger, max_compacted_ledger_id
 
 # --- write_compaction ------------------------------------------------------------------------
 
@@ -25,14 +21,34 @@ def keep_values_only(topic, retain_null_key):
     return kept[kept.value > 0]
 
 
+# --- say_what_is_not_lost --------------------------------------------------------------------
+
+
+def one_without_a_key_will_do(s, c):
+    ledger = s.compacted_topic_context
+    for k in range(s.compaction_horizon):
+        if s.messages[k].key == NULL_KEY and not any(
+            each.key == NULL_KEY for each in s.compacted_ledgers[ledger].messages
+        ):
+            return "no message without a key is in the ledger"
+    return HOLDS
+
+
+def nothing_is_left_out(s, c):
+    for k in range(s.compaction_horizon):
+        if first_in_ledger(s, s.compacted_topic_context, k + 1) != k + 1:
+            return "a message is not in the ledger"
+    return HOLDS
+
+
 # --- update_both_at_once ---------------------------------------------------------------------
 
 
 def horizon_first(s, c):
-    if s.compactor_state != COMPACTOR_IN_PHASE_TWO_UPDATE_CONTEXT:
+    if s.compactor_state != "compactor_in_phase_two_update_context":
         return "not yet"
     s.compaction_horizon = s.phase_one_result.read_position
-    s.compactor_state = COMPACTOR_IN_PHASE_TWO_UPDATE_HORIZON
+    s.compactor_state = "compactor_in_phase_two_update_horizon"
     return TAKEN
 
 
@@ -46,8 +62,8 @@ def delete_the_latest(s, c):
     forget_phase_one(s)
     s.compaction_horizon = s.cursor.compaction_horizon
     s.compacted_topic_context = s.cursor.compacted_topic_context
-    if max_compacted_ledger_id(s) != s.cursor.compacted_topic_context:
-        erase(s.compacted_ledgers, max_compacted_ledger_id(s))
+    if max_compacted_ledger_id(s, c) != s.cursor.compacted_topic_context:
+        s.compacted_ledgers[max_compacted_ledger_id(s, c)] = Ledger()
     return TAKEN
 
 
@@ -56,6 +72,10 @@ WRONG = {
         (keep_the_first, "the ledger has"),
         (keep_keyless_always, "the ledger has"),
         (keep_values_only, "the ledger has"),
+    ],
+    "say_what_is_not_lost": [
+        (one_without_a_key_will_do, "also where a message without a key is lost"),
+        (nothing_is_left_out, 'it says "a message is not in the ledger"'),
     ],
     "one_message_for_three": [
         (

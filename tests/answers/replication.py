@@ -1,6 +1,6 @@
 """Plausible wrong answers to the exercises of notebooks/kafka/01_replication."""
 
-from protocol_lab import HOLDS, NONE, contains
+from protocol_lab import HOLDS, NONE
 
 # --- high_watermark_within_the_log -----------------------------------------------------------
 
@@ -29,7 +29,7 @@ def nothing_is_claimed(s, c):
 def looks_at_the_replicas(s, c):
     for replica in range(1, c.replicas + 1):
         believed = s.replica_state[replica]
-        if believed.leader == replica and not contains(s.quorum_state.isr, replica):
+        if believed.leader == replica and replica not in s.quorum_state.isr:
             return "a replica that believes it leads is not in the ISR"
     if s.quorum_state.leader == NONE:
         return HOLDS

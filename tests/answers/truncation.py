@@ -1,7 +1,14 @@
 """Plausible wrong answers to the exercises of notebooks/kafka/02_truncation."""
 
+from kafka_spec.actions import update_isr
 from kafka_spec.kip_320 import is_following_leader_epoch
-from kafka_spec.replication.model import presumes_leadership
+from kafka_spec.model import (
+    has_high_watermark_reached_current_epoch,
+    is_in_isr,
+    is_true_leader,
+    presumes_leadership,
+)
+from protocol_lab import with_node
 
 # --- where_to_truncate -----------------------------------------------------------------------
 
@@ -33,6 +40,28 @@ def never(s, c, follower, leader):
     if is_following_leader_epoch(s, leader, follower):
         return "the follower is in the leader's epoch"
     return "the follower is in another epoch"
+
+
+# --- admit_it_sooner -------------------------------------------------------------------------
+
+
+def by_the_high_watermark(s, c, leader, follower):
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, leader, follower):
+        return "the follower is in the ISR already"
+    if not is_following_leader_epoch(s, leader, follower):
+        return "the follower does not follow this leader in its epoch"
+    if s.replica_log[follower].end_offset < s.replica_state[leader].hw:
+        return "the follower has not reached the high watermark"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
+    return ""
+
+
+def by_what_is_committed(s, c, leader, follower):
+    if not has_high_watermark_reached_current_epoch(s, leader):
+        return "the leader has not committed all records of earlier epochs"
+    return by_the_high_watermark(s, c, leader, follower)
 
 
 WRONG = {
@@ -73,5 +102,9 @@ WRONG = {
     "the_fence_to_spare": [
         ("fenced_follower_fetch", "Without this fence weak_isr breaks after 12 steps"),
         ("fenced_leader_expand_isr", "Without this fence weak_isr breaks after 14 steps"),
+    ],
+    "admit_it_sooner": [
+        (by_the_high_watermark, "strong_isr breaks"),
+        (by_what_is_committed, "admits nobody sooner"),
     ],
 }

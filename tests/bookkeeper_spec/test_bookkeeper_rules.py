@@ -2,34 +2,29 @@
 
 import pytest
 
-from bookkeeper_spec.actions.metadata import close_ledger
-from bookkeeper_spec.actions.recovery import why_not_end_recovery
-from bookkeeper_spec.model.ledger import (
-    CLOSED,
-    IN_RECOVERY,
-    INVALID,
-    NIL,
-    OPEN,
+from bookkeeper_spec.model import (
+    FENCING,
     Entry,
     Fragment,
     PendingAddOp,
-    is_valid_ensemble,
-    smallest_ensemble,
-)
-from bookkeeper_spec.model.messages import (
     act_upon_add_time_outs,
     add_time_outs,
+    is_valid_ensemble,
+    smallest_ensemble,
     why_not_hear_refusal,
 )
-from bookkeeper_spec.v4_13.actions.reading_first import act_upon_read_time_outs, read_time_outs
-from bookkeeper_spec.v4_13.actions.replacing import (
+from bookkeeper_spec.recovery import why_not_end_recovery
+from bookkeeper_spec.v4_13.actions import (
+    act_upon_read_time_outs,
+    read_time_outs,
     replacements,
     try_invalid_ensemble_change,
     w2s_new_bookies,
     why_not_try,
 )
-from bookkeeper_spec.v4_13.model import FENCING, PENDING_READ_RESPONSE, W1, W2, WRITE
-from protocol_lab import add, append
+from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, W1, W2, WRITE
+from bookkeeper_spec.writing import close_ledger
+from protocol_lab import add, append, last
 from protocol_lab.semantics.transitions import successors
 from protocol_lab.spec.state_view import view
 from tests.hand_made import HandMade, nodes
@@ -37,7 +32,7 @@ from tests.hand_made import HandMade, nodes
 FOUR = {"bookies": 4, "write_quorum": 2, "ack_quorum": 2, "send_limit": 3}
 
 
-def ledger(*ensembles: int, status: int = OPEN, **constants) -> HandMade:
+def ledger(*ensembles: int, status: int = "open", **constants) -> HandMade:
     """A ledger with a fragment for each of these ensembles, from entries 1, 2, ... on. w1 has
     created it; if it is in recovery, w2 recovers it."""
     made = HandMade.of("bookkeeper.v4_13", **{**FOUR, **constants})
@@ -45,14 +40,14 @@ def ledger(*ensembles: int, status: int = OPEN, **constants) -> HandMade:
     for k, ensemble in enumerate(ensembles, 1):
         append(s.meta_fragments, Fragment(id=k, ensemble=ensemble, first_entry_id=k))
     s.meta_status, s.meta_version = status, 1
-    s.w1.status, s.w1.meta_version = OPEN, 1
+    s.w1.status, s.w1.meta_version = "open", 1
     writers = [s.w1]
-    if status == IN_RECOVERY:
+    if status == "in_recovery":
         s.meta_version = s.w2.meta_version = 2
-        s.w2.status, s.w2.recovery_phase = IN_RECOVERY, FENCING
+        s.w2.status, s.w2.recovery_phase = "in_recovery", FENCING
         writers.append(s.w2)
     for writer in writers if ensembles else ():
-        writer.curr_fragment = s.meta_fragments.items[s.meta_fragments.length - 1]
+        writer.curr_fragment = last(s.meta_fragments)
     return made
 
 
@@ -112,9 +107,9 @@ def test_whatever_is_lost_of_an_add_times_out_once(which):
     made = ledger(nodes(1, 2))
     adds = made.s.messages.adds[W1]
     mails_of_adds(adds)[which].lost = nodes(1, 2)
-    assert add_time_outs(made.c, adds) == nodes(1, 2)
-    act_upon_add_time_outs(made.c, adds, nodes(1))
-    assert add_time_outs(made.c, adds) == nodes(2)
+    assert add_time_outs(adds) == nodes(1, 2)
+    act_upon_add_time_outs(adds, nodes(1))
+    assert add_time_outs(adds) == nodes(2)
     assert mails_of_adds(adds)[which].handled == nodes(1)
 
 
@@ -125,12 +120,12 @@ def mails_of_reads(messages) -> list:
 
 @pytest.mark.parametrize("which", range(4))
 def test_whatever_is_lost_of_a_read_times_out_once(which):
-    made = ledger(nodes(1, 2), status=IN_RECOVERY)
+    made = ledger(nodes(1, 2), status="in_recovery")
     messages = made.s.messages
     mails_of_reads(messages)[which].lost = nodes(1, 2)
-    assert read_time_outs(made.c, messages) == nodes(1, 2)
-    act_upon_read_time_outs(made.c, messages, nodes(1))
-    assert read_time_outs(made.c, messages) == nodes(2)
+    assert read_time_outs(messages) == nodes(1, 2)
+    act_upon_read_time_outs(messages, nodes(1))
+    assert read_time_outs(messages) == nodes(2)
     assert mails_of_reads(messages)[which].handled == nodes(1)
 
 
@@ -140,17 +135,17 @@ def test_whatever_is_lost_of_a_read_times_out_once(which):
 def test_who_closes_a_ledger_knows_the_new_version():
     s = ledger(nodes(1, 2)).s
     close_ledger(s, s.w1, 2)
-    assert (s.meta_status, s.meta_last_entry, s.w1.status) == (CLOSED, 2, CLOSED)
+    assert (s.meta_status, s.meta_last_entry, s.w1.status) == ("closed", 2, "closed")
     assert (s.meta_version, s.w1.meta_version) == (2, 2)
 
 
 def test_only_a_client_that_recovers_ends_a_recovery():
-    s = ledger(nodes(1, 2), status=IN_RECOVERY).s
+    s = ledger(nodes(1, 2), status="in_recovery").s
     assert why_not_end_recovery(s, s.w2, True) == ""
-    for status in (NIL, INVALID):
+    for status in ("nil", "invalid"):
         s.w2.status = status
         assert "does not recover" in why_not_end_recovery(s, s.w2, True)
-    s.w2.status, s.meta_status = IN_RECOVERY, CLOSED
+    s.w2.status, s.meta_status = "in_recovery", "closed"
     assert "somebody has ended the recovery" in why_not_end_recovery(s, s.w2, True)
 
 
@@ -158,7 +153,7 @@ def test_w1_hears_of_a_fence_from_its_current_ensemble_only():
     made = ledger(nodes(1, 2))
     s = made.s
     s.messages.adds[W1].of[0].refused.waiting = nodes(1, 3)
-    assert made.after("w1_receives_add_fenced_response(bookie=1, entry=1)").w1.status == NIL
+    assert made.after("w1_receives_add_fenced_response(bookie=1, entry=1)").w1.status == "nil"
     hear = "w1_receives_add_fenced_response(bookie=3, entry=1)"
     assert "not in w1's current ensemble" in made.refusal(hear)
 
@@ -169,8 +164,8 @@ def test_w1_hears_of_a_fence_from_its_current_ensemble_only():
 def test_a_ledger_is_recovered_once():
     made = ledger(nodes(1, 2))
     s = made.s
-    assert made.after("w2_place_in_recovery(lost={})").w2.status == IN_RECOVERY
-    s.w2.status = CLOSED
+    assert made.after("w2_place_in_recovery(lost={})").w2.status == "in_recovery"
+    s.w2.status = "closed"
     assert "begun its recovery before" in made.refusal("w2_place_in_recovery(lost={})")
 
 
@@ -179,7 +174,7 @@ def test_a_ledger_is_recovered_once():
     [(0, 2, False, 2), (2, 1, False, 2), (1, 1, False, 1), (0, 2, True, 0)],
 )
 def test_a_recovery_begins_after_the_highest_lac_until_it_reads(known, told, has_asked, expected):
-    made = ledger(nodes(1, 2), status=IN_RECOVERY)
+    made = ledger(nodes(1, 2), status="in_recovery")
     s = made.s
     s.w2.lac, s.w2.lap = known, known + has_asked
     s.messages.fence_responses[told].waiting = nodes(1)
@@ -194,12 +189,12 @@ def test_a_recovery_begins_after_the_highest_lac_until_it_reads(known, told, has
 # --- Another ensemble ----------------------------------------------------------------------------
 
 
-def failing(status: int = IN_RECOVERY) -> HandMade:
+def failing(status: int = "in_recovery") -> HandMade:
     """The client that writes has lost an add to bookie 1 of its ensemble {1, 2}."""
     made = ledger(nodes(1, 2), status=status)
     s = made.s
-    s.messages.adds[W2 if status == IN_RECOVERY else W1].of[0].requests[0].lost = nodes(1)
-    if status == IN_RECOVERY:
+    s.messages.adds[W2 if status == "in_recovery" else W1].of[0].requests[0].lost = nodes(1)
+    if status == "in_recovery":
         s.w2.recovery_phase = WRITE
     return made
 
@@ -239,7 +234,7 @@ def test_a_change_is_invalid_only_if_there_is_another_ensemble():
     assert "there is no other ensemble" in try_invalid_ensemble_change(s, c, s.w2, adds, 1)
     s.meta_fragments.items[3].ensemble = nodes(3, 4)
     assert try_invalid_ensemble_change(s, c, s.w2, adds, 1) == ""
-    assert s.w2.status == INVALID
+    assert s.w2.status == "invalid"
 
 
 def test_w2_sends_pending_adds_to_the_new_bookie():
@@ -252,7 +247,7 @@ def test_w2_sends_pending_adds_to_the_new_bookie():
     after = made.after(send)
     assert after.messages.adds[W2].of[0].requests[0].waiting == nodes(1)
     assert after.w2.pending_add_ops.items[0].ensemble == nodes(1, 2)
-    for status in (NIL, INVALID):
+    for status in ("nil", "invalid"):
         s.w2.status = status
         assert w2s_new_bookies(s, 1) == 0
         assert "w2 does not recover" in made.refusal(send)

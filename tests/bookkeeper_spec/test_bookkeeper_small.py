@@ -15,7 +15,7 @@ from bookkeeper_spec.quorum_coverage import (
 )
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
-from protocol_lab.language.node_sets import nodes_up_to, size, submasks
+from protocol_lab.language.node_sets import nodes_up_to, size, subsets
 from tests.checker.test_breadth_first import agree
 
 FENCING = "bookkeeper.quorum_coverage_fencing"
@@ -33,7 +33,7 @@ def explored(name: str, /, invariants=None, **constants):
 def test_the_definitions_agree_for_all_cohorts_up_to_six():
     for bookies in range(1, 7):
         cohort = nodes_up_to(bookies)
-        for ack_quorum, satisfying in product(range(1, bookies + 1), submasks(cohort)):
+        for ack_quorum, satisfying in product(range(1, bookies + 1), subsets(cohort)):
             others = cohort & ~satisfying
             answers = {
                 enough_satisfy(satisfying, bookies, ack_quorum),

@@ -6,8 +6,7 @@ import pytest
 
 from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
 from bookkeeper_spec.draw.marks import draw_marks
-from bookkeeper_spec.model.constants import ANY
-from bookkeeper_spec.model.ledger import Fragment, smallest_ensemble
+from bookkeeper_spec.model import Fragment, smallest_ensemble
 from protocol_lab import append, only
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
@@ -56,6 +55,8 @@ def test_as_many_states_as_tlc_counts(name, constants, figures):
     assert (found.distinct, found.generated, found.depth) == figures
 
 
+CLOSE_OVERRIDES = {"write_quorum": 2, "ack_quorum": 1, "close_overrides_recovery": True}
+
 # The smallest losses that are known, by the number of states of their traces.
 LOSSES = [
     (V4_13, SMALL, 16),
@@ -66,6 +67,8 @@ LOSSES = [
     (LIMBO, {"bookies": 1, "write_quorum": 1, "fence_on_unclean_shutdown": False}, 13),
     (LIMBO, {"set_limbo_on_unclean_shutdown": False}, 17),
     (LIMBO, {"fence_on_unclean_shutdown": False}, 17),
+    (LIMBO, {"ack_quorum": 2, "max_crashes": 2, "fence_closed_ledgers": False}, 18),
+    (V4_13, {**CLOSE_OVERRIDES, "recovery_reads_fence": True}, 21),
 ]
 
 
@@ -75,6 +78,7 @@ def test_the_smallest_losses(name, constants, states):
     assert len(explored(name, **constants).trace_rows) == states
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_what_each_switch_mends():
     """The fixes hold where the defects were found; one confirmation needs no fix of defect 1."""
@@ -83,6 +87,32 @@ def test_what_each_switch_mends():
         assert (single.verdict, single.distinct) == ("holds", 12973)
     held = explored(V4_13, write_quorum=2, ack_quorum=1)
     assert (held.verdict, held.per_action["w2_tries_invalid_ensemble_change"]) == ("holds", 0)
+
+
+@pytest.mark.slow
+def test_a_close_that_overrides_a_recovery_is_safe_where_ensembles_are_private():
+    held = explored(TODAY, **CLOSE_OVERRIDES, ignore_late_reads=True)
+    assert (held.verdict, held.distinct) == ("holds", 724767)
+    usual = explored(TODAY, ignore_late_reads=True)
+    action = "client_closes_ledger_success"
+    assert held.per_action[action] > usual.per_action[action]
+
+
+@pytest.mark.rarely
+@pytest.mark.slow
+def test_one_crash_is_too_few_for_a_closed_ledger_on_two_bookies():
+    held = explored(LIMBO, ack_quorum=2, fence_closed_ledgers=False)
+    assert held.verdict == "holds"
+    assert held.per_action["bookie_crashes_when_ledger_closed"] > 0
+
+
+@pytest.mark.slow
+def test_a_bookie_in_limbo_that_tells_no_lac_answers_fewer_fence_requests():
+    one = {"bookies": 1, "write_quorum": 1}
+    told, silent = (explored(LIMBO, **one, limbo_tells_lac=each) for each in (True, False))
+    action = "bookie_sends_fencing_read_lac_response"
+    assert told.verdict == silent.verdict == "holds"
+    assert silent.per_action[action] < told.per_action[action]
 
 
 # --- Quirks, and what is meant -----------------------------------------------------------------
@@ -184,7 +214,7 @@ def test_ensembles_to_choose_from():
     assert offered(bind(V4_13, **sizes)) == [{1, 2}]
     every = offered(bind(V4_13, **sizes, ensemble_choice="any"))
     assert sorted(map(sorted, every)) == [[1, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 4]]
-    assert bind(V4_13, ensemble_choice="any").constants.ensemble_choice == ANY
+    assert bind(V4_13, ensemble_choice="any").constants.ensemble_choice == "any"
 
 
 # --- Engines and capacities --------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bookkeeper_spec.actions.metadata import why_not_change_metadata
-from bookkeeper_spec.actions.recovery_reads import (
+from bookkeeper_spec.model import FENCING, NO_ENTRY, READ_WRITE, Entry, Fragment, PendingAddOp
+from bookkeeper_spec.recovery import (
     NEED_MORE_RESPONSES,
     NO_SUCH_ENTRY,
     OK,
@@ -14,18 +14,7 @@ from bookkeeper_spec.actions.recovery_reads import (
     read_time_outs,
     why_not_decide,
 )
-from bookkeeper_spec.actions.replacing import replacements
-from bookkeeper_spec.model.clients import FENCING, NO_ENTRY, READ_WRITE
-from bookkeeper_spec.model.ledger import (
-    ABORTED,
-    CLOSED,
-    IN_RECOVERY,
-    OPEN,
-    WITHDRAWN,
-    Entry,
-    Fragment,
-    PendingAddOp,
-)
+from bookkeeper_spec.writing import replacements, why_not_change_metadata
 from protocol_lab import add, append
 from tests.hand_made import HandMade, nodes
 
@@ -47,8 +36,8 @@ def ledger(**constants) -> HandMade:
     made = HandMade.of("bookkeeper.protocol", **{**CONSTANTS, **constants})
     s, creator = made.s, made.s.clients[ONE]
     append(s.meta_fragments, Fragment(id=1, ensemble=nodes(1, 2, 3), first_entry_id=1))
-    s.meta_status, s.meta_version = OPEN, 1
-    creator.status, creator.meta_version = OPEN, 1
+    s.meta_status, s.meta_version = "open", 1
+    creator.status, creator.meta_version = "open", 1
     creator.fragments = s.meta_fragments
     creator.curr_fragment = s.meta_fragments.items[0]
     return made
@@ -58,8 +47,8 @@ def recovery(phase: int = READ_WRITE, **constants) -> HandMade:
     """Client TWO recovers the ledger: in the later phase it waits for answers about entry 1."""
     made = ledger(**constants)
     s, mine = made.s, made.s.clients[TWO]
-    s.meta_status, s.meta_version = IN_RECOVERY, 2
-    mine.status, mine.meta_version, mine.recovery_phase = IN_RECOVERY, 2, phase
+    s.meta_status, s.meta_version = "in_recovery", 2
+    mine.status, mine.meta_version, mine.recovery_phase = "in_recovery", 2, phase
     mine.fragments = s.meta_fragments
     mine.curr_fragment = s.meta_fragments.items[0]
     mine.recovery_ensemble = nodes(1, 2, 3)
@@ -81,10 +70,29 @@ def test_only_a_writer_that_knows_the_metadata_of_an_open_ledger_changes_them():
     assert why_not_change_metadata(s, mine) == ""
     s.meta_version = 2
     assert "have changed" in why_not_change_metadata(s, mine)
-    s.meta_version, mine.status = 1, WITHDRAWN
+    s.meta_version, mine.status = 1, "client_withdrawn"
     assert "has no open ledger" in why_not_change_metadata(s, mine)
-    s.meta_status, mine.status = IN_RECOVERY, OPEN
+    s.meta_status, mine.status = "in_recovery", "open"
     assert "somebody recovers it" in why_not_change_metadata(s, mine)
+
+
+CLOSE = "client_closes_ledger_success(client={})"
+
+
+@pytest.mark.parametrize("status", ["open", "client_withdrawn"])
+def test_a_writer_closes_over_a_recovery_also_if_it_has_heard_that_it_is_fenced(status):
+    made = recovery(close_overrides_recovery=True)
+    mine = made.s.clients[ONE]
+    mine.status, mine.lac = status, 1
+    after = made.after(CLOSE.format(ONE))
+    assert (after.meta_status, after.meta_last_entry) == ("closed", 1)
+    assert after.clients[ONE].status == "closed"
+
+
+def test_only_the_writer_overrides_a_recovery_and_only_if_that_is_chosen():
+    chosen = {"close_overrides_recovery": True}
+    assert "has not created" in recovery(**chosen).refusal(CLOSE.format(TWO))
+    assert "somebody recovers it" in recovery().refusal(CLOSE.format(ONE))
 
 
 def test_a_recovery_closes_the_ledger_with_its_own_fragments():
@@ -93,7 +101,7 @@ def test_a_recovery_closes_the_ledger_with_its_own_fragments():
     mine.fragments.items[0].ensemble = nodes(2, 3, 4)
     mine.curr_read_entry, mine.last_recoverable_entry = 0, 1
     after = made.after("recovery_client_closes_ledger(client=2)")
-    assert (after.meta_status, after.meta_last_entry) == (CLOSED, 1)
+    assert (after.meta_status, after.meta_last_entry) == ("closed", 1)
     assert after.meta_fragments.items[0].ensemble == nodes(2, 3, 4)
     assert s.meta_fragments.items[0].ensemble == nodes(1, 2, 3)
 
@@ -145,7 +153,7 @@ def test_whatever_is_lost_of_a_read_times_out(which):
     made = recovery()
     messages = made.s.messages[TWO]
     mails_of_reads(messages)[which].lost = nodes(2)
-    assert read_time_outs(made.c, messages) == nodes(2)
+    assert read_time_outs(messages) == nodes(2)
 
 
 @pytest.mark.parametrize("which", range(5))
@@ -154,8 +162,8 @@ def test_reads_under_way_are_counted_until_they_are_ignored(which):
     messages = made.s.messages[TWO]
     mail = mails_of_reads(messages)[which]
     mail.waiting = nodes(1, 2, 4)
-    assert count_reads_under_way(made.c, messages, nodes(1, 2, 3)) == 2
-    ignore_reads_under_way(made.c, messages, nodes(1, 2, 3))
+    assert count_reads_under_way(messages, nodes(1, 2, 3)) == 2
+    ignore_reads_under_way(messages, nodes(1, 2, 3))
     assert (mail.waiting, mail.handled) == (nodes(4), nodes(1, 2))
 
 
@@ -200,9 +208,9 @@ def test_only_a_recovery_that_reads_hears_answers():
     reads[0].responses[0].waiting = nodes(1)
     assert "no such answer" in made.refusal(hear)
     reads[0].responses[0].waiting = nodes(2)
-    mine.status = ABORTED
+    mine.status = "recovery_aborted"
     assert "does not wait for answers" in made.refusal(hear)
-    mine.status, mine.curr_read_entry = IN_RECOVERY, 0
+    mine.status, mine.curr_read_entry = "in_recovery", 0
     reads[2].responses[0].waiting = nodes(2)  # where index -1 would look
     assert "does not wait for answers" in made.refusal(hear)
 
@@ -215,7 +223,7 @@ def test_an_entry_that_is_found_is_to_be_written_back():
     after = made.after(hear)
     mine, reads = after.clients[TWO], after.messages[TWO].reads[0]
     assert (mine.lap, mine.curr_read_entry, mine.read_responses) == (1, 0, 0)
-    assert (mine.status, mine.recovery_ensemble) == (IN_RECOVERY, nodes(1, 2, 3))
+    assert (mine.status, mine.recovery_ensemble) == ("in_recovery", nodes(1, 2, 3))
     assert mine.last_recoverable_entry == NO_ENTRY
     assert mine.pending_add_ops.items[0].entry.data == 1
     assert reads.responses[0].handled == nodes(2)
@@ -234,7 +242,7 @@ def test_an_entry_that_does_not_exist_ends_the_reading():
     hear = answered(made, data=0)
     made.s.clients[TWO].read_responses = nodes(1)
     mine = made.after(hear).clients[TWO]
-    assert (mine.last_recoverable_entry, mine.status) == (0, IN_RECOVERY)
+    assert (mine.last_recoverable_entry, mine.status) == (0, "in_recovery")
     assert (mine.recovery_ensemble, mine.curr_read_entry, mine.read_responses) == (0, 0, 0)
     assert (mine.lap, mine.pending_add_ops.size) == (0, 0)
 
@@ -244,7 +252,7 @@ def test_a_recovery_is_given_up_where_nothing_can_be_known():
     hear = answered(made, data=0)
     made.s.messages[TWO].reads[0].requests.lost = nodes(1, 3)
     mine = made.after(hear).clients[TWO]
-    assert (mine.status, mine.last_recoverable_entry) == (ABORTED, NO_ENTRY)
+    assert (mine.status, mine.last_recoverable_entry) == ("recovery_aborted", NO_ENTRY)
 
 
 # --- Writing back --------------------------------------------------------------------------------
@@ -259,7 +267,7 @@ def test_only_a_recovery_that_reads_writes_back():
     assert sent.waiting == nodes(1, 2, 3)
     mine.recovery_phase = FENCING
     assert "not in the phase" in made.refusal(write)
-    mine.recovery_phase, mine.status = READ_WRITE, ABORTED
+    mine.recovery_phase, mine.status = READ_WRITE, "recovery_aborted"
     assert "not in the phase" in made.refusal(write)
 
 
@@ -317,9 +325,9 @@ def test_a_recovery_replaces_a_bookie_and_tells_nobody():
     assert fragments_of(after.clients[TWO].fragments) == REPLACED
     assert fragments_of(after.meta_fragments) == REPLACED[:1]
     assert (after.meta_version, after.clients[TWO].meta_version) == (2, 2)
-    made.s.meta_status = CLOSED
+    made.s.meta_status = "closed"
     assert "the ledger is closed" in made.refusal(change)
-    made.s.meta_status, made.s.clients[TWO].status = IN_RECOVERY, ABORTED
+    made.s.meta_status, made.s.clients[TWO].status = "in_recovery", "recovery_aborted"
     assert "the client does not recover" in made.refusal(change)
 
 
@@ -338,5 +346,5 @@ def test_only_who_writes_sends_pending_adds_again(client, action, why_not):
     after = made.after(send)
     assert after.messages[client].adds.of[1].requests[1].waiting == nodes(4)
     assert after.clients[client].pending_add_ops.items[0].ensemble == nodes(2, 3, 4)
-    mine.status = WITHDRAWN
+    mine.status = "client_withdrawn"
     assert why_not in made.refusal(send)

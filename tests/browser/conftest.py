@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from lab import find_chromium
+from tests.__main__ import find_chromium
 from tests.browser.jupyterlab import jupyterlab, open_notebook
 
 # What is computed in the background takes long on a busy machine.

@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import BrowserContext, Error, Locator, Page
 
-from lab import jupyterlab_defaults
+from protocol_lab.system import notebook_server
 from tests import ROOT
 from tests.patience import PATIENCE
 
@@ -92,7 +92,7 @@ def jupyterlab(home: Path) -> Iterator[tuple[str, Path]]:
                 *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"),
                 *("--IdentityProvider.token=", "--expose-app-in-browser"),
                 f"--ServerApp.root_dir={folder}",
-                *jupyterlab_defaults(home / "defaults"),
+                *notebook_server.settings(home / "defaults"),
             ],
             env=_environment(home),
             stdout=log,

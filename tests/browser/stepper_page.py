@@ -6,7 +6,7 @@ What does not need JupyterLab is tested so: it takes a second, not ten.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from protocol_lab.stepper import Stepper
 
@@ -17,14 +17,27 @@ BESIDE = 150
 
 @contextmanager
 def shown(
-    browser: BrowserContext, stepper: Stepper, width: int = 1280, height: int = 720, theme="light"
+    browser: BrowserContext,
+    stepper: Stepper,
+    width: int = 1280,
+    height: int = 720,
+    theme="light",
+    tools=True,
 ) -> Iterator[Page]:
-    """A page with the stepper, in a window of this size. Fails if the page threw an error."""
+    """A page with the stepper, in a window of this size. Fails if the page threw an error.
+
+    tools: with its second level open.
+    """
     page, errors = browser.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_viewport_size({"width": width, "height": height})
     page.expose_function("ask", lambda message: _answer(stepper, message))
     beside = BESIDE if width > 660 else 16
+    # The clipboard is for pages that have an address which counts as safe.
+    page.route("http://localhost/", lambda route: route.fulfill(content_type="text/html", body=""))
+    page.goto("http://localhost/")
+    page.evaluate("localStorage.clear()")  # where another test's walk is remembered
+    page.evaluate("open => localStorage.setItem('lab-stepper-tools', open)", "open" * tools)
     page.set_content(
         f"<style>{stepper._css}</style><body data-jp-theme-light={str(theme == 'light').lower()}"
         f" style='margin: 0; background: {'white' if theme == 'light' else '#111'}'>"
@@ -32,6 +45,7 @@ def shown(
     )
     page.evaluate(_RENDER, [stepper._esm, list(TRAITS)])
     page.wait_for_function("window.answers > 1")  # to "shown", and to the size of the room
+    page.evaluate("setInterval(lookAgain, 250)")  # what is computed in the background arrives
     page.stepper = stepper
     try:
         yield page
@@ -39,6 +53,23 @@ def shown(
         page.close()
         stepper.close()
     assert errors == []
+
+
+def stepper_of(page: Page) -> Locator:
+    return page.locator(".lab-stepper")
+
+
+def key(stepper: Locator, name: str) -> Locator:
+    """The button or field with this name."""
+    return stepper.locator(f'[data-key="{name}"]')
+
+
+def moment(stepper: Locator, depth: int) -> Locator:
+    return stepper.locator(f".ls-timeline [data-depth='{depth}']").first
+
+
+def expect_depth(stepper: Locator, depth: int) -> None:
+    expect(stepper.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
 
 
 def _answer(stepper: Stepper, message: dict) -> dict:

@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from protocol_lab.teaching.guesses import is_same
-from protocol_lab.teaching.predictions import PredictionField, predict
+from protocol_lab.teaching.prediction_field import PredictionField
+from protocol_lab.teaching.predictions import predict
 
 pytestmark = pytest.mark.browser
 

@@ -26,10 +26,24 @@ def test_a_prediction_is_committed_and_then_revealed(lab):
     expect(chosen).to_contain_text("You predict: no.")
     expect(chosen).not_to_contain_text("A crash is enough")
     chosen.locator(".lp-reveal").click()
-    expect(chosen.locator(".lp-surprise")).to_contain_text("A crash is enough.")
+    expect(chosen.locator(".lp-is-wrong")).to_contain_text("A crash is enough.")
+    expect(chosen.locator(".lp-is-right")).to_contain_text("yes")
     typed.locator("input").fill("49 states")
     typed.locator("input").press("Enter")
     expect(typed).to_contain_text("You predict: 49 states.")
     typed.locator(".lp-reveal").click()
     expect(typed.locator(".lp-right")).to_contain_text("As you predicted: 49.")
     notebook.shoot("revealed")
+
+
+def test_a_choice_keeps_the_focus_and_shift_enter_goes_on_and_keeps_it(lab):
+    notebook = lab([ASK, SETTLE])
+    notebook.run_all()
+    asked = notebook.page.locator(".lab-prediction")
+    asked.get_by_role("button", name="no").click()
+    expect(asked).to_contain_text("You predict: no.")
+    expect(asked.get_by_role("button", name="no")).to_be_focused()
+    notebook.page.keyboard.press("Shift+Enter")  # the question's own cell, once more
+    expect(notebook.page.locator(".lab-prediction")).to_contain_text("You predict: no.")
+    notebook.page.keyboard.press("Shift+Enter")
+    expect(notebook.output(1)).to_contain_text("you predicted no, the run says yes")

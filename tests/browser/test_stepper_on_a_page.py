@@ -22,6 +22,15 @@ LARGEST = {
     "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
     "kraft": lambda: step("kraft.kip_853", "three_servers"),
 }
+EACH = [
+    pytest.param(name, marks=() if name in ("kafka", "bookkeeper 4.13") else pytest.mark.rarely)
+    for name in LARGEST
+]
+LEAST = 12.99
+"""Pixels: no type is smaller than 13, at its drawn size."""
+SMALLEST = 10.9
+"""The same where a picture could not be seen whole otherwise."""
+
 WITH_FILE_BROWSER = 892
 """Pixels of an output in JupyterLab that is 1280 wide, with its file browser open."""
 SIZES = [(390, 844), (768, 1024), (1280, 720), (1440, 900), (2560, 1440)]
@@ -60,7 +69,7 @@ def far_along(stepper):
     return stepper
 
 
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", EACH)
 def test_type_in_pictures_can_be_read_at_every_width(browser, name):
     with shown(browser, far_along(LARGEST[name]())) as page:
         for width, height in SIZES:
@@ -69,7 +78,10 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
             page.evaluate("width => place.style.width = `${width}px`", width - beside)
             page.wait_for_timeout(300)  # the picture is arranged once the room has settled
             measured = page.evaluate(_MEASURED)
-            assert measured["smallest"] > 10.9, (width, measured)
+            assert measured["smallest"] >= (LEAST if width > 1000 or width < 400 else SMALLEST), (
+                width,
+                measured,
+            )
             assert measured["overflow"] <= 0, (width, measured)
             if width > 660:
                 assert measured["seen"], (width, measured)
@@ -78,17 +90,54 @@ def test_type_in_pictures_can_be_read_at_every_width(browser, name):
                 assert measured["hidden"] < 1, (width, measured)
 
 
-@pytest.mark.parametrize("name", LARGEST)
+_IN_ITS_ROOM = """() => {
+  const field = document.querySelector(".ls-staged");
+  const svg = field.querySelector("svg");
+  const [room, drawn] = [field, svg].map((each) => each.getBoundingClientRect());
+  const texts = [...svg.querySelectorAll("text")].filter((each) => each.textContent);
+  const boxes = texts.map((each) => [each.textContent, each.getBoundingClientRect()]);
+  const meet = (one, other) => one.left + 1 < other.right && other.left + 1 < one.right
+    && one.top + 4 < other.bottom && other.top + 4 < one.bottom;
+  const logs = [...svg.querySelectorAll("[data-kind=record] rect:first-of-type")];
+  return {
+    filled: [drawn.width / room.width, drawn.height / room.height],
+    least: Math.min(...texts.map((each) => svg.getScreenCTM().a * each.getAttribute("font-size"))),
+    counted: boxes.map(([text]) => text).filter((text) => text.includes("not shown")),
+    crossing: boxes.flatMap(([text, box], k) =>
+      boxes.slice(k + 1).filter(([, other]) => meet(box, other)).map(([other]) => [text, other])),
+    records: logs.map((each) => each.getBoundingClientRect().width),
+  };
+}"""
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_the_picture_fills_its_room_in_every_window(browser, screenshots, name):
+    with shown(browser, far_along(LARGEST[name]()), tools=False) as page:
+        for width, height in [(1280, 632), (1280, 720), (1440, 900), (1920, 1080)]:
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("width => place.style.width = `${width}px`", width - BESIDE)
+            page.wait_for_timeout(400)
+            page.screenshot(path=screenshots / f"{name}_{width}_{height}.png".replace(" ", "_"))
+            measured = page.evaluate(_IN_ITS_ROOM)
+            assert measured["least"] >= LEAST, (width, height)
+            assert max(measured["filled"]) >= 0.93, (width, height)
+            assert min(measured["filled"]) >= 0.75, (width, height)
+            assert measured["crossing"] == [], (width, height)
+            if height > 632:
+                assert measured["counted"] == [], (width, height)
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
-    with shown(browser, far_along(LARGEST[name]())) as page:
+    with shown(browser, far_along(LARGEST[name]()), tools=False) as page:
         page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
         page.wait_for_timeout(300)
         measured = page.evaluate(_MEASURED)
-        assert measured["smallest"] > 10.9
+        assert measured["smallest"] >= SMALLEST
         assert measured["hidden"] < 1
 
 
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", EACH)
 def test_the_presenters_picture_is_large_and_can_be_read_from_the_last_row(browser, name):
     with shown(browser, far_along(LARGEST[name]())) as page:
         page.locator(".ls-caption").click()
@@ -123,16 +172,18 @@ _HINT_IS_THERE = """async () => {
 
 
 @pytest.mark.parametrize("name", ["one_copy_is_enough", "outrun_the_fence", "never_finish"])
-def test_a_challenge_takes_one_line_and_opens_over_the_picture(browser, name):
-    with shown(browser, far_along(challenge(name))) as page:
+def test_a_challenges_goal_can_be_read_and_its_task_opens_over_the_picture(browser, name):
+    with shown(browser, far_along(challenge(name)), tools=False) as page:
         page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
         page.wait_for_timeout(300)
         measured = page.evaluate(_MEASURED)
         assert measured["hidden"] < 1
-        assert measured["smallest"] > 10.9
-        assert page.locator(".ls-challenge").bounding_box()["height"] < 30
+        assert measured["smallest"] >= SMALLEST
+        assert page.locator(".ls-challenge").bounding_box()["height"] < 90
+        goal = page.locator(".ls-goal")
+        assert goal.evaluate("each => each.scrollWidth <= each.clientWidth")
         panel = page.locator(".ls-panel").bounding_box()
-        assert panel["height"] > 380
+        assert panel["height"] > 260
         page.locator('[data-key="hint"]').click()
         page.wait_for_function(_HINT_IS_THERE)
         expect(page.locator(".ls-hints li")).to_be_in_viewport()
@@ -196,7 +247,7 @@ def test_the_drawing_of_invariants_can_be_read_on_a_phone(browser):
     with shown(browser, stepper, 390, 844) as page:
         page.locator('[data-key="tab-invariants"]').click()
         expect(page.locator(".ls-invariants svg")).to_be_visible()
-        assert page.evaluate(_SMALLEST_TYPE, ".ls-invariants svg") > 10.9
+        assert page.evaluate(_SMALLEST_TYPE, ".ls-invariants svg") >= LEAST
 
 
 _SMALLEST_TYPE = """where => {
@@ -366,10 +417,11 @@ def test_two_states_that_are_compared_can_be_read(browser, name, width, beside):
             page.wait_for_timeout(300)
         look(page, "compare")
         (left, *one), (right, *other) = page.evaluate(_COMPARED)
-        assert (left < right) == beside
+        # BookKeeper's, in type of 13 px, is as wide as the room: one stands below the other.
+        assert (left < right) == (beside and name != "bookkeeper")
         for hidden, smallest in (one, other):
             assert hidden < 1
-            assert smallest > 10.9
+            assert smallest >= LEAST
 
 
 def test_a_click_in_the_graph_leads_there(talk):

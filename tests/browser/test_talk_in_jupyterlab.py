@@ -43,6 +43,7 @@ def play_to_the_end(stepper: Locator) -> list[int]:
     return sorted(set(slides))
 
 
+@pytest.mark.rarely
 def test_every_slide_can_be_played_and_the_loss_is_told(lab):
     notebook = lab(PATH)
     notebook.run_all()
@@ -69,6 +70,7 @@ def test_every_slide_can_be_played_and_the_loss_is_told(lab):
     assert {6, 11, 12, 14, 15, 18, 19, 20, 22, 23, 24, 26, 27, 29, 30, 31, 32, 34} <= shown
 
 
+@pytest.mark.rarely
 def test_without_a_kernel_the_drawings_are_there(lab):
     notebook = lab(PATH)
     pictures = notebook.page.locator(".jp-OutputArea img")

@@ -118,6 +118,55 @@ def test_deadlocks_are_reported_on_request():
     assert (both.violated, both.violating) == ("deadlock", {"never_to_three": 1})
 
 
+def at_the_limit(s, c):
+    """The counter is where it stops."""
+    return s.n == c.limit
+
+
+def at_no_limit(s, c):
+    return s.n == c.limit + 1
+
+
+def where_a_slot_is_missing(s, c):
+    return c.limit // (s.n - 5) == 0
+
+
+@pytest.mark.parametrize("more", [{}, {"to_the_end": True}])
+def test_where_a_run_may_end_there_is_no_deadlock(more):
+    spec = replace(counter, ends=[])
+    spec.may_end(at_no_limit)
+    model = spec.bind(limit=5)
+    assert agree(model, deadlock=True, **more).violated == "deadlock"
+    spec.may_end(at_the_limit)
+    assert agree(model, deadlock=True, **more).verdict == "holds"
+    assert agree(spec.bind(limit=5, step=7), deadlock=True, **more).violated == "deadlock"
+
+
+def test_where_it_cant_be_computed_whether_a_run_may_end_the_search_is_undecided():
+    spec = replace(counter, ends=[])
+    spec.may_end(where_a_slot_is_missing)
+    result = agree(spec.bind(limit=5), deadlock=True)
+    assert result.verdict == "undecided"
+    assert "at where_a_slot_is_missing" in result.undecided_reason
+
+
+def test_where_a_run_may_end_is_true_or_false():
+    spec = replace(counter, ends=[])
+    spec.may_end(never_at)
+    with pytest.raises(LabError, match="never_at returned ''; a condition is True or False"):
+        explore(spec.bind(), deadlock=True, progress=False)
+    with pytest.raises(LabError, match=r"takes_one: a predicate of ends is a function of \(s, c\)"):
+        spec.may_end(takes_one)
+
+
+def never_at(s, c):
+    return ""
+
+
+def takes_one(s):
+    return True
+
+
 def test_more_properties_than_there_are_bits_are_refused():
     spec = replace(counter, invariants=[])
     for k in range(63):
@@ -255,7 +304,7 @@ def test_a_message_is_named_by_the_fewest_fields():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("broadcast(source=1)", "ambiguous"),
+        ("broadcast(lost={})", "ambiguous"),
         ("broadcast(source=9, lost={})", "no such choice"),
         ("broadcast(sauce=1)", "no parameter 'sauce'"),
         ("fly()", "no action 'fly'"),
@@ -440,7 +489,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
         ("if s.n > 9: raise ValueError", "with a raise (line 2): return the reason"),
         ("x = s.n; del x", "with a del (line 2)"),
         ("return 'no ' + 'way'", "Write it with numbers, loops and fields of the state only"),
-        ("if s.slots: s.n = 1", "Write it with numbers, loops and fields of the state only"),
+        ("if s.slots: s.n = 1", "s.slots is neither true nor false: ask for one slot"),
         ("x = {1: 2}; s.n = x[1]", "Write it with numbers, loops and fields of the state only"),
     ],
 )

@@ -23,6 +23,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "question"), QUESTIONS)
 def test_what_is_found_does_not_depend_on_the_cores(model, question, monkeypatch):
     monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: 16)

@@ -14,6 +14,7 @@ COUNTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("constants", "states", "depth"), COUNTS)
 def test_explored_to_the_end_it_holds_on_both_engines(constants, states, depth):
     model = spec.bind(**constants)

@@ -98,6 +98,7 @@ def test_states_are_kept_on_request_and_else_what_needs_them_says_so(only_the_fr
         coverage(dropped)
 
 
+@pytest.mark.slow
 def test_the_frontier_takes_less_than_all_rows(only_the_frontier):
     model = letters.bind(servers=2, values=5)
     dropped, kept = (explore(model, invariants=[], keep_states=kept) for kept in (False, True))
@@ -105,6 +106,7 @@ def test_the_frontier_takes_less_than_all_rows(only_the_frontier):
     assert dropped.memory_bytes < 0.7 * kept.memory_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 128])
 def test_what_tlc_counts_with_any_width_of_fingerprints(bits, monkeypatch, capsys):
     """And with the rows of the frontier only."""

@@ -44,13 +44,34 @@ def test_a_variable_may_be_one_of_two_arrays():
     assert (result.violated, result.depth) == ("is_small", 4)
 
 
-def test_it_may_not_be_arrays_of_different_sizes():
-    def is_small(s: State, c):
-        chosen = s.few if s.n > 0 else s.many
-        return "" if chosen[1] < 3 else "too many"
+def of_two_sizes(s: State, c):
+    chosen = s.few if s.n > 0 else s.many
+    return "" if chosen[1] < 3 else "too many"
 
-    with pytest.raises(LabError, match="can't be compiled"):
-        explore(spec_with(is_small).bind(), progress=False)
+
+def on_two_paths(s: State, c):
+    chosen = s.few
+    if s.n > 0:
+        chosen = s.many
+    return "" if chosen[1] < 3 else "too many"
+
+
+def a_list_or_an_array(s: State, c):
+    return "" if ([1, 2] if s.n > 0 else s.few) != s.others else "the same"
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (of_two_sizes, "(a value|chosen) has one kind on one path"),
+        (on_two_paths, "chosen has one kind on one path"),
+        (a_list_or_an_array, "a value has one kind on one path"),
+    ],
+)
+def test_it_may_not_be_of_two_kinds(check, told):
+    with pytest.raises(LabError, match=rf"{told}.* \(line \d+\)\. Let each path") as raised:
+        explore(spec_with(check).bind(), progress=False)
+    assert "unify" not in str(raised.value)
 
 
 def test_a_slot_that_a_generator_chooses_is_changed_in_place():

@@ -3,13 +3,13 @@
 import importlib
 import os
 import pickle
-import resource
 import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from protocol_lab.compiler import building, kernel_cache, loops
@@ -36,7 +36,7 @@ def home(tmp_path, monkeypatch) -> Path:
 @pytest.fixture
 def own_place(tmp_path, monkeypatch) -> Path:
     """The user's own cache folder, which is used where the chosen one can't be."""
-    monkeypatch.setattr(cache_folder_module, "user_cache_dir", lambda _: str(tmp_path / "own"))
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda _: str(tmp_path / "own"))
     return tmp_path / "own"
 
 
@@ -168,6 +168,7 @@ def test_whole_files_of_another_version_are_compiled_again(home, capsys):
 
 
 def test_a_full_disk_costs_the_cache_and_not_the_search(home, capsys):
+    resource = pytest.importorskip("resource", reason="Windows has none")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
     try:

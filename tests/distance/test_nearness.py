@@ -184,6 +184,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
 @pytest.mark.parametrize(("model", "names"), MODELS)
 def test_every_distance_is_that_of_a_plain_search(model, names, way):

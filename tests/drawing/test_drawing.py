@@ -18,7 +18,10 @@ from protocol_lab.drawing import (
     Card,
     Cluster,
     Entry,
+    Flag,
     Lane,
+    Message,
+    Messages,
     Text,
     Value,
     draw_cluster,
@@ -600,3 +603,35 @@ def test_what_is_compared_is_about_the_same():
     marked = with_changes(now, before)
     assert [each.value.was for each in marked.bars[0].values] == [None, "1"]
     assert [each.was for each in marked.cards[0].lines] == ["writes", None, None, "fenced: b1"]
+
+
+def test_flags_and_messages_are_compared_by_their_topics():
+    """A flag or message without one is not known again once its text has changed."""
+
+    def cluster(hw, last, fate, sent, topic="hw"):
+        flag = Flag(hw, Text(f"hw {hw}", topic=topic, short=str(hw)))
+        items = [Message(f"request {k}", fate, topic=topic and f"{topic}{k}") for k in range(sent)]
+        entries = [Entry(k - last + 1, f"id {k}") for k in (last - 1, last)]
+        lane = Lane([[Text("Replica 1")]], entries, [flag])
+        return Cluster(lanes=[lane], line=flag, messages=[Messages("Sent", items)], first=last - 1)
+
+    before = cluster(1, 2, "may be picked", 1)
+    marked = with_changes(cluster(2, 3, "past", 2), before)
+    assert marked.line.label.was == marked.lanes[0].flags[0].label.was == "1"
+    assert [each.mark for each in marked.messages[0].items] == ["", "new"]
+    assert [(each.label, each.mark) for each in marked.lanes[0].entries] == [
+        ("id 2", ""),
+        ("id 3", "new"),
+    ]
+    other = with_changes(cluster(2, 3, "past", 1, topic=""), cluster(1, 2, "may", 1, topic=""))
+    assert other.line.label.was is None
+    assert [each.mark for each in other.messages[0].items] == ["new"]
+
+
+def test_a_record_in_the_place_of_a_lost_one_is_new_there():
+    empty = Lane([[Text("Replica 1")]])
+    lanes = [replace(empty, entries=[Entry(0, "id 1", gone="id 0")])]
+    [lane] = with_changes(Cluster(lanes=lanes), Cluster(lanes=[empty])).lanes
+    assert (lane.entries[0].mark, lane.entries[0].gone) == ("new", "id 0")
+    [lane] = with_changes(Cluster(lanes=lanes), Cluster(lanes=lanes)).lanes
+    assert lane.entries[0].mark == ""

@@ -19,7 +19,7 @@ from pathlib import Path
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
 from protocol_lab.spec.spec import Model
-from tests.spec_checks import spark_search
+from tests.spec_checks import NO_SESSION, spark_search
 from tests.toy_specs import letters
 
 INTERRUPTED_AT = 5
@@ -43,7 +43,7 @@ def search(folder: Path, interrupted_at: int | None = None) -> dict:
 
     asked = SearchRequest(*model().choose(None), progress=progress)
     options = {"driver_below": 10**9, "partitions": PARTITIONS}
-    found = spark_search(model(), asked, "no session", folder, **options).run()
+    found = spark_search(model(), asked, NO_SESSION, folder, **options).run()
     return {name: getattr(found, name) for name in COUNTS}
 
 

@@ -25,6 +25,7 @@ from types import CodeType, FunctionType
 from protocol_lab.catalog import load
 from protocol_lab.language import evaluation
 from protocol_lab.language.source_code import names_read
+from protocol_lab.semantics import transitions
 from protocol_lab.spec.parameters import Domain
 
 SWAPPED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
@@ -84,12 +85,18 @@ class Mutant:
         found = [each for each in module.co_consts if isinstance(each, CodeType)]
         [code] = [each for each in found if each.co_name == self.function]
         self.loaded.__code__ = code
-        evaluation._made.pop(self.loaded, None)  # made from the code as it was
+        forget_variants(self.loaded)
 
     @property
     def loaded(self) -> FunctionType:
         """The function itself."""
         return vars(inspect.importlib.import_module(self.module))[self.function]
+
+
+def forget_variants(function: FunctionType) -> None:
+    """Forget what plain Python runs in a function's place: it was made from the code as it was."""
+    evaluation._made.pop(function, None)
+    transitions._with_depths.cache_clear()
 
 
 def _short(text: str) -> str:

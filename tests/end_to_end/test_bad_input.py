@@ -19,9 +19,9 @@ from protocol_lab.compiler.conditions import predicate
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import KitDefect, LabError, SpecError
 from protocol_lab.explore import explore
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.traces.readers import read_pasted
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, scenario_text
 from protocol_lab.traces.text_exports import to_json
 from protocol_lab.traces.walk import Walk
@@ -68,7 +68,18 @@ def refused(capsys, codes: int | set[int], *words: str, json_too: bool = True) -
 # --- Numbers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["--max-states", "--memory", "--walks", "--steps", "--seed"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--max-states",
+        "--memory",
+        # They are read as --max-states is.
+        *(
+            pytest.param(each, marks=pytest.mark.rarely)
+            for each in ("--walks", "--steps", "--seed")
+        ),
+    ],
+)
 @pytest.mark.parametrize("text", NUMBER_LIKE, ids=lambda text: ascii(text)[:20])
 def test_what_is_no_number_of_an_option(capsys, option, text):
     command = "check" if option in ("--max-states", "--memory") else "simulate"
@@ -207,6 +218,7 @@ def test_numbers_of_constants_from_python(value):
     assert len(str(raised.value)) <= MOST
 
 
+@pytest.mark.slow
 def test_memory_bounds_the_reference_engine_too(capsys):
     words = ["check", *SMALL, "--engine", "python", "--memory", "0.001", "--json"]
     code, out, _ = run(capsys, *words)
@@ -219,6 +231,7 @@ def test_memory_bounds_the_reference_engine_too(capsys):
 # --- Names ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -331,6 +344,7 @@ REFUSED_CONDITIONS = [
     *("", " ", "#", "(", ")", "1 +", "\x00", "\ud800", "²", "é == 1", "if s: 1", "import os", "s."),
     *("not " * 5_000 + "s", "s.next_id\n< 2", "-" * 20_000 + "1", "~" * 90 + "1"),
     *(
+        "s",
         "x" * 20_000,
         "1 + " * 9_000 + "1",
         "s" + ".a" * 4_000,
@@ -353,6 +367,7 @@ REFUSED_CONDITIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", REFUSED_CONDITIONS, ids=lambda text: ascii(text)[:30])
 def test_conditions_that_are_refused(capsys, condition):
     """Bad input; a crash would be 4, and a verdict nonsense."""
@@ -366,7 +381,7 @@ def test_conditions_that_are_refused(capsys, condition):
 @pytest.mark.parametrize(
     "condition",
     [
-        *("True", "s.next_id < 2", " s.next_id < 2  # a comment", "s.next_id in (0, 1)", "s", "1"),
+        *("True", "s.next_id < 2", " s.next_id < 2  # a comment", "s.next_id in (0, 1)", "1"),
         *(
             "all(k < 9 for k in range(c.max_id))",
             "any([k > 1 for k in (1, 2)])",
@@ -711,6 +726,7 @@ CAPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("caption", CAPTIONS, ids=lambda text: ascii(text)[:20])
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_export_of_every_caption_is_well_formed(name, caption):

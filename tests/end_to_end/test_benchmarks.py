@@ -82,6 +82,7 @@ def grown(*distinct: int) -> list[Measurement]:
     ]
 
 
+@pytest.mark.slow
 def test_the_plot_is_the_same_for_the_same_figures(tmp_path):
     for name in ("a.svg", "b.svg"):
         draw({"Kafka": grown(10, 1_000), "KRaft": grown(20)}, tmp_path / name)
@@ -96,7 +97,7 @@ SMALL = Growth(
 """A spec that is compiled in a few seconds, from the empty cache as well."""
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 def test_the_command_writes_a_table_and_a_plot(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(bench, "GROWTHS", [SMALL])

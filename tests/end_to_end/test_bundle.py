@@ -8,7 +8,7 @@ import pytest
 
 from protocol_lab.site.bundle import bundle
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rarely
 
 REFUSED = "http://127.0.0.1:9"
 

@@ -86,7 +86,14 @@ def run(kit, *words, **environment):
     return done
 
 
-@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(each, id=name, marks=() if each is ASCII else pytest.mark.rarely)
+        for name, each in ODD.items()
+    ],
+)
 def test_a_search_finds_the_same(kit, odd):
     done = run(kit, *CHECK, **odd)
     assert done.returncode == 0, done.stderr
@@ -94,6 +101,7 @@ def test_a_search_finds_the_same(kit, odd):
     assert (result["verdict"], result["distinct"]) == ("holds", 7)
 
 
+@pytest.mark.rarely
 @pytest.mark.parametrize("odd", [ASCII, {"PYTHONIOENCODING": "latin-1"}], ids=str)
 def test_signs_that_the_terminal_lacks_are_written_as_their_codes(kit, odd):
     done = run(kit, *REPLAY, **odd)
@@ -101,17 +109,20 @@ def test_signs_that_the_terminal_lacks_are_written_as_their_codes(kit, odd):
     assert r"  \u2713 violates committed_messages_never_lost" in done.stdout
 
 
+@pytest.mark.rarely
 def test_a_picture_is_written_in_utf_8_whatever_the_locale(kit):
     assert run(kit, *REPLAY, "--draw", "out.svg", **ASCII).returncode == 0
     written = (kit / "out.svg").read_text(encoding="utf-8")
     assert "✗ lost" in "".join(ElementTree.fromstring(written).itertext())
 
 
+@pytest.mark.rarely
 def test_without_docstrings_every_spec_is_listed(kit):
     done = run(kit, "-m", "protocol_lab", "specs", PYTHONOPTIMIZE="2")
     assert set(spec_names()) <= set(done.stdout.split("\n"))
 
 
+@pytest.mark.rarely
 def test_an_environment_is_known_again_under_another_locale(kit):
     key = "import lab; print(lab.stamp_key('3.11'))"
     assert run(kit, "-c", key).stdout == run(kit, "-c", key, **ASCII).stdout != ""
@@ -137,6 +148,7 @@ def test_java_takes_file_names_in_utf_8_whatever_the_locale(monkeypatch, locale,
     assert os.environ["LC_ALL"] == javas
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.spark
 def test_spark_finds_the_same_in_odd_folders(kit):

@@ -13,6 +13,9 @@ from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 
 SEED = 7
 
+WITH_FAULTS = (3,)
+"""Hundreds of which some states have a step without a value: such faults are rare."""
+
 
 def fuzzed(numbers, folder) -> list[dict]:
     """What comes out of these specs, compared in a process of its own."""
@@ -26,23 +29,27 @@ def test_a_spec_depends_on_its_seed_and_number_only():
     assert generate(SEED, 3) != generate(SEED + 1, 3)
 
 
-def test_ten_specs(tmp_path):
-    reports = fuzzed(range(10), tmp_path)
+@pytest.mark.slow
+def test_fifteen_specs(tmp_path):
+    reports = fuzzed(range(15), tmp_path)
     assert [each for each in reports if each["differences"]] == []
     assert sum(each["compared"] for each in reports) > 500
 
 
-@pytest.mark.slow
-def test_ninety_more(tmp_path):
-    reports = fuzzed(range(10, 100), tmp_path)
+@pytest.mark.rarely
+@pytest.mark.parametrize("hundred", range(10))
+def test_a_thousand_specs(tmp_path, hundred):
+    reports = fuzzed(range(100 * hundred, 100 * hundred + 100), tmp_path)
     assert [each for each in reports if each["differences"]] == []
     assert sum(each["states"] for each in reports) > 2000
     met = Counter()
     for each in reports:
         met.update(each["verdicts"])
-    assert {"holds", "violated", "undecided", "error", "symmetry used"} <= {*met}
+    assert {"holds", "violated", "undecided", "symmetry used"} <= {*met}
+    assert "error" in met or hundred not in WITH_FAULTS
 
 
+@pytest.mark.slow
 def test_a_difference_is_kept_and_found_again(tmp_path, monkeypatch, capsys):
     """What a process says is taken over, and one that ends early counts as a difference."""
     broken = 'import os, sys; print(\'{"number": 0, "compared": 1, "differences": []}\')'
@@ -67,6 +74,7 @@ def test_a_report_that_nobody_can_read_ends_the_run(tmp_path, monkeypatch):
         list(run.reports([0]))
 
 
+@pytest.mark.slow
 def test_a_difference_between_implementations_is_seen(here, monkeypatch):
     """A step that the second implementation takes differently is told by what is counted."""
     original = plain_kit.PlainModel.steps

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -13,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
-
-SEARCH = ["check", "kafka.kip_320", "--engine", "python", "--json"]
 
 
 def start(*words: str, python: tuple[str, ...] = (), **settings) -> subprocess.Popen:
@@ -36,34 +33,35 @@ def listen() -> None:
 def interrupted_at(module: str, number: int, *words: str) -> tuple[int, str, str]:
     """Send a signal once this module was imported, which Python tells on standard error."""
     kit = start(*words, python=("-X", "importtime"))
-    for line in kit.stderr:
-        if line.rstrip().endswith(f" {module}"):
-            break
+    found = any(line.rstrip().endswith(f" {module}") for line in kit.stderr)
+    assert found, f"{module} is not imported"
     kit.send_signal(number)
     out, err = kit.communicate(timeout=300)
     return kit.returncode, out, err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "number"),
+    ("engine", "module", "number"),
     [
-        ("protocol_lab.errors", signal.SIGINT),
-        ("numpy", signal.SIGTERM),
-        ("numba.core.types", signal.SIGINT),
-        ("protocol_lab.compiler.fingerprint", signal.SIGTERM),
-        ("IPython", signal.SIGINT),
-        ("protocol_lab.checker.reference", signal.SIGINT),
-        ("protocol_lab.checker.reference", signal.SIGTERM),
+        ("python", "protocol_lab.errors", signal.SIGINT),
+        ("native", "numpy", signal.SIGTERM),
+        ("native", "numba.core.types", signal.SIGINT),
+        ("native", "protocol_lab.compiler.fingerprint", signal.SIGTERM),
+        ("python", "protocol_lab.checker.reference", signal.SIGINT),
+        ("python", "protocol_lab.checker.reference", signal.SIGTERM),
     ],
 )
-def test_an_interrupt_is_never_swallowed_and_never_a_traceback(module, number):
-    code, out, err = interrupted_at(module, number, *SEARCH)
+def test_an_interrupt_is_never_swallowed_and_never_a_traceback(engine, module, number):
+    search = ["check", "kafka.kip_320", "--engine", engine, "--json"]
+    code, out, err = interrupted_at(module, number, *search)
     assert code == 2
     assert "Traceback" not in err
     report = json.loads(out)
     assert report.get("error", report.get("undecided_reason")) == "interrupted"
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_compiling(tmp_path):
     """With an empty cache, once the first piece is there to be compiled."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PROTOCOL_LAB_CACHE": str(tmp_path)}
@@ -93,6 +91,7 @@ def test_a_full_disk_behind_standard_output():
     assert json.loads(out)["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("closed", "code"), [((0,), 3), ((1,), 4), ((2,), 3), ((0, 1), 4), ((0, 1, 2), 4)]
 )
@@ -128,6 +127,8 @@ def test_a_broken_installation_is_no_verdict(tmp_path):
 
 @pytest.mark.parametrize("megabytes", [200, 500])
 def test_a_limit_of_memory_is_no_verdict_and_no_traceback(megabytes):
+    resource = pytest.importorskip("resource", reason="Windows has none")
+
     def limit(size: int = megabytes << 20) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
 

@@ -5,6 +5,7 @@ import pytest
 from tests.end_to_end.typical_mistakes import MISTAKES, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "code", "wanted"), MISTAKES)
 def test_a_mistake_is_one_sentence_that_says_what_to_write(where, code, wanted):
     told = said(where, code)

@@ -26,7 +26,7 @@ Server = Node("servers")
 
 
 class Message(Struct):
-    kind: Named(("ask", "tell"))
+    kind: Named("ask", "tell")
     server: Server
     number: Int8
 
@@ -38,7 +38,7 @@ class State(Struct):
     queue: Seq(Message, "slots")
     msgs: Bag(Message, "slots")
     votes: Per(Server, Int8)
-    mode: Named(("idle", "busy"))
+    mode: Named("idle", "busy")
     counter: Int8
 
 
@@ -227,8 +227,9 @@ MISTAKES: list[tuple[str, str, str]] = [
      "let no other decorator stand below that of the spec"),
     (MORE, "import functools\n\n@spec.action\n@functools.cache\ndef other(s, c):\n    return TAKEN",
      "let no other decorator stand below that of the spec"),
-    (MORE, "Bad = Named('idle', 'busy')", 'write Named(("idle", "busy",))'),
-    (MORE, "Bad = Named(('idle'))", 'write Named(("idle",))'),
+    (MORE, "Bad = Named('idle', 'idle')", 'give it the names, each of them once'),
+    (MORE, "Bad = Named(0, 1)", 'as in Named("idle", "busy")'),
+    (MORE, "Bad = Named()", "give it the names"),
     (MORE, "Bad = Bag('slots', Message)", "the type of an item comes first"),
     (MORE, "Bad = NodeSet('servers')", "needs a kind of node"),
     (MORE, "other = Spec('other', Constants, State)", "the state is a class that is a Struct"),

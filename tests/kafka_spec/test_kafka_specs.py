@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_spec.leader_election.properties import elects_where_latest_offset_would
-from kafka_spec.replication.model import NO_EPOCH
+from kafka_spec.model import NO_EPOCH
+from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
 from protocol_lab.semantics.step_text import find_step
@@ -21,13 +21,7 @@ VARIANTS = [
 ]
 UNCLEAN = "kafka.unclean_leader_election"
 RULES = ("latest_offset", "first_alive", "eligible_leader_replicas")
-SPECS = [
-    *VARIANTS,
-    "kafka.async_isr",
-    UNCLEAN,
-    "kafka.finite_replicated_log",
-    "kafka.id_sequence",
-]
+SPECS = [name for name in spec_names() if name.startswith("kafka.")]
 # Compiling takes some seconds a spec; these stand for the others in a quick run.
 QUICK = ("kafka.kip_320", "kafka.finite_replicated_log", "kafka.id_sequence")
 TWO = {"replicas": 2, "max_records": 2, "max_leader_epoch": 1}
@@ -50,13 +44,10 @@ def _values(part) -> list:
     return list(part.values()) if isinstance(part, dict) else [part]
 
 
-def test_all_specs_are_here():
-    assert sorted(SPECS) == [name for name in spec_names() if name.startswith("kafka.")]
-
-
 # --- Engines -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "constants"),
     compiled(
@@ -120,6 +111,34 @@ def test_type_ok_of_async_isr_as_the_original_has_it_is_false_at_once():
 def test_step_invariant_on_both_engines():
     model = bind("kafka.async_isr", max_leader_offset=1, max_version=2)
     assert agree(model, invariants=["high_watermark_never_falls"]).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("epoch", "rule", "outcome"),
+    [(1, "truncates", 8), (1, "keeps_log", 1_221), (2, "truncates", 8), (2, "keeps_log", 10)],
+)
+def test_a_new_epoch_of_the_same_leader(epoch, rule, outcome):
+    """Kafka's rule up to 2.0.0, KAFKA-7164, needs another leader in between to lose a record."""
+    name = "kafka.truncate_to_high_watermark"
+    model = bind(name, replicas=2, max_leader_epoch=epoch, same_leader=rule)
+    result = explore(model, invariants=["weak_isr"], progress=False)
+    assert (len(result.trace) if result.violated else result.distinct) == outcome
+
+
+def test_a_follower_that_keeps_its_log_believes_the_request():
+    model = bind("kafka.truncate_to_high_watermark", replicas=2, same_leader="keeps_log")
+    steps = [
+        "controller_elect_leader(new_leader=1)",
+        "become_leader(request={'leader_epoch': 0})",
+        "leader_write(replica=1)",
+        "become_follower_truncate_to_high_watermark(follower=2, request={'leader_epoch': 0})",
+        "follower_replicate(follower=2, leader=1)",
+        "controller_shrink_isr(replica=2)",
+        "become_follower_truncate_to_high_watermark(follower=2, request={'leader_epoch': 1})",
+    ]
+    state = view(model.layout, walk(model, *steps))
+    assert state.replica_log[2].end_offset == 1
+    assert state.replica_state[2].leader_epoch == 1
 
 
 # --- Storage -----------------------------------------------------------------------------------
@@ -272,6 +291,7 @@ def test_what_eligible_leader_replicas_cost(min_isr, distinct, offline):
     assert (result.distinct, result.violating[name]) == (distinct, offline)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_nobody_is_eligible_under_the_other_rules(rule):
     model = bind(UNCLEAN, election_rule=rule)

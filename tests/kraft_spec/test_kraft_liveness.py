@@ -137,7 +137,21 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize("run", [pytest.param(run, id=run.name) for run in RUNS])
+VACUOUS = {
+    "two_eventually_leader_elected",  # there is a leader all the time
+    "r3_values_eventually_acked",  # nobody sends a value
+    "r3_eventually_leader_elected",
+}
+"""The runs whose claim holds because its premise is never true."""
+
+
+def as_parameter(run: Run):
+    return pytest.param(
+        run, id=run.name, marks=[pytest.mark.vacuous] if run.name in VACUOUS else []
+    )
+
+
+@pytest.mark.parametrize("run", [*map(as_parameter, RUNS)])
 def test_as_tlc(run):
     model = bind("kraft.kip_853", **run.constants)
     result = check_property(model, run.claim, constraint=run.constraint, progress=False)

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from kraft_spec.actions import server_states
-from kraft_spec.actions.logs import is_at_or_before
-from kraft_spec.model.messages import BeginQuorumEpochRequest
-from kraft_spec.model.names import DEAD_NO_STATE, LEADER, ServerState
+from kraft_spec import pre_vote
+from kraft_spec.actions import cluster, elections, replication, server_states
+from kraft_spec.actions.replication import is_at_or_before
+from kraft_spec.model import BeginQuorumEpochRequest, ServerState
 from protocol_lab import HOLDS, add
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
@@ -170,7 +170,7 @@ def test_the_fixes_stop_what_the_scenarios_show():
     model, steps = played("first_fetch_is_never_taken", first_fetch_fixed=True)
     assert walk(model, *steps[:2], "handle_fetch_response(message=FetchResponse(source=1))")
     model, steps = played("voter_resigns_by_an_old_removal", old_removal_fixed=True)
-    assert view(model.layout, walk(model, *steps)).state[3] == LEADER
+    assert view(model.layout, walk(model, *steps)).state[3] == "leader"
 
 
 def told(constants: dict, *steps: str) -> tuple[set, set]:
@@ -191,6 +191,26 @@ def test_a_leader_that_resigns_tells_its_client_once_that_is_mended():
     steps = ["client_request(server=1, value=1)", "check_quorum_resign(server=1)"]
     assert told({}, *steps) == (set(), set())
     assert told({"resigned_writes_fixed": True}, *steps) == (set(), {1})
+
+
+# --- Figures in the docstrings --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stem", "rule"),
+    [
+        ("observer_votes_twice", server_states.transition_to_unattached),
+        ("vote_without_log_check", elections.is_log_good_enough),
+        ("stale_vote_request_epoch_goes_back", elections.handle_vote_request),
+        ("removed_leader_counts_itself", replication.is_held_by_quorum),
+        ("hwm_over_earlier_epoch", replication.new_high_watermark),
+        ("reconfigure_before_own_commit", cluster.reconfiguration_error),
+    ],
+)
+def test_a_rule_says_how_long_its_counterexample_is(stem, rule):
+    """The docstring has the number of states of the scenario, which `test_every_spec` plays."""
+    _, steps = played(stem)
+    assert f"{len(steps) + 1} states" in " ".join(rule.__doc__.split())
 
 
 # --- Broken variants ---------------------------------------------------------------------------
@@ -217,6 +237,7 @@ def test_what_is_broken_needs_its_constant(stem, constant):
         assert evaluate(model, row, function) == HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("constants", "figures"),
     [
@@ -252,28 +273,40 @@ def test_logs_diverge_with_three_servers():
 # --- Server states -----------------------------------------------------------------------------
 
 
-def listed_transitions() -> set[tuple[str, str]]:
-    """The table in the docstring of `server_states`, and the loss of a disk."""
-    rows = re.findall(r"^    (\w+) +-> (.+)$", server_states.__doc__, re.MULTILINE)
+def listed_transitions(model) -> set[tuple[str, str]]:
+    """The table in the docstring of the spec's `server_states`, and the loss of a disk.
+
+    Without pre-vote whoever would be prospective is a candidate.
+    """
+    is_996 = model.spec.name == "kraft.kip_996"
+    table = (pre_vote.server_states if is_996 else server_states).__doc__
+    rows = re.findall(r"^    (\w+) +-> (.+)$", table, re.MULTILINE)
     listed = {(before, after) for before, row in rows for after in row.split(", ")}
+    if getattr(model.constants, "pre_vote_off", False):
+        listed |= {(before, "candidate") for before, after in listed if after == "prospective"}
     return listed | {(before, "dead_no_state") for before, _ in rows}
+
+
+def transitions(walked) -> set[tuple[str, str]]:
+    """The server states that follow each other on a walk."""
+    layout = walked.model.layout
+    servers = range(1, walked.model.constants.max_spawned_servers + 1)
+    states = [view(layout, moment.row) for moment in walked.path]
+    return {
+        (ServerState.names[before.state[server]], ServerState.names[after.state[server]])
+        for before, after in pairwise(states)
+        for server in servers
+        if before.state[server] != after.state[server]
+        or before.current_epoch[server] != after.current_epoch[server]
+        if ServerState.names[before.state[server]] not in ("nil", "dead_no_state")
+    }
 
 
 def test_the_table_of_server_states_lists_every_transition_of_the_scenarios():
     seen = set()
-    for path in scenarios_of(SPEC):
+    for path in scenarios_of("kraft"):
         walked = play(read_scenario(path))
-        layout, servers = (
-            walked.model.layout,
-            range(1, walked.model.constants.max_spawned_servers + 1),
-        )
-        states = [view(layout, moment.row) for moment in walked.path]
-        for before, after in pairwise(states):
-            for server in servers:
-                old, new = before.state[server], after.state[server]
-                if old not in (0, DEAD_NO_STATE) and (
-                    old != new or before.current_epoch[server] != after.current_epoch[server]
-                ):
-                    seen.add((ServerState.names[old], ServerState.names[new]))
-    assert seen <= listed_transitions()
+        taken = transitions(walked)
+        assert taken <= listed_transitions(walked.model), path.stem
+        seen |= taken
     assert {("unattached", "voted"), ("voted", "voted"), ("leader", "voted")} <= seen

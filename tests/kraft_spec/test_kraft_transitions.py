@@ -5,44 +5,40 @@ What is expected is what the original's operators give on the same arguments.
 
 import pytest
 
+from kraft_spec.actions.cluster import keeps_majority_with, keeps_majority_without
 from kraft_spec.actions.elections import (
     has_reason_for_election,
     has_too_few_votes,
     is_free_to_vote,
+    supports,
 )
-from kraft_spec.actions.failures import has_failed_fetch, is_answer_to, supports
-from kraft_spec.actions.high_watermark import (
+from kraft_spec.actions.replication import (
+    adopt_last_config,
     commit_if_alone,
     commit_up_to,
+    end_offset_for_epoch,
+    fetch_error,
+    has_failed_fetch,
+    highest_common_offset,
+    is_answer_to,
     is_held_by_quorum,
+    is_where_logs_agree,
+    learn_high_watermark,
     new_high_watermark,
 )
-from kraft_spec.actions.logs import (
-    adopt_last_config,
-    end_offset_for_epoch,
-    highest_common_offset,
-    is_majority,
-    is_where_logs_agree,
-)
-from kraft_spec.actions.reconfiguration import keeps_majority_with, keeps_majority_without
-from kraft_spec.actions.replication import fetch_error, learn_high_watermark
 from kraft_spec.actions.server_states import (
-    NewState,
-    apply_state,
-    by_common_rules,
+    enter,
     has_consistent_leader,
-    illegal,
     is_handled_by_common_rules,
+    maybe_handle_common_response,
     maybe_transition,
-    no_transition,
-    to_follower,
-    to_leader,
-    to_resigned,
-    to_unattached,
-    to_voted,
+    step_down,
+    transition_to_follower,
+    transition_to_leader,
+    transition_to_unattached,
+    transition_to_voted,
 )
-from kraft_spec.model.links import are_connected_by, is_connected, pair, pairs_of, pairs_of_the_dead
-from kraft_spec.model.messages import (
+from kraft_spec.model import (
     BeginQuorumEpochRequest,
     Correlation,
     Entry,
@@ -50,30 +46,16 @@ from kraft_spec.model.messages import (
     FetchResponse,
     RequestVoteRequest,
     RequestVoteResponse,
+    crosses,
+    is_connected,
+    is_majority,
+    pair,
+    pairs_of,
+    pairs_of_the_dead,
 )
-from kraft_spec.model.names import (
-    ADD_VOTER_COMMAND,
-    CANDIDATE,
-    DEAD_NO_STATE,
-    FENCED_LEADER_EPOCH,
-    FOLLOWER,
-    ILLEGAL_STATE,
-    LEADER,
-    LEADER_CHANGE_RECORD,
-    NO_ERROR,
-    NOT_LEADER,
-    OBSERVER,
-    OK,
-    REMOVE_VOTER_COMMAND,
-    RESIGNED,
-    UNATTACHED,
-    UNKNOWN_LEADER,
-    UNKNOWN_MEMBER,
-    VOTED,
-    VOTER,
-)
-from kraft_spec.tlc.multiplicity import of_connectivity
-from protocol_lab import NONE, add, append, erase, size
+from kraft_spec.tlc.kip_853 import of_connectivity
+from protocol_lab import NONE, add, append, truncate
+from protocol_lab.language.node_sets import as_nodes
 from tests.hand_made import HandMade, nodes
 from tests.spec_checks import walk
 
@@ -86,7 +68,7 @@ THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
 FOUR = {"init_cluster_size": 4, "max_cluster_size": 4, "max_spawned_servers": 4, "hosts": 4}
 
 
-def three(state: int = FOLLOWER, epoch: int = 2, leader: int = 0, vote: int = 0, **constants):
+def three(state: str = "follower", epoch: int = 2, leader: int = 0, vote: int = 0, **constants):
     """Three servers, of which server 2 is in this state."""
     made = hand_made(**THREE, **constants)
     s = made.s
@@ -100,64 +82,87 @@ LAST = {"epoch": 2, "last_log_epoch": 1, "last_log_offset": 1}
 # --- Transitions that Kafka forbids --------------------------------------------------------------
 
 
+def is_now(s, server: int) -> tuple:
+    """What a transition decides about a server: state, epoch, leader and vote."""
+    return s.state[server], s.current_epoch[server], s.leader[server], s.voted_for[server]
+
+
+ILLEGAL = ("illegal_state", 0, 0, 0)
+
+
 @pytest.mark.parametrize(
-    ("state", "own", "epoch", "expected"),
+    ("state", "own", "epoch", "is_legal"),
     [
-        (UNATTACHED, 2, 2, VOTED),
-        (FOLLOWER, 1, 2, VOTED),
-        (FOLLOWER, 2, 2, None),
-        (VOTED, 2, 2, None),
+        ("unattached", 2, 2, True),
+        ("follower", 1, 2, True),
+        ("follower", 2, 2, False),
+        ("voted", 2, 2, False),
     ],
 )
-def test_only_an_unattached_server_votes_in_its_own_epoch(state, own, epoch, expected):
-    new = to_voted(NewState(state, own, 0, 0, 0), epoch, 3)
-    assert new == (NewState(VOTED, epoch, 0, 0, 3) if expected else illegal())
+def test_only_an_unattached_server_votes_in_its_own_epoch(state, own, epoch, is_legal):
+    made = three(state, own)
+    transition_to_voted(made.s, made.c, 2, epoch, 3)
+    assert is_now(made.s, 2) == (("voted", epoch, 0, 3) if is_legal else ILLEGAL)
 
 
 @pytest.mark.parametrize(
     ("role", "epoch", "is_legal"),
     [
-        (VOTER, 1, False),
-        (VOTER, 2, False),
-        (VOTER, 3, True),
-        (OBSERVER, 2, True),
-        (OBSERVER, 3, True),
+        ("voter", 1, False),
+        ("voter", 2, False),
+        ("voter", 3, True),
+        ("observer", 2, True),
+        ("observer", 3, True),
     ],
 )
 def test_a_voter_becomes_unattached_only_in_a_later_epoch(role, epoch, is_legal):
-    made = three(FOLLOWER, 2, leader=1, vote=1)
-    new = to_unattached(made.s, made.c, 2, epoch, role)
-    assert new == (NewState(UNATTACHED, epoch, 0, 0, 0) if is_legal else illegal())
+    made = three("follower", 2, leader=1, vote=1)
+    made.s.role[2] = role
+    transition_to_unattached(made.s, made.c, 2, epoch)
+    assert is_now(made.s, 2) == (("unattached", epoch, 0, 0) if is_legal else ILLEGAL)
 
 
-def test_with_the_fix_an_unattached_server_remembers_its_vote_in_its_own_epoch_only():
-    made = three(FOLLOWER, 2, leader=1, vote=1, observer_vote_fixed=True)
-    assert to_unattached(made.s, made.c, 2, 2, OBSERVER).voted_for == 1
-    assert to_unattached(made.s, made.c, 2, 3, OBSERVER).voted_for == 0
+@pytest.mark.parametrize(("epoch", "vote"), [(2, 1), (3, 0)])
+def test_with_the_fix_an_unattached_server_remembers_its_vote_in_its_own_epoch_only(epoch, vote):
+    made = three("follower", 2, leader=1, vote=1, observer_vote_fixed=True)
+    made.s.role[2] = "observer"
+    transition_to_unattached(made.s, made.c, 2, epoch)
+    assert made.s.voted_for[2] == vote
 
 
 @pytest.mark.parametrize(
     ("state", "leader", "epoch", "vote"),
     [
-        (UNATTACHED, 2, 2, None),  # itself
-        (UNATTACHED, 3, 1, None),  # of an earlier epoch
-        (FOLLOWER, 3, 2, None),  # it follows another in this one
-        (LEADER, 3, 2, None),
-        (CANDIDATE, 3, 2, 1),  # it keeps its vote
-        (FOLLOWER, 3, 3, 0),  # in a later epoch it forgets it
-        (LEADER, 3, 3, 0),
+        ("unattached", 2, 2, None),  # itself
+        ("unattached", 3, 1, None),  # of an earlier epoch
+        ("follower", 3, 2, None),  # it follows another in this one
+        ("leader", 3, 2, None),
+        ("candidate", 3, 2, 1),  # it keeps its vote
+        ("follower", 3, 3, 0),  # in a later epoch it forgets it
+        ("leader", 3, 3, 0),
     ],
 )
 def test_a_server_follows_another_once_in_an_epoch(state, leader, epoch, vote):
-    new = to_follower(three(state, 2, vote=1).s, 2, leader, epoch)
-    assert new == (illegal() if vote is None else NewState(FOLLOWER, epoch, leader, 0, vote))
+    made = three(state, 2, vote=1)
+    transition_to_follower(made.s, made.c, 2, leader, epoch)
+    assert is_now(made.s, 2) == (ILLEGAL if vote is None else ("follower", epoch, leader, vote))
 
 
-def test_only_a_candidate_wins_and_only_a_leader_resigns():
-    assert to_leader(three(CANDIDATE, 2, vote=2).s, 2) == NewState(LEADER, 2, 2, 0, 2)
-    assert to_leader(three(VOTED, 2, vote=3).s, 2) == illegal()
-    assert to_resigned(three(LEADER, 2, vote=2).s, 2) == NewState(RESIGNED, 2, 0, 0, 2)
-    assert to_resigned(three(CANDIDATE, 2, vote=2).s, 2) == illegal()
+def test_who_wins_and_who_resigns_keeps_its_vote():
+    made = three("candidate", 2, vote=2)
+    made.s.votes_recv[2] = nodes(2, 3)
+    transition_to_leader(made.s, made.c, 2)
+    assert is_now(made.s, 2) == ("leader", 2, 2, 2)
+    assert made.s.votes_recv[2] == 0
+    step_down(made.s, made.c, 2)
+    assert is_now(made.s, 2) == ("resigned", 2, 0, 2)
+
+
+def test_a_leader_that_is_an_observer_becomes_unattached():
+    made = three("leader", 2, leader=2, vote=2)
+    made.s.role[2] = "observer"
+    step_down(made.s, made.c, 2)
+    assert is_now(made.s, 2) == ("unattached", 2, 0, 0)
 
 
 # --- What a message says of the leader -----------------------------------------------------------
@@ -166,13 +171,13 @@ def test_only_a_candidate_wins_and_only_a_leader_resigns():
 @pytest.mark.parametrize(
     ("role", "state", "epoch", "expected"),
     [
-        (VOTER, LEADER, 2, True),
-        (VOTER, LEADER, 1, True),
-        (VOTER, RESIGNED, 2, True),
-        (VOTER, RESIGNED, 1, False),
-        (VOTER, FOLLOWER, 2, False),
-        (OBSERVER, UNATTACHED, 2, True),
-        (OBSERVER, UNATTACHED, 3, False),
+        ("voter", "leader", 2, True),
+        ("voter", "leader", 1, True),
+        ("voter", "resigned", 2, True),
+        ("voter", "resigned", 1, False),
+        ("voter", "follower", 2, False),
+        ("observer", "unattached", 2, True),
+        ("observer", "unattached", 3, False),
     ],
 )
 def test_who_may_be_called_the_leader_itself(role, state, epoch, expected):
@@ -184,60 +189,60 @@ def test_who_may_be_called_the_leader_itself(role, state, epoch, expected):
 @pytest.mark.parametrize(
     ("own", "leader", "epoch", "expected"),
     [
-        (0, 3, 2, NewState(FOLLOWER, 2, 3, 0, 1)),  # news
-        (1, 1, 2, NewState(FOLLOWER, 2, 1, 0, 1)),  # nothing new
-        (1, 0, 2, NewState(FOLLOWER, 2, 1, 0, 1)),
-        (1, 3, 2, illegal()),  # two leaders in one epoch
-        (1, 3, 3, NewState(FOLLOWER, 3, 3, 0, 0)),
-        (1, 0, 3, NewState(UNATTACHED, 3, 0, 0, 0)),
+        (0, 3, 2, ("follower", 2, 3, 1)),  # news
+        (1, 1, 2, ("follower", 2, 1, 1)),  # nothing new
+        (1, 0, 2, ("follower", 2, 1, 1)),
+        (1, 3, 2, ILLEGAL),  # two leaders in one epoch
+        (1, 3, 3, ("follower", 3, 3, 0)),
+        (1, 0, 3, ("unattached", 3, 0, 0)),
     ],
 )
 def test_what_a_server_becomes_that_hears_of_a_leader(own, leader, epoch, expected):
-    state = FOLLOWER if own else VOTED
+    state = "follower" if own else "voted"
     made = three(state, 2, leader=own, vote=1)
-    assert maybe_transition(made.s, made.c, 2, leader, epoch) == expected
+    maybe_transition(made.s, made.c, 2, leader, epoch)
+    assert is_now(made.s, 2) == expected
 
 
 @pytest.mark.parametrize(
     ("own", "epoch", "error", "leader", "is_handled", "expected"),
     [
-        (1, 2, NO_ERROR, 1, False, None),
-        (1, 2, UNKNOWN_LEADER, 1, False, None),
-        (1, 2, FENCED_LEADER_EPOCH, 1, True, None),
-        (1, 2, NOT_LEADER, 1, True, None),
-        (1, 2, NOT_LEADER, 3, True, illegal()),
-        (1, 2, NO_ERROR, 3, False, None),
-        (0, 2, NO_ERROR, 3, True, NewState(FOLLOWER, 2, 3, 0, 2)),
-        (0, 1, NO_ERROR, 3, True, None),  # of an earlier epoch: whatever it says
-        (1, 1, NOT_LEADER, 3, True, None),
-        (1, 3, NO_ERROR, 3, True, NewState(FOLLOWER, 3, 3, 0, 0)),
+        (1, 2, "nil", 1, False, None),
+        (1, 2, "unknown_leader", 1, False, None),
+        (1, 2, "fenced_leader_epoch", 1, True, None),
+        (1, 2, "not_leader", 1, True, None),
+        (1, 2, "not_leader", 3, True, ILLEGAL),
+        (1, 2, "nil", 3, False, None),
+        (0, 2, "nil", 3, True, ("follower", 2, 3, 2)),
+        (0, 1, "nil", 3, True, None),  # of an earlier epoch: whatever it says
+        (1, 1, "not_leader", 3, True, None),
+        (1, 3, "nil", 3, True, ("follower", 3, 3, 0)),
     ],
 )
 def test_the_rules_that_all_responses_share(own, epoch, error, leader, is_handled, expected):
     """expected: what the server becomes; None if it stays what it is."""
-    made = three(FOLLOWER if own else CANDIDATE, 2, leader=own, vote=2)
+    made = three("follower" if own else "candidate", 2, leader=own, vote=2)
     response = FetchResponse(source=1, dest=2, epoch=epoch, error=error, leader=leader)
     assert is_handled_by_common_rules(made.s, 2, response) == is_handled
-    new = by_common_rules(made.s, made.c, 2, response)
-    assert new == (expected or no_transition(made.s, 2))
+    expected = expected or is_now(made.s, 2)
+    maybe_handle_common_response(made.s, made.c, 2, response)
+    assert is_now(made.s, 2) == expected
 
 
 @pytest.mark.parametrize("candidate", [1, 3])
 def test_who_has_voted_may_vote_for_the_same_candidate_only(candidate):
-    made = three(VOTED, 2, vote=3)
-    for state in (UNATTACHED, VOTED):
-        before = NewState(state, 2, 0, 0, 3)
-        assert is_free_to_vote(made.s, before, 2, candidate) == (candidate == 3)
-    assert is_free_to_vote(made.s, NewState(UNATTACHED, 3, 0, 0, 0), 2, candidate)
-    assert not is_free_to_vote(made.s, NewState(FOLLOWER, 2, 1, 0, 3), 2, candidate)
+    for state in ("unattached", "voted"):
+        assert is_free_to_vote(three(state, 2, vote=3).s, 2, candidate) == (candidate == 3)
+    assert is_free_to_vote(three("unattached", 3).s, 2, candidate)
+    assert not is_free_to_vote(three("follower", 2, leader=1, vote=3).s, 2, candidate)
 
 
 def test_with_the_fix_only_who_stops_leading_fails_its_writes():
     made = three(resigned_writes_fixed=True)
     made.s.pending_ack[1] = nodes(1)
-    apply_state(made.s, made.c, 1, no_transition(made.s, 1))
+    enter(made.s, made.c, 1, "leader", 1, 1, 0)
     assert (made.s.inv_neg_acked, made.s.pending_ack[1]) == (0, nodes(1))
-    apply_state(made.s, made.c, 1, to_resigned(made.s, 1))
+    step_down(made.s, made.c, 1)
     assert (made.s.inv_neg_acked, made.s.pending_ack[1]) == (nodes(1), 0)
 
 
@@ -267,15 +272,15 @@ def test_a_response_answers_only_the_request_that_it_was_sent_for(other):
 @pytest.mark.parametrize(
     ("delays_only", "error", "peer", "expected"),
     [
-        (False, UNKNOWN_MEMBER, 1, True),
-        (True, UNKNOWN_MEMBER, 1, False),
-        (True, NOT_LEADER, 1, True),
-        (False, NO_ERROR, 1, False),
-        (False, NOT_LEADER, 3, False),
+        (False, "unknown_member", 1, True),
+        (True, "unknown_member", 1, False),
+        (True, "not_leader", 1, True),
+        (False, "nil", 1, False),
+        (False, "not_leader", 3, False),
     ],
 )
 def test_a_fetch_fails_by_an_error_of_the_leader(delays_only, error, peer, expected):
-    made = three(FOLLOWER, 1, leader=1, unknown_member_delays_only=delays_only)
+    made = three("follower", 1, leader=1, unknown_member_delays_only=delays_only)
     made.s.fetch_state[2].last_fetch_res.peer = peer
     made.s.fetch_state[2].last_fetch_res.error = error
     assert has_failed_fetch(made.s, made.c, 2) == expected
@@ -284,12 +289,12 @@ def test_a_fetch_fails_by_an_error_of_the_leader(delays_only, error, peer, expec
 @pytest.mark.parametrize(
     ("members", "observer", "epoch", "expected"),
     [
-        (nodes(1, 2, 3), False, 1, NO_ERROR),
-        (nodes(1, 2, 3), True, 1, NO_ERROR),
-        (nodes(1, 3), True, 1, NO_ERROR),
-        (nodes(1, 3), False, 1, UNKNOWN_MEMBER),
-        (nodes(1, 2, 3), False, 0, FENCED_LEADER_EPOCH),
-        (nodes(1, 2, 3), False, 2, UNKNOWN_LEADER),
+        (nodes(1, 2, 3), False, 1, "nil"),
+        (nodes(1, 2, 3), True, 1, "nil"),
+        (nodes(1, 3), True, 1, "nil"),
+        (nodes(1, 3), False, 1, "unknown_member"),
+        (nodes(1, 2, 3), False, 0, "fenced_leader_epoch"),
+        (nodes(1, 2, 3), False, 2, "unknown_leader"),
     ],
 )
 def test_the_error_of_a_fetch(members, observer, epoch, expected):
@@ -308,9 +313,9 @@ def test_with_the_fix_a_high_watermark_neither_falls_nor_is_beyond_the_log(
 ):
     made = hand_made(**THREE, follower_hwm_fixed=fixed, log_slots=12)
     for _ in range(2):
-        append(made.s.log[2], Entry(command=LEADER_CHANGE_RECORD, epoch=1))
+        append(made.s.log[2], Entry(command="leader_change_record", epoch=1))
     made.s.hwm[2] = 2
-    learn_high_watermark(made.s, made.c, 2, FetchResponse(result=OK, hwm=learned))
+    learn_high_watermark(made.s, made.c, 2, FetchResponse(result="ok", hwm=learned))
     assert made.s.hwm[2] == expected
 
 
@@ -321,7 +326,7 @@ def with_log(*epochs: int):
     """Three servers; server 1 has a log with these epochs after the first entry."""
     made = hand_made(**THREE)
     for epoch in epochs:
-        append(made.s.log[1], Entry(command=LEADER_CHANGE_RECORD, epoch=epoch))
+        append(made.s.log[1], Entry(command="leader_change_record", epoch=epoch))
     return made
 
 
@@ -360,15 +365,15 @@ def test_where_the_logs_agree(offset, epoch, expected):
 
 
 def test_a_majority_has_members_only():
-    assert is_majority(nodes(1, 2), nodes(1, 2, 3))
-    assert not is_majority(nodes(1), nodes(1, 2))
-    assert not is_majority(nodes(1, 4), nodes(1, 2, 3))
-    assert not is_majority(nodes(1, 2, 4), nodes(1, 2, 3))
+    assert is_majority(as_nodes(nodes(1, 2)), as_nodes(nodes(1, 2, 3)))
+    assert not is_majority(as_nodes(nodes(1)), as_nodes(nodes(1, 2)))
+    assert not is_majority(as_nodes(nodes(1, 4)), as_nodes(nodes(1, 2, 3)))
+    assert not is_majority(as_nodes(nodes(1, 2, 4)), as_nodes(nodes(1, 2, 3)))
 
 
 def test_a_log_without_a_configuration_gives_none():
     made = hand_made(**THREE)
-    erase(made.s.log, 2)
+    truncate(made.s.log[2], 0)
     adopt_last_config(made.s, 2, 1)
     assert (made.s.config[2].id, made.s.config[2].members, made.s.config[2].committed) == (0, 0, 0)
 
@@ -402,15 +407,18 @@ def test_a_server_reaches_itself_and_no_link_connects_it_with_itself():
     made.s.net_connectivity = 0
     assert is_connected(made.s, 1, 1)
     assert not is_connected(made.s, 1, 2)
-    every = nodes(1, 2, 3)
-    assert not any(are_connected_by(every, each, each) for each in (1, 2, 3))
-    assert are_connected_by(nodes(pair(1, 3)), 3, 1)
+    every = as_nodes(nodes(1, 2, 3))
+    for each in (1, 2, 3):
+        assert not crosses(BeginQuorumEpochRequest(source=each, dest=each), every)
+    link = as_nodes(nodes(pair(1, 3)))
+    assert crosses(BeginQuorumEpochRequest(source=3, dest=1), link)
+    assert not crosses(BeginQuorumEpochRequest(source=3, dest=2), link)
 
 
 @pytest.mark.parametrize("dead", [1, 2, 3])
 def test_the_links_of_the_dead_are_those_of_any_server(dead):
     made = hand_made(**THREE)
-    made.s.state[dead] = DEAD_NO_STATE
+    made.s.state[dead] = "dead_no_state"
     assert pairs_of_the_dead(made.s, made.c) == pairs_of(made.c, dead)
 
 
@@ -431,6 +439,7 @@ def test_the_majority_that_an_addition_needs(down, added, expected):
     assert keeps_majority_with(made.s, 1, 4) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("members", "down", "observers", "relaxed", "expected"),
     [
@@ -450,7 +459,7 @@ def test_the_majority_that_a_removal_needs(members, down, observers, relaxed, ex
     made.s.config[1].members = members
     made.s.net_connectivity &= ~nodes(*(pair(*each) for each in down))
     for each in observers:
-        made.s.role[each] = OBSERVER
+        made.s.role[each] = "observer"
     assert keeps_majority_without(made.s, made.c, 1, 3) == expected
 
 
@@ -464,7 +473,7 @@ def test_the_majority_that_a_removal_needs(members, down, observers, relaxed, ex
     ],
 )
 def test_an_election_is_lost_without_a_majority(members, votes, expected):
-    made = three(CANDIDATE, 2, vote=2)
+    made = three("candidate", 2, vote=2)
     made.s.config[2].members, made.s.votes_recv[2] = members, votes
     assert has_too_few_votes(made.s, 2) == expected
 
@@ -472,12 +481,12 @@ def test_an_election_is_lost_without_a_majority(members, votes, expected):
 TELL = "resend_begin_quorum_epoch_request(server=1, peer=2)"
 
 
-def out_of_reach(**changes: int):
+def out_of_reach(**changes: int | str):
     """Leader 1 in epoch 2, and server 2, which it has not told so."""
     made = hand_made(**THREE, test_liveness=True)
     s = made.s
     s.current_epoch[1] = 2
-    s.state[2], s.current_epoch[2], s.leader[2] = VOTED, 2, 0
+    s.state[2], s.current_epoch[2], s.leader[2] = "voted", 2, 0
     for name, value in changes.items():
         getattr(s, name)[2] = value
     return made
@@ -496,8 +505,8 @@ def test_a_leader_announces_itself_to_a_member_only_once(messages):
     ("changes", "is_needed"),
     [
         ({}, True),
-        ({"state": FOLLOWER}, False),
-        ({"state": FOLLOWER, "current_epoch": 1}, True),
+        ({"state": "follower"}, False),
+        ({"state": "follower", "current_epoch": 1}, True),
         ({"current_epoch": 1}, True),
         ({"current_epoch": 3}, False),
     ],
@@ -506,7 +515,7 @@ def test_a_leader_announces_itself_again_to_who_does_not_follow(changes, is_need
     made = out_of_reach(**changes)
     if is_needed:
         after = made.after(TELL).net_messages.begin_quorum_requests
-        assert (after.size, after.items[0].dest, after.items[0].epoch) == (1, 2, 2)
+        assert [(each.dest, each.epoch) for each in after] == [(2, 2)]
     else:
         assert "the peer follows, or is in a later epoch" in made.refusal(TELL)
 
@@ -514,13 +523,13 @@ def test_a_leader_announces_itself_again_to_who_does_not_follow(changes, is_need
 @pytest.mark.parametrize(
     ("role", "epoch", "is_up", "expected"),
     [
-        (VOTER, 1, True, True),
-        (VOTER, 0, True, True),
-        (VOTER, 2, True, False),
-        (OBSERVER, 2, True, True),
+        ("voter", 1, True, True),
+        ("voter", 0, True, True),
+        ("voter", 2, True, False),
+        ("observer", 2, True, True),
         (NONE, 0, True, False),
-        (VOTER, 1, False, False),
-        (OBSERVER, 1, False, False),
+        ("voter", 1, False, False),
+        ("observer", 1, False, False),
     ],
 )
 def test_who_would_fetch_from_a_leader(role, epoch, is_up, expected):
@@ -535,32 +544,31 @@ def test_who_would_fetch_from_a_leader(role, epoch, is_up, expected):
 @pytest.mark.parametrize(
     ("state", "votes_of_3", "expected"),
     [
-        (UNATTACHED, nodes(3), True),
-        (RESIGNED, nodes(3), True),
-        (FOLLOWER, nodes(3), False),  # it has no reason to believe that the leader is gone
-        (VOTED, nodes(3), True),  # its candidate has lost
-        (VOTED, nodes(1, 3), False),
+        ("unattached", nodes(3), True),
+        ("resigned", nodes(3), True),
+        ("follower", nodes(3), False),  # it has no reason to believe that the leader is gone
+        ("voted", nodes(3), True),  # its candidate has lost
+        ("voted", nodes(1, 3), False),
     ],
 )
 def test_a_reason_for_an_election(state, votes_of_3, expected):
     made = three(state, 2, vote=3)
     s = made.s
-    s.state[3], s.votes_recv[3] = CANDIDATE, votes_of_3
+    s.state[3], s.votes_recv[3] = "candidate", votes_of_3
     assert has_reason_for_election(s, made.c, 2) == expected
-    s.state[2] = CANDIDATE
+    s.state[2] = "candidate"
     s.votes_recv[2] = votes_of_3
-    assert has_reason_for_election(s, made.c, 2) == (size(votes_of_3) == 1)
+    assert has_reason_for_election(s, made.c, 2) == (votes_of_3 == nodes(3))
 
 
 @pytest.mark.parametrize("dead", [1, 2, 3])
 def test_a_change_of_links_counts_once_for_each_link_of_the_dead(dead):
     made = hand_made(**THREE)
     links = pairs_of(made.c, dead)
-    made.s.state[dead] = DEAD_NO_STATE
+    made.s.state[dead] = "dead_no_state"
     assert of_connectivity(made.s, made.c, links) == 2
     made.s.net_connectivity &= ~links
-    [other] = [each for each in (1, 2, 3) if not (links >> each) & 1]
-    assert of_connectivity(made.s, made.c, links | nodes(other)) == 2
+    assert of_connectivity(made.s, made.c, as_nodes(nodes(1, 2, 3))) == 2
 
 
 # --- Rules within actions ------------------------------------------------------------------------
@@ -571,24 +579,24 @@ def test_with_the_fix_a_later_vote_request_is_answered_as_before():
     s = made.s
     add(s.net_messages.vote_requests, RequestVoteRequest(source=2, dest=3, **LAST))
     assert made.after("handle_vote_request(message=RequestVoteRequest(dest=3))").voted_for[3] == 2
-    s.current_epoch[3], s.state[3], s.leader[3] = 3, UNATTACHED, 0
+    s.current_epoch[3], s.state[3], s.leader[3] = 3, "unattached", 0
     after = made.after("handle_vote_request(message=RequestVoteRequest(dest=3))")
-    assert (after.current_epoch[3], after.state[3]) == (3, UNATTACHED)
+    assert (after.current_epoch[3], after.state[3]) == (3, "unattached")
 
 
 def test_a_vote_for_who_is_no_voter_any_more_stays_in_flight():
-    made = three(CANDIDATE, 2, vote=2)
+    made = three("candidate", 2, vote=2)
     s = made.s
     s.votes_recv[2] = nodes(2)
     add(s.net_messages.vote_responses, RequestVoteResponse(source=3, dest=2, epoch=2))
     hear = "handle_vote_response(message=RequestVoteResponse(dest=2))"
     assert made.refusal(hear) == ""
-    s.role[2] = OBSERVER
+    s.role[2] = "observer"
     assert "not a voter" in made.refusal(hear)
 
 
 def test_a_server_in_an_illegal_state_does_not_stand():
-    made = three(ILLEGAL_STATE, 0)
+    made = three("illegal_state", 0)
     assert "illegal state" in made.refusal("send_request_vote(server=2)")
 
 
@@ -598,7 +606,7 @@ def test_a_leader_that_learns_of_a_later_leader_fails_its_writes():
     s.pending_ack[1] = nodes(1)
     add(s.net_messages.begin_quorum_requests, BeginQuorumEpochRequest(source=2, dest=1, epoch=2))
     after = made.after("accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=1))")
-    assert (after.state[1], after.leader[1]) == (FOLLOWER, 2)
+    assert (after.state[1], after.leader[1]) == ("follower", 2)
     assert (after.pending_ack[1], after.inv_neg_acked) == (0, nodes(1))
 
 
@@ -613,7 +621,7 @@ def test_a_single_voter_commits_its_election_once_that_is_mended():
     fixed = {"single_voter_election_fixed": True, "single_voter_commit_fixed": True}
     made = hand_made(init_cluster_size=1, max_cluster_size=1, max_spawned_servers=1, **fixed)
     s = made.s
-    s.state[1], s.current_epoch[1], s.votes_recv[1] = CANDIDATE, 2, nodes(1)
+    s.state[1], s.current_epoch[1], s.votes_recv[1] = "candidate", 2, nodes(1)
     assert made.after("become_leader(server=1)").hwm[1] == 2
 
 
@@ -642,7 +650,7 @@ def test_a_leader_that_commits_its_own_removal_forgets_how_far_all_are():
     s = made.s
     s.flwr_end_offset[1][2] = s.flwr_end_offset[1][3] = 2
     commit_up_to(s, made.c, 1, 2)
-    assert (s.state[1], s.role[1], s.leader[1]) == (UNATTACHED, OBSERVER, NONE)
+    assert (s.state[1], s.role[1], s.leader[1]) == ("unattached", "observer", NONE)
     assert (s.hwm[1], s.tracked[1]) == (0, 0)
     assert [s.flwr_end_offset[1][each] for each in (1, 2, 3)] == [0, 0, 0]
 
@@ -653,17 +661,17 @@ def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both(fi
     it: after a restart, which forgets the high watermark, it gives up as an observer."""
     made = hand_made(**THREE, old_removal_fixed=fixed)
     s = made.s
-    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = LEADER, 2, 2, 0
-    for command, members in ((REMOVE_VOTER_COMMAND, (1, 3)), (ADD_VOTER_COMMAND, (1, 2, 3))):
+    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = "leader", 2, 2, 0
+    for command, members in (("remove_voter_command", (1, 3)), ("add_voter_command", (1, 2, 3))):
         entry = Entry(command=command, epoch=1, id=2, server=2, members=nodes(*members))
         append(s.log[2], entry)
     s.hwm[2] = 2
     commit_up_to(s, made.c, 2, 3)
-    assert (s.role[2], s.state[2], s.hwm[2]) == (VOTER, LEADER, 3)
+    assert (s.role[2], s.state[2], s.hwm[2]) == ("voter", "leader", 3)
     s.hwm[2] = 0
     commit_up_to(s, made.c, 2, 3)
-    stays = (VOTER, LEADER, 3)
-    assert (s.role[2], s.state[2], s.hwm[2]) == (stays if fixed else (OBSERVER, UNATTACHED, 0))
+    stays = ("voter", "leader", 3)
+    assert (s.role[2], s.state[2], s.hwm[2]) == (stays if fixed else ("observer", "unattached", 0))
     assert s.config[2].members == nodes(1, 2, 3)
     if not fixed:
         assert "not a voter" in made.refusal("send_request_vote(server=2)")
@@ -672,12 +680,12 @@ def test_a_leader_that_was_removed_and_added_again_resigns_if_it_commits_both(fi
 def test_a_leader_that_is_no_member_any_more_resigns_with_the_fix_too():
     made = hand_made(**THREE, old_removal_fixed=True)
     s = made.s
-    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = LEADER, 2, 2, 1
-    entry = Entry(command=REMOVE_VOTER_COMMAND, epoch=2, id=2, server=2, members=nodes(1, 3))
+    s.state[2], s.leader[2], s.current_epoch[2], s.hwm[2] = "leader", 2, 2, 1
+    entry = Entry(command="remove_voter_command", epoch=2, id=2, server=2, members=nodes(1, 3))
     append(s.log[2], entry)
     s.config[2].members = entry.members
     commit_up_to(s, made.c, 2, 2)
-    assert (s.role[2], s.state[2], s.hwm[2]) == (OBSERVER, UNATTACHED, 0)
+    assert (s.role[2], s.state[2], s.hwm[2]) == ("observer", "unattached", 0)
 
 
 @pytest.mark.parametrize(("hwm", "is_possible"), [(1, False), (2, True)])
@@ -685,7 +693,7 @@ def test_a_single_voter_leads_where_the_original_moves_no_high_watermark(hwm, is
     """It demands that the high watermark is the end of the log, with the entry of the new epoch."""
     made = hand_made(init_cluster_size=1, max_cluster_size=1, max_spawned_servers=1)
     s = made.s
-    s.state[1], s.current_epoch[1], s.votes_recv[1], s.hwm[1] = CANDIDATE, 2, nodes(1), hwm
+    s.state[1], s.current_epoch[1], s.votes_recv[1], s.hwm[1] = "candidate", 2, nodes(1), hwm
     assert (made.refusal("become_leader(server=1)") == "") == is_possible
 
 
@@ -696,6 +704,6 @@ def test_what_a_single_voter_has_committed_it_does_not_commit_again():
     s.config[1].committed = False
     commit_if_alone(s, made.c, 1)  # the high watermark is at the end of the log
     assert (s.hwm[1], s.config[1].committed) == (1, 0)
-    append(s.log[1], Entry(command=LEADER_CHANGE_RECORD, epoch=1))
+    append(s.log[1], Entry(command="leader_change_record", epoch=1))
     commit_if_alone(s, made.c, 1)
     assert (s.hwm[1], s.config[1].committed) == (2, 1)

@@ -231,6 +231,15 @@ def test_a_constraint_may_be_given(engine):
     assert (found.verdict, found.distinct, found.inside_constraint) == ("holds", 2, True)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_where_no_initial_state_is_inside_nothing_is_judged(engine):
+    claim = refinement_of(spec.bind(), "refines_counter")
+    nothing = {"constraint": "s.counts[1] > 99", "engine": engine, "progress": False}
+    found = check_refinement(spec.bind(), claim, **nothing)
+    assert (found.verdict, found.distinct) == ("undecided", 0)
+    assert "no initial state is inside" in str(found)
+
+
 def test_a_mapping_takes_three_arguments():
     with pytest.raises(LabError, match=r"nothing: a mapping is a function of \(s, c, a\)"):
         spec.refines(counter, nothing)
@@ -256,11 +265,11 @@ class Light(NamedTuple):
 
 
 class Lamp(Struct):
-    mode: Named(("off", "warming", "on"))
+    mode: Named("off", "warming", "on")
 
 
 class Seen(Struct):
-    mode: Named(("off", "on", "broken"))
+    mode: Named("off", "on", "broken")
 
 
 lamp, seen = Spec("toy.lamp", Lamp, Light), Spec("toy.seen", Seen, Light)
@@ -324,6 +333,7 @@ def test_a_mapping_does_not_copy_the_number_of_another_name(engine, mapping):
         check_refinement(lamp.bind(), Refinement(mapping, seen), engine=engine, progress=False)
 
 
+@pytest.mark.slow
 def test_paxos_refines_consensus(capsys):
     path = str(ROOT / "examples" / "paxos.py")
     assert main(["check", path, "--property", "refines_consensus"]) == 0

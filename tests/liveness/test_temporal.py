@@ -4,6 +4,7 @@ import re
 import signal
 from dataclasses import replace
 from itertools import combinations
+from typing import Annotated, NamedTuple
 from unittest.mock import MagicMock
 
 import pytest
@@ -12,11 +13,17 @@ from hypothesis import strategies as st
 
 from protocol_lab import (
     NEXT,
+    NONE,
     TAKEN,
     Array,
+    Bag,
     Bool,
     Int8,
     LabError,
+    Limits,
+    Member,
+    Node,
+    NodeSet,
     Range,
     Sequences,
     Spec,
@@ -27,7 +34,9 @@ from protocol_lab import (
     eventually,
     eventually_always,
     leads_to,
+    only,
     prepare,
+    with_node,
 )
 from protocol_lab.catalog import load
 from protocol_lab.checker.find import find_state
@@ -47,6 +56,7 @@ from tests.graph_spec import STATES, a, b, f, p, q
 from tests.toy_specs import counter
 
 FORMULAS = [always(p), eventually(p), always_eventually(p), eventually_always(p), leads_to(p, q)]
+FORMULAS += [always(p, given=q), eventually(p, given=q)]
 PER_STEP = [
     Fairness.of(action, each, strong)
     for action in (a, b)
@@ -59,6 +69,18 @@ MORE = [
     for strong in (False, True)
 ]
 MORE += [Fairness.of(either(a, b), "to", strong) for strong in (False, True)]
+
+
+class Clients(NamedTuple):
+    clients: Annotated[int, Limits(1, 5, "clients")] = 2
+
+
+Client = Node("clients")
+
+
+class Asked(Struct):
+    client: Client
+    number: Int8
 
 
 class Slots(Struct):
@@ -118,13 +140,26 @@ class Oracle:
             count += 1
         return 0
 
+    def visits(self, wanted) -> bool:
+        """Does a fair run visit one of these states?"""
+        every = range(STATES)
+        return any(
+            self.way(x, [middle], every) and self.way(middle, states, every)
+            for size in range(1, STATES + 1)
+            for states in combinations(every, size)
+            if self.fair(states)
+            for x in self.starts
+            for middle in wanted
+        )
+
     def shortest_prefix(self, formula) -> int:
         """The states before the loop, its first one included, of the best run that breaks the
         formula; 0 if every fair run satisfies it."""
         every = range(STATES)
-        holds_p = [k for k in every if self.c.p >> k & 1]
-        holds_q = [k for k in every if self.c.q >> k & 1]
+        holds_p, holds_q = holding(self.c.p), holding(self.c.q)
         others = [k for k in every if k not in holds_p]
+        if formula.is_given:
+            self.starts = [k for k in self.starts if k in holds_q]
         if formula.operator == "always":
             return min(filter(None, (self.way(x, others, every) for x in self.starts)), default=0)
         found = []
@@ -155,11 +190,17 @@ class Oracle:
                         yield before + after - 1
 
 
+def holding(mask: int) -> list[int]:
+    """The states in which a predicate with this constant is true."""
+    return [k for k in range(STATES) if mask >> k & 1]
+
+
 masks, quads = st.integers(0, 2**16 - 1), st.integers(0, 15)
 sparse = st.builds(lambda x, y: x & y, masks, masks)
 
 
 @pytest.mark.slow
+@pytest.mark.vacuous
 @settings(max_examples=300, deadline=None)
 @given(
     st.tuples(sparse, sparse, sparse, st.integers(1, 15), quads | st.just(15), quads, quads),
@@ -171,9 +212,17 @@ def test_verdict_and_prefix_as_by_definition_on_random_graphs(constants, own, mo
     c = graph_spec.Constants(*constants)
     fairness = sorted(own | more, key=lambda each: each.text)
     model = replace(graph_spec.spec, fairness=fairness).bind(**c._asdict())
-    expected = Oracle(c, fairness).shortest_prefix(formula)
+    oracle = Oracle(c, fairness)
+    some_run = oracle.visits(range(STATES))
+    expected = oracle.shortest_prefix(formula)
+    verdict = "violated" if expected else "holds" if some_run else "undecided"
     result = check_property(model, formula, progress=False)
-    assert result.verdict == ("violated" if expected else "holds"), str(result)
+    assert result.verdict == verdict, str(result)
+    if formula.is_given:  # the oracle has only the starts that are given
+        moot = not oracle.visits(range(STATES))
+    else:
+        moot = formula.operator == "leads to" and not oracle.visits(holding(c.p))
+    assert result.vacuous == (moot and verdict == "holds"), str(result)
     if expected:
         prefix = result.loop_from or len(result.trace_rows)
         assert prefix == expected, str(result)
@@ -227,7 +276,14 @@ def test_an_answer_comes_unless_the_network_loses_too_much():
         "lose_request(message=Message(client=1))",
         "lose_request(message=Message(client=1))",
     ]
-    assert [each.text for each in lost.why_fair] == []
+    assert [each.condition.action for each in lost.why_fair] == [
+        *(f"handle_request(message.client={client})" for client in (1, 2)),
+        *(f"receive_reply(message.client={client})" for client in (1, 2)),
+        "retry(client=1)",
+        "retry(client=2)",
+    ]
+    told = "never possible there: handle_request for each message.client, receive_reply for each"
+    assert told in str(lost)
 
 
 def test_without_fairness_nothing_has_to_happen():
@@ -299,11 +355,115 @@ def test_fairness_of_one_or_the_other_forbids_to_stop_and_may_be_for_each():
         "(b or a)(to=1) is taken after state 1",
         "(b or a)(to=0) is taken after state 2",
         "(b or a)(to=2) is not possible in state 1: no such step of a; or no such step of b",
+        "(b or a)(to=3) is never possible in the loop",
     ]
     spec.fairness.clear()
     spec.weakly_fair(either(a, b))
     only_b = check_property(spec.bind(**{**SWITCH, "starts": 2, "a_steps": 0}), "gets_to_p")
     assert only_b.verdict == "holds"
+
+
+class Locks(Struct):
+    asked: NodeSet(Client)
+    sent: Bag(Asked, 4)
+
+
+def locks(*actions) -> Spec:
+    """A lock that nobody grants (tlaplus#871)."""
+    spec = Spec("toy.locks", Locks, Clients)
+
+    @spec.init
+    def init(s, c):
+        return TAKEN
+
+    for each in actions:
+        spec.action(each)
+
+    @spec.property
+    def somebody_gets_it():
+        return eventually(lambda s, c: len(s.asked) > c.clients)
+
+    return spec
+
+
+def ask(s, c, client: Client):
+    """Ask, perhaps again: then it changes nothing."""
+    s.asked = with_node(s.asked, client)
+    return TAKEN
+
+
+def grant(s, c, client: Client):
+    return "the lock is not here"
+
+
+def receive(s, c, message: Member("sent")):
+    return "nobody receives"
+
+
+def test_every_condition_is_explained_also_of_a_step_that_would_change_nothing():
+    spec = locks(ask, grant, receive)
+    spec.strongly_fair(ask, grant, each="client")
+    spec.weakly_fair(receive, each=("message.client", "message.number"))
+    found = check_property(spec.bind(), "somebody_gets_it", progress=False)
+    assert [each.text for each in found.why_fair] == [
+        *(
+            f"ask(client={client}) is possible in state 3, but would change nothing: such a step"
+            " does not count"
+            for client in (1, 2)
+        ),
+        *(f"grant(client={client}) is never possible in the loop" for client in (1, 2)),
+        "receive for each message.client, message.number is never possible in the loop",
+    ]
+    assert str(found).splitlines()[-1].strip() == (
+        "never possible there: grant for each client, receive for each message.client,"
+        " message.number"
+    )
+
+
+def test_a_weak_condition_is_met_where_its_step_would_change_nothing():
+    def swap(s, c):
+        if len(s.asked) > 1:
+            return "both ask"
+        s.asked = only(1) if 2 in s.asked else only(2)
+        return TAKEN
+
+    spec = locks(swap, ask)
+    spec.weakly_fair(swap)
+    spec.weakly_fair(ask, each="client")
+
+    @spec.property
+    def both_ask():
+        return eventually(lambda s, c: len(s.asked) == 2)
+
+    found = check_property(spec.bind(), "both_ask", progress=False)
+    assert (found.loop_from, len(found.trace_rows)) == (2, 4)
+    does_not_count = "but would change nothing: such a step does not count"
+    assert sorted(each.text for each in found.why_fair) == [
+        f"ask(client=1) is possible in state 3, {does_not_count}",
+        f"ask(client=2) is possible in state 2, {does_not_count}",
+        "some swap is taken after state 2",
+    ]
+    spec.strongly_fair(ask, each="client")
+    assert check_property(spec.bind(), "both_ask", progress=False).verdict == "holds"
+
+
+def test_many_conditions_that_are_never_possible_are_counted():
+    def ask_first(s, c, client: Client):
+        if client > 1 or client in s.asked:
+            return "it is not the turn of this client"
+        s.asked = with_node(s.asked, client)
+        return TAKEN
+
+    def give_up(s, c):
+        s.asked = only(NONE)
+        return TAKEN
+
+    spec = locks(ask_first, give_up)
+    spec.weakly_fair(ask_first, each="client")
+    spec.weakly_fair(give_up)
+    found = check_property(spec.bind(clients=5), "somebody_gets_it", progress=False)
+    assert len(found.why_fair) == 6
+    assert "never possible there: ask_first for every other client (4 of 5)" in str(found)
 
 
 def test_declaring_an_assumption_again_replaces_it():
@@ -424,10 +584,119 @@ def test_inside_the_constraint():
         spec.bind(**SWITCH | {"inside": 3}), eventually_always(lambda s, c: s.at == 0)
     )
     assert cut.verdict == "violated"
-    spec.strongly_fair(b)  # it is possible in state 1, and leads outside: no run inside is fair
-    held = check_property(spec.bind(**SWITCH | {"inside": 3}), "gets_to_p")
+    held = check_property(
+        spec.bind(**SWITCH | {"inside": 3}), always_eventually(lambda s, c: s.at == 0)
+    )
     assert (held.verdict, held.inside_constraint) == ("holds", True)
     assert "on every fair run that stays inside the constraint" in str(held)
+
+
+def test_what_is_given_is_about_the_start():
+    """Runs that begin in 0 get to 2, and those that begin in 1 as well."""
+    spec = two_in_turn()
+    model = spec.bind(**SWITCH | {"starts": 3, "p": 3, "q": 1})
+    from_0 = check_property(model, always(p, given="s.at == 0"), progress=False)
+    assert (from_0.verdict, [step.action for step in from_0.trace]) == ("violated", ["a", "b"])
+    assert "always: p, if at the start (s.at == 0)" in str(from_0)
+    assert repr(always(p, given=q)) == "always(p, given=q)"
+    nowhere = check_property(
+        spec.bind(**SWITCH | {"starts": 4, "a_steps": 0}), always(p, given="s.at == 2")
+    )
+    assert nowhere.verdict == "holds"
+
+
+@pytest.mark.vacuous
+def test_what_is_never_given_is_told():
+    model = two_in_turn().bind(**SWITCH)
+    result = check_property(model, eventually(p, given=q), progress=False)
+    assert (result.verdict, result.vacuous) == ("holds", True)
+    assert "but q at the start is never true on a fair run" in str(result)
+
+
+# --- Verdicts about nothing ----------------------------------------------------------------------
+
+
+def either_way(s, c) -> bool:
+    """True in every state, so that nothing breaks what is claimed of it."""
+    return s.at >= 0
+
+
+@pytest.mark.vacuous
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *(each(either_way) for each in (always, eventually, always_eventually, eventually_always)),
+        leads_to(either_way, either_way),
+        eventually(p),
+        leads_to(either_way, p),
+    ],
+    ids=str,
+)
+def test_a_property_that_no_run_could_break_is_undecided(formula):
+    """b is possible in state 1 and leads outside, so that a run inside can't be strongly fair."""
+    spec = two_in_turn()
+    spec.weakly_fair(a)
+    spec.strongly_fair(b)
+    cut_off = spec.bind(**SWITCH | {"inside": 3})
+    result = check_property(cut_off, formula, progress=False)
+    assert (result.verdict, result.vacuous) == ("undecided", False)
+    assert "no fair run stays inside the constraint" in str(result)
+    assert check_property(cut_off, leads_to(p, q), fairness="none").reservation
+
+
+def test_fairness_of_what_no_step_does_leaves_no_run_either():
+    spec = two_in_turn()
+    spec.strongly_fair(f)
+    model = spec.bind(**SWITCH | {"f_steps": 1 << 3 | 1 << 7 | 1 << 11})
+    result = check_property(model, eventually_always(p), progress=False)
+    assert (result.verdict, result.inside_constraint) == ("undecided", False)
+    assert "no run is fair" in result.undecided_reason
+    assert "constraint" not in str(result)
+
+
+@pytest.mark.vacuous
+def test_where_no_initial_state_is_inside_nothing_is_judged():
+    result = check_property(two_in_turn().bind(**SWITCH | {"inside": 8}), "gets_to_p")
+    assert (result.verdict, result.distinct) == ("undecided", 0)
+    assert "no initial state is inside" in result.undecided_reason
+
+
+@pytest.mark.vacuous
+def test_a_premise_that_is_true_only_where_no_fair_run_goes_is_told():
+    """State 3, where q is true, is a dead end beside which a step leads outside: no fair run goes
+    there. State 2 can be reached by a fair run, which goes round between 0 and 1 before."""
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+    steps = {"a_steps": 1 << 1 | 1 << 4, "b_steps": 1 << 3 | 1 << 14, "inside": 11}
+    model = spec.bind(**SWITCH | steps | {"q": 8, "p": 2})
+    result = check_property(model, leads_to(q, p), progress=False)
+    assert (result.verdict, result.distinct, result.vacuous) == ("holds", 3, True)
+    assert "every fair run that stays inside the constraint, but q is never true on a fair run" in (
+        str(result)
+    )
+    assert check_property(model, leads_to(q, p), fairness="none").verdict == "violated"
+    told = result.to_json()
+    assert (told["vacuous"], told["premise"]) == (True, "q")
+
+
+def is_at(s, c, place) -> bool:
+    return s.at == place
+
+
+def test_a_premise_is_asked_of_each_value_of_the_parameters():
+    spec = two_in_turn()
+    spec.weakly_fair(a, b)
+
+    @spec.property
+    def goes_on(place: Range(0, 3), start: Range(0, 0)):
+        """From this place a run goes on to state 2."""
+        return leads_to(is_at, p)
+
+    line = {"a_steps": 1 << 1, "b_steps": 1 << 6, "p": 4}
+    result = check_property(spec.bind(**line), "goes_on", progress=False)
+    assert (result.verdict, result.vacuous) == ("holds", False)
+    assert result.never_true == [{"place": 3, "start": 0}]
+    assert "but is at is never true on a fair run for place=3, start=0" in str(result)
 
 
 @pytest.mark.parametrize(

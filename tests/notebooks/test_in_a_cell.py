@@ -26,6 +26,7 @@ from protocol_lab.notebook import (
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.traces.walk import Walk
+from pulsar_spec import compaction
 from tests.patience import PATIENCE
 
 LOGS = load("kafka.finite_replicated_log").bind()
@@ -133,6 +134,19 @@ def test_only_walks_are_shown_and_only_code_has_a_source():
         show(LOGS)
     with pytest.raises(LabError, match="functions or classes"):
         source("kafka.kip_320")
+
+
+def test_a_source_may_be_shown_without_the_why():
+    def shown(*things, why=False):
+        return source(*things, why=why).data.splitlines()[1:-1]
+
+    action, guard = compaction.compactor_phase_one, compaction.is_kept
+    first, after = shown(action).index("def compactor_phase_one(s, c):") + 1, shown(action)
+    assert after[first].endswith('notes the last message of each key."""')
+    assert after[first + 1].startswith("    if s.compactor_state")
+    assert len(after) < len(shown(action, why=True))
+    assert shown(guard) == shown(guard, why=True)
+    assert len(shown(action, guard)) == len(after) + 2 + len(shown(guard))
 
 
 def test_decisive_frames_are_shown_and_the_rest_is_folded():

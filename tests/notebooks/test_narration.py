@@ -1,5 +1,7 @@
 """What the Kafka notebooks look up: who lacks a committed record, and how a loss ends."""
 
+from html import unescape
+
 import pytest
 
 from kafka_spec.exercises.narration import (
@@ -8,8 +10,13 @@ from kafka_spec.exercises.narration import (
     holding,
     lacking_committed,
     real_kafka,
+    stop_at,
     told,
+    where_refused,
 )
+from protocol_lab.errors import LabError
+from protocol_lab.notebook import scenario
+from protocol_lab.traces.scenarios import play
 
 CLEAN_ELECTION = """
     # replica 2 is in the ISR
@@ -48,3 +55,49 @@ def test_a_section_of_the_page_on_real_kafka():
     assert real_kafka("4.3 Who is elected").data.startswith("#### 4.3 Who is elected")
     with pytest.raises(Exception, match="no section that begins with"):
         real_kafka("9.9")
+
+
+LOST_BEFORE = (
+    "truncate_to_high_watermark_away_and_back",
+    "kip_101_weak_isr_two_replicas",
+    "kip_279_weak_isr",
+    "kip_279_strong_isr_zombie",
+    "kip_320_first_try_strong_isr",
+)
+
+
+@pytest.mark.parametrize("name", LOST_BEFORE)
+def test_kip_320_stops_each_old_loss_before_it_is_one(name):
+    walk, step, reason = stop_at(name)
+    assert step.startswith("fenced_become_follower_and_truncate(")
+    assert reason == "the leader does not lead in the epoch of the request"
+    assert all(each.holds for each in walk.standings() if each.by_default)
+
+
+def test_a_story_without_a_refused_step_is_told_apart():
+    with pytest.raises(LabError, match="KIP-320 refuses no step of kip_320_isr_emptied"):
+        stop_at("kip_320_isr_emptied")
+
+
+@pytest.mark.parametrize(
+    ("old", "again"),
+    [
+        (
+            "truncate_to_high_watermark_away_and_back",
+            "kip_320_keeps_what_the_high_watermark_lost",
+        ),
+        ("kip_101_weak_isr_two_replicas", "kip_320_keeps_what_kip_101_lost"),
+    ],
+)
+def test_the_scenario_takes_the_old_steps_up_to_the_refused_one(old, again):
+    stopped = stop_at(old)[0]
+    walk = play(scenario(again))
+    assert walk.steps[: len(stopped.steps)] == stopped.steps
+    refused = walk.path[len(stopped.steps)].caption
+    page = where_refused(again, end=True).data
+    assert page.count("<img") == 1
+    assert refused.split(" ✗ ")[1] in unescape(page)
+    assert "✗ fenced_become_follower_and_truncate" in refused
+    constants = walk.model.constants
+    assert holding(walk.state, constants, record=0) == {1, 2}
+    assert lacking_committed(walk.state, constants) == set()

@@ -24,12 +24,14 @@ from tests.notebook_outputs import (
     name_of,
     normal_form,
     notebooks,
+    only_asks,
     read,
     shows_drawing,
     shows_state_graph,
     shows_widget,
     storable,
 )
+from tests.temporal_verdicts import notebook_environment, told_by_notebook
 
 FIRST = "00_start_here"
 """The one notebook whose run belongs to a quick test: others compile for ten seconds or more."""
@@ -65,12 +67,20 @@ class Runs:
             graphs.mkdir()
             keeping_dot(programs, graphs)
             searched = f"{programs}{os.pathsep}{os.environ['PATH']}"
-            self._made[path] = execute(path, PATH=searched)
+            listening = notebook_environment(self._listening(path))
+            self._made[path] = execute(path, PATH=searched, **listening)
         return self._made[path]
+
+    def about_nothing(self, path: Path) -> list[str]:
+        self.run(path)
+        return told_by_notebook(self._listening(path))
 
     def graphs(self, path: Path) -> list[Path]:
         self.run(path)
         return sorted(self._folders(path)[1].iterdir())
+
+    def _listening(self, path: Path) -> Path:
+        return self._folder / name_of(path) / "listening"
 
     def _folders(self, path: Path) -> tuple[Path, Path]:
         own = self._folder / name_of(path)
@@ -90,6 +100,12 @@ def test_it_runs_and_says_what_the_file_says(path, runs):
     )
 
 
+@every_run
+def test_no_temporal_verdict_in_it_is_about_nothing(path, runs):
+    assert runs.about_nothing(path) == []
+
+
+@pytest.mark.rarely
 @pytest.mark.skipif("machine's dot" not in installed_dots(), reason="the packaged dot drew above")
 @pytest.mark.parametrize(
     "path",
@@ -291,6 +307,13 @@ def test_the_code_that_settles_a_question_is_folded():
     search, settle = storable(notebook).cells
     assert search.metadata == {}
     assert settle.metadata == {"jupyter": {"source_hidden": True}}
+
+
+def test_the_code_that_only_asks_is_folded_as_the_card_asks_it():
+    for path in notebooks():
+        for cell in filter(only_asks, code_cells(read(path))):
+            folded = cell.metadata.get("jupyter", {}).get("source_hidden")
+            assert folded, f"{name_of(path)}, cell {cell.id}: python -m tests.update_notebooks"
 
 
 def test_widgets_and_progress_are_not_kept():

@@ -257,7 +257,7 @@ MISTAKES = {
         (GO, "s.n += 1", "s.n = 3 in s.notes"),
         "notes holds a Note: write Note(",
     ),
-    "truth": ((GO, "s.n += 1", "s.n = 1 if s.notes else 2"), "write len(state.notes) > 0"),
+    "truth": ((GO, "s.n += 1", "s.n = 1 if s.notes else 2"), "write len(s.notes) > 0"),
     "slice": ((GO, "s.n += 1", "s.n = sum(s.log[1].items[0:1])"), "can't be sliced: write a loop"),
     "None": ((GO, "s.n += 1", "s.n = None"), "state.n can't be None: store 0, or another number"),
     "set's add": ((GO, "s.n += 1", "s.n.add(1)"), "s.n is a single value, which has no add"),

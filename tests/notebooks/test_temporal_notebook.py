@@ -32,8 +32,8 @@ WRONG = [
     ),
     (BY_HAND, "leader_write(replica=1)", "the replica does not believe that it leads"),
     (CLAIM, eventually("True"), "It should fail where the fetches of who was removed are ignored"),
-    (CLAIM, always_eventually("s.role[3] == OBSERVER"), "It should hold where nobody is removed"),
-    (CLAIM, "s.role[3] != VOTER", "Give a formula"),
+    (CLAIM, always_eventually("s.role[3] == 'observer'"), "It should hold where nobody is removed"),
+    (CLAIM, "s.role[3] != 'voter'", "Give a formula"),
 ]
 
 
@@ -51,10 +51,11 @@ def marked(exercise):
             CLAIM,
             leads_to(
                 "s.config[1].committed and not contains(s.config[1].members, 3)",
-                "s.role[3] != VOTER",
+                "s.role[3] != 'voter'",
             ),
             id="claim_otherwise",
-            marks=pytest.mark.slow,
+            # It is judged where nobody is removed, too, and holds there of nothing.
+            marks=[pytest.mark.slow, pytest.mark.vacuous],
         ),
     ],
 )

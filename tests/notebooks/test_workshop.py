@@ -11,7 +11,7 @@ from tests.notebook_outputs import FOLDER, read
 from tests.spec_checks import packages
 
 TEXT = (FOLDER / "workshop.md").read_text(encoding="utf-8")
-NOTEBOOK = re.compile(r"`((?:\w+/)?\d\d_\w+)`")
+NOTEBOOK = re.compile(r"`((?:\w+/)?\d\d[a-z]?_\w+)`")
 
 
 def part(title: str) -> str:

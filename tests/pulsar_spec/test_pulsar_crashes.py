@@ -46,6 +46,16 @@ def test_the_table_of_crash_points():
     assert "phase_two_update_horizon" not in together.index
 
 
+@pytest.mark.slow
+def test_where_the_previous_context_is_deleted_every_new_ledger_that_no_cursor_names_stays():
+    constants = {**SMALL, "retain_null_key": True, "deletes_previous_context": True}
+    table = crash_points(load("pulsar.compaction_v4_2").bind(**constants))
+    named = table.loc["phase_two_delete_ledger"]
+    assert 0 < named["ledger left behind"] < named["crashes"]
+    unnamed = table.loc["phase_two_update_context":"phase_two_persist_cusror"]
+    assert (unnamed["ledger left behind"] == unnamed["crashes"]).all()
+
+
 def test_what_the_sequence_diagrams_tell():
     crashes = [event for event in told("leak_fixed") if getattr(event, "kind", "") == CRASH]
     assert len(crashes) == 1

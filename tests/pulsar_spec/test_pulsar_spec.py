@@ -8,11 +8,11 @@ import pytest
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
+from protocol_lab.interchange.tlc_traces import read_tlc_trace
 from protocol_lab.semantics.step_text import find_initial, find_step, initial_texts
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
-from protocol_lab.traces.tlc_traces import read_tlc_trace
 from tests import ROOT
 from tests.spec_checks import agree, bind, walk
 
@@ -21,6 +21,7 @@ BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
     "pulsar.compaction_leak_fixed",
     "pulsar.compaction_duplicate_fixed",
 )
+V4_2 = "pulsar.compaction_v4_2"
 SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 TINY = {"message_sent_limit": 2, "key_space": 0, "value_space": 0, "compaction_times_limit": 1}
 READS = {"model_consumer": True, "consume_times_limit": 1}
@@ -51,7 +52,7 @@ def _explored(name: str, invariants: tuple | None, constants: tuple) -> Result:
 
 
 def test_all_specs_are_here():
-    assert sorted(SPECS) == [name for name in spec_names() if name.startswith("pulsar.")]
+    assert sorted((*SPECS, V4_2)) == [each for each in spec_names() if each.startswith("pulsar.")]
 
 
 # --- Engines -----------------------------------------------------------------------------------
@@ -315,9 +316,75 @@ def test_what_the_fixes_cost():
     assert depths == {BASE: 20, LEAK_FIXED: 20 + 3, DUPLICATE_FIXED: 20 - 3}
 
 
+# --- What Pulsar 4.2 does differently -------------------------------------------------------------
+
+ONE_READER = {
+    **SMALL,
+    **READS,
+    "max_crash_times": 0,
+    "compaction_times_limit": 2,
+    "consumer_reads": "by_position",
+}
+TRIMMED = {"trims_topic": True}
+IN_STAGES = {"reads_in_two_stages": True}
+
+
+@pytest.mark.slow
+def test_with_all_rules_off_the_states_are_those_of_the_original():
+    claims = ["type_safe", "compaction_horizon_correctness"]
+    for producer, states in [(True, 253361), (False, 45198)]:
+        assert explored(V4_2, claims, model_producer=producer).distinct == states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("broken", "constants", "steps"),
+    [
+        ("compaction_horizon_correctness", {"drops_null_values": True}, 5),
+        ("ends_with_latest_values", {"drops_null_values": True}, 6),
+        ("deletions_reach_consumers", {"drops_null_values": True}, 8),
+        ("living_keys_end_with_latest_values", {"drops_null_values": True}, None),
+        ("living_keys_end_with_latest_values", TRIMMED, None),
+        ("living_keys_end_with_latest_values", IN_STAGES, None),
+        ("living_keys_end_with_latest_values", {**TRIMMED, **IN_STAGES}, 9),
+        ("ends_with_latest_values", {**TRIMMED, **IN_STAGES, "updates_together": True}, 8),
+        ("deletions_reach_consumers", {}, None),
+        ("compaction_horizon_correctness", {"max_lost_answers": 1}, 7),
+        ("null_key_messages_are_not_lost", {}, 5),
+        ("null_key_messages_are_not_lost", {"retain_null_key": True}, None),
+    ],
+)
+def test_what_each_rule_changes(broken, constants, steps):
+    result = explored(V4_2, [broken], **{**ONE_READER, **constants})
+    assert (result.trace and len(result.trace)) == steps
+
+
+@pytest.mark.slow
+def test_a_ledger_and_then_the_topic_is_no_way_to_read_a_trimmed_topic():
+    reads = {"consumer_reads": "ledger_then_topic", "trims_topic": True, "updates_together": True}
+    assert explored(V4_2, ["ends_with_latest_values"], **{**ONE_READER, **reads}).violated
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reads", ["by_position", "ledger_then_topic"])
+def test_engines_agree_on_the_rules_of_4_2(reads):
+    rules = ("deletes_previous_context", "drops_null_values", "updates_together", "trims_topic")
+    model = bind(
+        V4_2,
+        **TINY,
+        **READS,
+        **IN_STAGES,
+        **dict.fromkeys(rules, True),
+        consumer_reads=reads,
+        max_lost_answers=1,
+    )
+    agree(model, invariants=[], progress=False)
+
+
 # --- TLC's traces ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_inferred_from_tlcs_traces():
     """Constants that no trace prints: here of one without a producer, and of one with two keys."""
     folder = ROOT / "tests" / "tlc_traces"

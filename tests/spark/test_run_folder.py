@@ -15,7 +15,7 @@ from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import KitDefect, LabError
 from protocol_lab.semantics.transitions import successors
-from protocol_lab.spark.executor.visited_runs import Seen, mapped
+from protocol_lab.spark.executor.visited_runs import VisitedRuns, mapped
 from protocol_lab.spark.run_folder import _write_json
 from protocol_lab.spec.spec import Model
 from tests.end_to_end.level_records import (
@@ -28,7 +28,8 @@ from tests.end_to_end.level_records import (
     model,
     search,
 )
-from tests.spec_checks import spark_search
+from tests.seldom import one_in
+from tests.spec_checks import NO_SESSION, spark_search
 from tests.toy_specs import letters
 
 DEEPER = INTERRUPTED_AT - 1
@@ -56,7 +57,7 @@ def other(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("other") / "run"
     different: Model = letters.bind(servers=2, starts=2)
     asked = SearchRequest(*different.choose(None))
-    spark_search(different, asked, "no session", folder, driver_below=10**9, partitions=2).run()
+    spark_search(different, asked, NO_SESSION, folder, driver_below=10**9, partitions=2).run()
     return folder
 
 
@@ -75,7 +76,7 @@ def test_a_sample_of_the_states_is_compared(monkeypatch, tmp_path):
 def test_one_state_a_level_is_sampled_from_the_first_to_the_last(tmp_path):
     asked = SearchRequest(*model().choose(None))
     options = {"driver_below": 10**9, "partitions": 2}
-    done = spark_search(model(), asked, "no session", tmp_path / "run", **options)
+    done = spark_search(model(), asked, NO_SESSION, tmp_path / "run", **options)
     depth = done.run().depth
     levels = [
         [row.tobytes() for block in done.folder.read(k + 1) for row in block.rows]
@@ -86,7 +87,8 @@ def test_one_state_a_level_is_sampled_from_the_first_to_the_last(tmp_path):
     assert done.folder.sample(1) == sample[:1]
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("number", one_in(5, range(40)))
 def test_no_flipped_bit_changes_a_count(begun, expected, number):
     name, bit = next(itertools.islice(flips(begun, seed=7), number, None))
     said = after(begun, lambda folder: flip(folder / name, bit))
@@ -205,16 +207,19 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("harm", REPAIRED)
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", one_in(4, REPAIRED))
 def test_what_is_damaged_by_hand_is_made_again(begun, expected, harm):
     assert after(begun, REPAIRED[harm]) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", REFUSALS)
 def test_what_can_not_be_made_again_is_refused_in_one_sentence(begun, harm):
     assert after(begun, REFUSALS[harm]) == REFUSED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["record", "records", "level", "runs", "manifest"])
 def test_what_comes_from_another_search_is_not_counted(begun, other, expected, what):
     def harm(folder: Path) -> None:
@@ -241,6 +246,7 @@ def test_what_comes_from_another_search_is_not_counted(begun, other, expected, w
 # --- Damage while the search runs ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["level-*/*.parquet", "seen/*.run"])
 def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, kind):
     folder = tmp_path / "run"
@@ -253,7 +259,7 @@ def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, k
     asked = SearchRequest(*model().choose(None), progress=progress)
     options = {"driver_below": 10**9, "partitions": 2}
     with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
-        spark_search(model(), asked, "no session", folder, **options).run()
+        spark_search(model(), asked, NO_SESSION, folder, **options).run()
     assert search(folder) == expected
 
 
@@ -261,7 +267,7 @@ def test_a_run_is_as_it_was_written(tmp_path):
     random = np.random.default_rng(1)
     for count in (0, 1, 1_000):
         prints = np.sort(random.integers(1, 2**63, count).astype(np.uint64))
-        seen = Seen(tmp_path, 1, 1)
+        seen = VisitedRuns(tmp_path, 1, 1)
         seen.add(0, prints, [])
         assert (mapped(seen.file(1, 0)) == prints).all()
         assert seen.holds(count, int(prints.sum(dtype=np.uint64)))

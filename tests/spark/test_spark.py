@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_spec import kip_320, truncate_to_high_watermark
-from protocol_lab import LabError
+from protocol_lab import LabError, enabled
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import states_to_come
@@ -38,14 +38,14 @@ from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor import candidates, deduplication, level_files
 from protocol_lab.spark.executor.candidates import Parcel
-from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import LEVEL, Block, LevelPiece, write_part
-from protocol_lab.spark.executor.task_reports import Asked, Report
+from protocol_lab.spark.executor.task_reports import Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import runs_up_to
 from protocol_lab.spark.jobs import JobFailed
 from protocol_lab.spark.level_expansion import LevelMaker, divided
-from protocol_lab.spark.model_transfer import Made, model_from, recipe_of
+from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
 from protocol_lab.spark.session import local_session
 from protocol_lab.spec.spec import HOLDS, Property
 from protocol_lab.spec.state_view import plain, view
@@ -54,8 +54,8 @@ from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.checker.test_faults import LATE, counting, slot_past_the_end
 from tests.end_to_end.fuzz.comparison import compare
 from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
-from tests.spec_checks import bind, cases_of, sampled, spark_search
-from tests.toy_specs import letters, values_last
+from tests.spec_checks import NO_SESSION, bind, cases_of, sampled, spark_search
+from tests.toy_specs import broadcast, letters, receive, values_last
 
 pytestmark = pytest.mark.spark
 
@@ -101,6 +101,7 @@ def same(spark, native) -> None:
         assert getattr(spark, name) == getattr(native, name), name
 
 
+@pytest.mark.slow
 def test_counts_are_the_native_ones(session):
     model = kip_320.spec.bind(**SMALL)
     told = set()
@@ -116,7 +117,7 @@ def test_counts_are_the_native_ones(session):
 
 def test_a_random_spec_gives_the_same_answers(session, here):
     """`python3 lab.py fuzz` compares many."""
-    which = (7, 6)  # of the seed and the number whose levels are large enough for Spark
+    which = (7, 2)  # of the seed and the number whose levels are large enough for Spark
     text, name = generate(*which), spec_name(*which)
     report = compare(text, name, family_name(*which), here, session)
     assert report.differences == []
@@ -170,6 +171,7 @@ def test_a_trace_does_not_depend_on_how_the_work_is_divided(session):
     assert traces[0].violated == "few_letters"
 
 
+@pytest.mark.slow
 def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     """Every state keeps the smallest (parent, action) of all that led there one level before."""
     model = kip_320.spec.bind(**SMALL)
@@ -208,6 +210,25 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     } == least
 
 
+def something_can_be_read(s, c):
+    return HOLDS if enabled(receive) or enabled(broadcast) else "nothing can be read"
+
+
+@pytest.mark.slow
+def test_a_property_may_ask_what_is_enabled(session):
+    spec = replace(letters, invariants=[Property(something_can_be_read)])
+    model = spec.bind(servers=2, values=1, starts=1)
+    asked = request(model, to_the_end=True)
+    spark = on_spark(model, asked, session, driver_below=0).result
+    native = NativeSearch(model, request(model, to_the_end=True)).run()
+    assert spark.violating == native.violating
+    assert 0 < native.violating["something_can_be_read"] < native.distinct
+
+
+def whatever_happens(s, c):
+    return True
+
+
 @pytest.mark.slow
 def test_deadlock(session):
     model = letters.bind(servers=2, values=1, starts=1)
@@ -216,6 +237,9 @@ def test_deadlock(session):
     native = NativeSearch(model, asked).run()
     assert spark.violated == native.violated == "deadlock"
     assert len(spark.trace_rows) <= len(native.trace_rows)
+    may_end = replace(letters, ends=[Property(whatever_happens)])
+    model = may_end.bind(servers=2, values=1, starts=1)
+    assert on_spark(model, asked, session, driver_below=0).result.verdict == "holds"
 
 
 @pytest.mark.slow
@@ -263,9 +287,9 @@ def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
     monkeypatch.setattr(search_module, "OWNER_FINGERPRINTS", 40)
     model = kip_320.spec.bind(**SMALL)
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
-    first = on_spark(model, request(model, progress=interrupted_at(9)), "no session", **local)
+    first = on_spark(model, request(model, progress=interrupted_at(9)), NO_SESSION, **local)
     assert first.result.depth == 9
-    result = on_spark(model, request(model), "no session", **local).result
+    result = on_spark(model, request(model), NO_SESSION, **local).result
     same(result, NativeSearch(model, request(model)).run())
     owners = [level["partitions"] for level in result.levels]
     assert owners == sorted(owners)
@@ -274,7 +298,7 @@ def test_owners_double_as_the_search_grows(monkeypatch, tmp_path):
     assert (seen <= 2 * 40 * np.array(owners)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     """One more level, as the two tasks of a cluster with one owner would make it: with room for
     all candidates, and with little."""
@@ -282,8 +306,11 @@ def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     model = kip_320.spec.bind(**LARGE)
     expected = NativeSearch(model, request(model)).run().per_depth
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
-    search = on_spark(model, request(model, max_states=350_000), "no session", **local)
-    tasks, folder = Tasks(Made(model, None, None), Asked.by(request(model))), search.folder
+    search = on_spark(model, request(model, max_states=350_000), NO_SESSION, **local)
+    tasks, folder = (
+        Tasks(UnpackedModel(model, None, None), TaskRequest.by(request(model))),
+        search.folder,
+    )
     before = folder.seen()
     peaks, found = [], []
     for limit in (1 << 30, 1 << 16, 1 << 16):  # the first time Python's own tables may grow
@@ -315,7 +342,7 @@ def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
     for row, parent, action in zip(rows[:, 0].tolist(), parents.tolist(), actions.tolist()):
         if row not in rows[:100]:
             expected[row] = min(expected.get(row, (99, 99)), (parent, action))
-    with Unseen(1, [seen[:60], seen[60:], seen[:0]], limit) as unseen:
+    with UnvisitedCandidates(1, [seen[:60], seen[60:], seen[:0]], limit) as unseen:
         for at in range(0, 2_000, 128):
             part = slice(at, at + 128)
             some = (rows[part], parents[part].astype(np.uint64), actions[part].astype(np.int16))
@@ -507,6 +534,7 @@ LOSSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failures", "ends_well"),
     [
@@ -531,13 +559,14 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
 
     monkeypatch.setattr(LevelMaker, "by_spark", by_spark)
     options = {"folder": tmp_path / "run", "driver_below": 0, "partitions": 2}
-    found = on_spark(model, request(model), "no session", **options).result
+    found = on_spark(model, request(model), NO_SESSION, **options).result
     assert (found.verdict == "holds") == ends_well, found.undecided_reason
-    again = on_spark(model, request(model), "no session", **options).result
+    again = on_spark(model, request(model), NO_SESSION, **options).result
     same(again, NativeSearch(model, request(model)).run())
     assert len(list((tmp_path / "run").glob("level-*/"))) == len(again.levels)
 
 
+@pytest.mark.slow
 def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
     model = letters.bind(servers=2, starts=1)
     options = {"session": "none", "folder": tmp_path / "run", "driver_below": 10**9}
@@ -765,6 +794,7 @@ def test_decoded_columns_are_what_the_views_show():
         assert_decoded(model, [row.tobytes() for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 def test_decoded_columns_of_every_spec(name):
     which = cases_of(name)[0]
@@ -838,12 +868,12 @@ def test_a_spec_from_a_notebook_cell_runs_on_the_workers(session, cell):
 def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
     model = cell.bind(limit=8)
     NativeSearch(model, request(model)).run()
-    recipe = recipe_of(model)
-    assert recipe.spec is None
+    packed = pack_model(model)
+    assert packed.spec is None
     assert not hasattr(cell.actions[0].function, "lab_source")
     linecache.cache[NAME] = (1, None, ["# another cell"], NAME)
     compiled = len(building.compilations)
-    again = model_from(recipe).model
+    again = unpack_model(packed).model
     same(NativeSearch(again, request(again)).run(), NativeSearch(again, request(again)).run())
     assert again.spec is not cell
     assert len(building.compilations) == compiled
@@ -854,16 +884,16 @@ def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "spec_of_a_learner.py"
     file.write_text(CELL, encoding="utf-8")
     spec = importlib.import_module("spec_of_a_learner").spec
-    recipe = recipe_of(spec.bind())
-    assert recipe.spec == ("spec_of_a_learner", "spec")
-    assert set(recipe.packages) == {"protocol_lab", "spec_of_a_learner"}
+    packed = pack_model(spec.bind())
+    assert packed.spec == ("spec_of_a_learner", "spec")
+    assert set(packed.packages) == {"protocol_lab", "spec_of_a_learner"}
     file.write_text(CELL.replace("+ by > room(c)", "+ by + 1 > room(c)"), encoding="utf-8")
     monkeypatch.delitem(sys.modules, "spec_of_a_learner")
     with pytest.raises(LabError, match="edited after it was loaded"):
-        model_from(recipe)
+        unpack_model(packed)
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 def test_the_large_configuration_of_kip_320(session, tmp_path):
     """737,794 states, as TLC counts them."""
     model = kip_320.spec.bind(**LARGE)
@@ -880,7 +910,7 @@ import socket, sys
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.spark.session import local_session
-from tests.toy_specs import letters, values_last
+from tests.toy_specs import broadcast, letters, receive, values_last
 
 with socket.socket() as other:
     other.bind(("127.0.0.1", 0))
@@ -899,6 +929,7 @@ session.stop()
 """
 
 
+@pytest.mark.slow
 def test_a_search_that_needs_no_job_leaves_one_session():
     """Spark's start goes on in the background when the driver has made all levels itself."""
     program = """
@@ -913,7 +944,7 @@ assert local_session().range(3).count() == 3
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 def test_troubles_are_one_sentence_and_there_is_no_noise():
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
     port, memory, found = done.stdout.splitlines()
@@ -944,6 +975,7 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
         spark_search(model, request(model), driver_below=0).run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -31,7 +31,7 @@ from tests import ROOT
 from tests.patience import PATIENCE
 from tests.spark.spark_driver import CASES, COUNTS, model_of, question_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.rarely]
 
 SPARK = Path(pyspark.__file__).parent
 

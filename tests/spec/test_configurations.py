@@ -2,15 +2,16 @@
 
 import json
 import re
+from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import LabError
+from protocol_lab import Int8, LabError, Spec, Struct, choice
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.result import Result
-from protocol_lab.cli import main
+from protocol_lab.cli import describe, main
 from protocol_lab.explore import explore
-from protocol_lab.spec.constants import DEFAULT
+from protocol_lab.spec.constants import DEFAULT, bind, show
 
 CHAINING = "bookkeeper.ledger_chaining"
 
@@ -82,6 +83,7 @@ def test_every_configuration_can_be_bound(name, configuration):
     assert any(form.fullmatch(configuration.size) for form in forms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "configuration"), counted())
 def test_its_size_is_what_a_search_finds(name, configuration):
     found = explore(load(name).bind(configuration.name), progress=False)
@@ -93,3 +95,30 @@ def size_of(result: Result) -> str:
         states = len(result.trace_rows)
         return f"violated in {states} states, after {result.distinct:,} distinct states"
     return f"{result.distinct:,} distinct states"
+
+
+# --- A default that is a name --------------------------------------------------------------------
+
+
+class Ordered(NamedTuple):
+    order: Annotated[int, choice("oldest", "newest", meaning="what is served first")] = "newest"
+
+
+class Misspelled(NamedTuple):
+    order: Annotated[int, choice("oldest", "newest", meaning="what is served first")] = "latest"
+
+
+class Counter(Struct):
+    count: Int8
+
+
+def test_a_default_may_be_a_name():
+    assert bind(Ordered, {}, "served").order == 1
+    assert bind(Ordered, {"order": "oldest"}, "served").order == 0
+    assert show(bind(Ordered, {}, "served")) == {"order": "newest"}
+    assert describe(Spec("served", Counter, Ordered))["constants"]["order"]["default"] == "newest"
+
+
+def test_a_default_that_is_no_name_is_named():
+    with pytest.raises(LabError, match="order=latest is not one of oldest, newest"):
+        bind(Misspelled, {}, "served")

@@ -45,7 +45,7 @@ class Group(Struct):
     """Its fields share their names with those of a vote, and are something else."""
 
     of: NodeSet(Server)
-    mode: Named(("open", "closed"))
+    mode: Named("open", "closed")
 
 
 class State(Struct):
@@ -115,3 +115,43 @@ def test_a_text_is_refused_where_the_field_of_that_name_is_a_number(engine):
 
     with pytest.raises(LabError, match=r"each\.mode"):
         explore(spec.bind(), engine=engine, progress=False)
+
+
+# --- A base class as an annotation ---------------------------------------------------------------
+
+
+class Team(Struct):
+    of: NodeSet(Server)
+
+
+class LedTeam(Team):
+    leader: Server
+
+
+class Teams(Struct):
+    votes: Bag(Vote, 3)
+    team: LedTeam
+
+
+def is_in(team: Team, n) -> bool:
+    """Shared by all specs whose teams are derived from this one; `of` is not a vote's."""
+    return n in team.of
+
+
+def test_a_base_class_stands_for_the_form_that_the_state_has():
+    spec = Spec("toy.teams", Teams, Constants)
+
+    @spec.init
+    def start(s, c):
+        return TAKEN
+
+    @spec.action
+    def join(s, c, n: Server):
+        if is_in(s.team, n):
+            return "it is in the team"
+        s.team.of = with_node(s.team.of, n)
+        s.team.leader = n
+        return TAKEN
+
+    result = agree(spec.bind())
+    assert (result.verdict, result.distinct, result.depth) == ("holds", 13, 4)

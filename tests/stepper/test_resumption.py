@@ -98,6 +98,7 @@ def test_a_step_that_is_impossible_now_is_one_sentence(forked):
         resumed(saved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["spec", "timeline", "constants", "watched", "scenario"])
 def test_nonsense_is_one_sentence(forked, part):
     saved = kept(forked) | {part: 7}

@@ -11,7 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from kafka_spec.logs.controller_part import spec as controller
+from protocol_lab import TAKEN
+from protocol_lab.addresses import SITE
 from protocol_lab.catalog import load
+from protocol_lab.distance import nearest_violation
 from protocol_lab.distance.nearest_violation import EXACT, MORE, NEVER, Distance, Near
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
@@ -25,12 +29,23 @@ from protocol_lab.stepper import Stepper, live
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.teaching.challenges import Challenge, challenges_of, goal_model, shortest
-from protocol_lab.traces.links import read_link
+from protocol_lab.teaching.challenges import (
+    Challenge,
+    challenge_named,
+    challenges_of,
+    goal_model,
+    shortest,
+)
+from protocol_lab.tla import module as tla_module
+from protocol_lab.tla.module import written
+from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
+from tests import ROOT
 from tests.patience import PATIENCE
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
+
+OF_NO_CHALLENGE = link_text(Walk.begin(counter.bind()), "win_it")
 
 TALK = """\
 # spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
@@ -162,6 +177,7 @@ def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
     assert caption == {
         "slide": "46",
         "text": "producer 1 sends to the leader",
+        "is_written": True,
         "step": "produce_message(replica=1, producer=1)",
     }
 
@@ -299,6 +315,12 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
     assert "leader_write (replica 2; replica 3): the replica does not believe" in static_text(walk)
 
 
+def test_the_static_drawing_lists_the_first_of_many_choices():
+    walk = Walk.begin(controller.bind())
+    assert "scope topic, value 19; and 180 more<" in static_html(walk)
+    assert "  set_min_isr(scope=topic, value=19)\n  and 180 more\n" in static_text(walk)
+
+
 # --- The widget's answers ----------------------------------------------------------------------
 
 
@@ -325,6 +347,7 @@ def test_take_undo_redo_first_last(walk):
         ({"command": "export", "format": "pdf"}, "no format 'pdf'"),
         ({"command": "paste", "text": "not a scenario"}, "This can't be played"),
         ({"command": "paste", "text": "lab1.abc"}, "link"),
+        ({"command": "paste", "text": OF_NO_CHALLENGE}, "no challenge 'win_it'"),
         ({"command": "open", "tab": "kitchen"}, "no tab 'kitchen'"),
         ({"command": "choose", "depth": "deep"}, "can't be chosen"),
         ({"command": "choose", "watched": []}, "can't be chosen"),
@@ -382,6 +405,29 @@ def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
     assert stepper.walk is not walk
 
 
+PRINTED = (ROOT / "tests" / "tlc_traces" / "compaction_unseen.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_steps_of_a_pasted_trace_are_found_in_the_background(walk):
+    stepper = Stepper(walk)
+    assert ask(stepper, "paste", text=PRINTED)["reading"]
+    assert ask(stepper, "undo")["timeline"]["depth"] == 2  # it answers meanwhile
+    settled(stepper, "reading")
+    wait_until(lambda: not stepper.view["reading"])
+    assert stepper.view["timeline"]["length"] == 10
+    assert stepper.view["earlier"] == "Kafka · KIP-320, 3 states"
+
+
+def test_the_search_for_a_traces_steps_can_be_stopped(walk):
+    stepper = Stepper(walk)
+    ask(stepper, "paste", text=PRINTED)
+    ask(stepper, "stop_reading")
+    wait_until(lambda: not stepper.view["reading"])
+    assert "was stopped at state" in stepper.view["notice"]
+    assert stepper.walk is walk
+
+
 def test_the_walk_before_a_scenario_is_kept(walk):
     stepper = Stepper(walk)
     before = stepper.view
@@ -393,6 +439,7 @@ def test_the_walk_before_a_scenario_is_kept(walk):
     assert ask(stepper, "back")["scenario"]["title"] == "The latest offset is not always safe"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", scenarios_of("kafka"), ids=lambda path: path.stem)
 def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
     shipped = read_scenario(path)
@@ -417,6 +464,7 @@ def test_an_export_holds_the_steps_so_far(talk, name):
     export = talk.view["export"]
     assert export["file"] == f"unclean_leader_election{FORMATS[name].ending}"
     if name == "link":
+        assert export["text"].startswith(f"{SITE}/#lab1.")
         assert read_link(export["text"]).row == talk.walk.row
     elif "text" in export:
         assert "become_out_of_sync(replica=2)" in export["text"]
@@ -424,6 +472,25 @@ def test_an_export_holds_the_steps_so_far(talk, name):
     else:
         assert export["image"].startswith("data:image/")
     assert ask(talk, "undo")["export"] is None
+
+
+@pytest.mark.parametrize("name", ["truncate_a_committed_record", "nobody_fails"])
+def test_a_challenges_link_goes_on_with_the_challenge(name):
+    """The second one takes an action away from its spec."""
+    challenge = challenge_named(name)
+    begun = Stepper(challenge)
+    ask(begun, "take", step=begun.view["can"][0]["choices"][0]["step"])
+    link = ask(begun, "export", format="link")["export"]["text"]
+    shown = ask(step("bookkeeper.protocol"), "paste", text=link)
+    assert shown["challenge"]["name"] == name
+    assert shown["challenge"]["steps"] == begun.view["challenge"]["steps"] == 1
+    for part in ("can", "cannot", "invariants", "timeline"):
+        assert shown[part] == begun.view[part], part
+
+
+def test_the_link_of_a_spec_in_a_cell_is_for_the_kit_alone():
+    export = ask(Stepper(counter.bind()), "export", format="link")["export"]
+    assert export["text"].startswith("lab1.")
 
 
 def test_an_exported_scenario_plays_again(talk):
@@ -522,8 +589,44 @@ def test_the_code_shows_the_path_of_the_step_and_of_one_that_is_refused(talk):
     assert returned == ["return TAKEN"]
     refused = ask(talk, "look", step="produce_message(replica=1, producer=1)")["panel"]
     assert refused["refused"]
-    assert refused["values"] == "inflight_producers = {1}, producer = 1"
+    assert refused["values"] == "producer = 1, inflight_producers = {1}"
     assert ask(talk, "undo")["panel"]["title"] == "No step was taken yet."
+
+
+def test_the_code_is_shown_in_tla_only_when_asked_for(talk, monkeypatch):
+    translated = []
+    monkeypatch.setattr(
+        tla_module, "written", lambda model: translated.append(model) or written(model)
+    )
+    ask(talk, "redo")
+    assert ask(talk, "open", tab="code")["panel"]["tla"] is None
+    assert not translated
+    shown = ask(talk, "choose", tla=True)["panel"]["tla"]
+    assert "\nproduce_message(replica, producer) ==\n" in shown["text"]
+    assert "producer \\notin inflight_producers" in shown["text"]
+    ask(talk, "redo")
+    shown = ask(talk, "look", step="leader_failure(replica=2)")["panel"]
+    assert "\nleader_failure(replica) ==\n" in shown["tla"]["text"]
+    assert len(translated) == 1
+    shown = ask(talk, "choose", tla=False)["panel"]
+    assert (shown["title"], shown["tla"]) == ("leader_failure(replica=2)", None)
+
+
+def test_a_spec_without_tla_says_why():
+    def leaves_bits(s: CounterState, c: CounterConstants):
+        """Changes the count bit by bit."""
+        s.n = s.n ^ 5
+        return TAKEN
+
+    spec = Spec("bits", CounterState, CounterConstants)
+    spec.init(lambda s, c: TAKEN)
+    spec.action(leaves_bits)
+    stepper = Stepper(spec.bind())
+    ask(stepper, "take", step="leaves_bits()")
+    ask(stepper, "open", tab="code")
+    shown = ask(stepper, "choose", tla=True)["panel"]["tla"]
+    assert shown["text"] == ""
+    assert re.fullmatch(r"leaves_bits: s\.n \^ 5 \(.*\): bits .*\.", shown["reason"])
 
 
 def test_branches_are_compared_from_where_they_part(talk):
@@ -583,8 +686,8 @@ def test_the_distance_falls_along_the_way_to_the_loss(talk):
 
 
 def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
-    hasty = partial(live.Nearness, seconds=0.0)
-    monkeypatch.setattr(live, "Nearness", hasty)
+    hasty = partial(nearest_violation.Nearness, seconds=0.0)
+    monkeypatch.setattr(nearest_violation, "Nearness", hasty)
     stepper, told = Stepper(walk, spoilers=True), []
     stepper.observe(lambda change: told.append(change["new"]), "near")
     ask(stepper, "shown")
@@ -676,7 +779,7 @@ def test_a_state_is_found_and_the_way_to_it_laid_ahead(walk):
     assert (timeline["depth"], timeline["length"]) == (3, 5)
     assert timeline["branch"] == "to: size(s.quorum_state.isr) == 1"
     ask(stepper, "last")
-    assert len(stepper.walk.state.quorum_state and stepper.walk.path) == 5
+    assert len(stepper.walk.path) == 5
 
 
 def test_a_picked_situation_is_found(walk):

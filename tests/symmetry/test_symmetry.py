@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from kafka_spec.isr_changes.model import Replica
+from kafka_spec.async_isr import Replica
 from protocol_lab import (
     TAKEN,
     Array,
@@ -48,6 +48,7 @@ from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import check_alike
 from tests.request_reply import spec as request_reply
+from tests.seldom import one_in
 from tests.spec_checks import agree, cases_of
 from tests.test_style import ROOT
 
@@ -145,6 +146,7 @@ def test_there_are_as_many_renamings_as_there_should_be():
     assert len({json.dumps(each) for each in RENAMINGS}) == 12
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(states, states, st.sampled_from(RENAMINGS))
 def test_states_are_known_by_the_same_exactly_if_a_renaming_makes_one_of_the_other(
@@ -227,12 +229,12 @@ REDUCED = [
     pytest.param(
         load("kafka.async_isr").bind(leader=2, max_leader_offset=1, max_version=2),
         id="all-but-the-leader",
-        marks=pytest.mark.slow,
     ),
 ]
 
 
-@pytest.mark.parametrize("model", REDUCED)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", one_in(3, REDUCED))
 def test_one_state_of_each_orbit_on_both_engines(model):
     reduced = agree(model, invariants=[], symmetry=True, progress=False)
     whole = explore(model, invariants=[], progress=False)
@@ -274,13 +276,14 @@ def test_the_specs_that_declare_symmetry():
 
 
 ALIKE = [
-    pytest.param(case, id=str(case), marks=pytest.mark.slow if case[1] else ())
+    pytest.param(case, id=str(case), marks=pytest.mark.rarely if case[1] else ())
     for name in DECLARED
     for case in cases_of(name)
 ]
-"""A spec with its defaults, and, not in a quick run, with the constants of its scenarios."""
+"""A spec with its defaults, and, seldom, with the constants of its scenarios."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ALIKE)
 def test_what_is_declared_alike_is_alike(which):
     name, constants = which
@@ -292,7 +295,7 @@ KRAFT = load("kraft.kip_853")
 ONE_EPOCH = {"max_epoch": 1, "min_cluster_size": 1, "max_cluster_size": 2, "max_spawned_servers": 2}
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.parametrize(
     ("constants", "whole", "reduced"),
     [
@@ -386,6 +389,7 @@ def test_a_small_model_is_sampled_whole():
         explore(spec.bind(servers=2), symmetry=True, progress=False)
 
 
+@pytest.mark.slow
 def test_what_can_not_be_computed_is_alike_if_it_can_be_for_neither():
     spec = replace(load("kafka.kip_320"), invariants=[])
     explore(spec.bind(), constraint="1 // s.next_record_id >= 0", symmetry=True, progress=False)
@@ -427,6 +431,7 @@ def forgetting(*names: str) -> Spec:
     return spec
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_a_view_counts_states_once_that_differ_in_what_it_erases(symmetry):
     model = forgetting("crashes").bind(clients=2, remembers="on_disk")
@@ -437,7 +442,7 @@ def test_a_view_counts_states_once_that_differ_in_what_it_erases(symmetry):
     assert "states with equal views were merged" in seen.undecided_reason
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.parametrize(
     ("constants", "symmetry", "expected"),
     [
@@ -490,7 +495,7 @@ print(len(compilations))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 def test_code_of_two_layouts_can_be_loaded_into_one_process(tmp_path):
     """Compiled in two processes, the functions of both have the same numbers in their symbols."""
 
@@ -514,6 +519,7 @@ class Numbers(Struct):
     groups: Bag(NodeSet(Server), 2)
 
 
+@pytest.mark.slow
 def test_numbers_in_a_bag_keep_their_order_when_nodes_are_renamed():
     spec = Spec("toy.numbers", Numbers, Constants)
     spec.symmetric(Server)

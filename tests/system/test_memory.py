@@ -1,6 +1,5 @@
 """How much memory a search may use, by what limits the process."""
 
-import resource
 from types import SimpleNamespace
 
 import psutil
@@ -8,6 +7,8 @@ import pytest
 
 from protocol_lab.errors import LabError
 from protocol_lab.system import memory
+
+resource = pytest.importorskip("resource", reason="Windows has none")
 
 MACHINE = 64 << 30
 

@@ -29,15 +29,15 @@ def test_a_counterexample_is_drawn_under_the_sentence_and_can_be_stepped(shown):
     feedback._ipython_display_()
     sentences, drawing, button = shown
     assert "Not yet." in sentences["text/markdown"]
-    assert drawing.data.count("<img") == 2  # the last state; and all of them, folded
-    assert f"All {len(found.trace) + 1} states" in drawing.data
+    assert drawing["text/html"].count("<img") == 2  # the last state; and all of them, folded
+    assert f"All {len(found.trace) + 1} states" in drawing["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in button
 
 
 def test_of_a_long_counterexample_the_last_states_are_drawn(shown):
     walk = play(scenario("talk_46_56_found_scenario"))
     wrong("It is lost.", walk)._ipython_display_()
-    assert f"The last 12 of {len(walk.path)} states" in shown[1].data
+    assert f"The last 12 of {len(walk.path)} states" in shown[1]["text/html"]
 
 
 def test_the_button_opens_the_stepper_at_the_start_of_the_counterexample():

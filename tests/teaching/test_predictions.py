@@ -5,8 +5,10 @@ from IPython.display import HTML
 
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
+from protocol_lab.notebook import source
 from protocol_lab.teaching.exercises import shortest_path, wrong
-from protocol_lab.teaching.predictions import PredictionField, predict
+from protocol_lab.teaching.prediction_field import PredictionField
+from protocol_lab.teaching.predictions import predict
 
 logs = load("kafka.finite_replicated_log")
 
@@ -88,6 +90,13 @@ def test_pictures_that_answer_are_folded_until_there_is_a_prediction():
     assert predict("How many?", 49).reveals(picture) is picture
     assert predict("How many?").reveals("1 < 2").data.endswith("<pre>1 &lt; 2</pre></details>")
     assert predict("How many?", 49).reveals(49).data == "<pre>49</pre>"
+
+
+def test_source_code_that_answers_is_shown_as_code():
+    revealed = predict("Who may?", "nobody").reveals(source(logs.actions[0].function)).data
+    assert revealed.startswith("<pre>")
+    assert f"def {logs.actions[0].name}(" in revealed
+    assert "```" not in revealed
 
 
 def test_without_a_prediction_the_answer_is_folded_away():

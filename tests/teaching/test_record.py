@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lab import PROGRESS
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.teaching import challenges, record
@@ -50,7 +49,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 def test_the_file_lies_where_lab_py_looks_for_it(monkeypatch):
     monkeypatch.delenv("PROTOCOL_LAB_PROGRESS", raising=False)
-    assert record.record_file() == Path(__file__).parents[2] / PROGRESS
+    assert record.record_file() == Path(__file__).parents[2] / "notebooks" / "progress.jsonl"
 
 
 def test_outside_a_notebook_nothing_is_kept(file, monkeypatch):
@@ -139,16 +138,30 @@ def test_how_much_was_done_and_what_comes_next(file, folder):
     record.note("prediction", "How many?", False)
     record.note("challenge", "lose_it", 8)
     record.note("exercise", "from_elsewhere", True)
-    told = "predictions: 1 of 2, 0 right; exercises: 0 of 1; challenges: 1 of 1, 8 of 10 points"
+    told = "predictions: 1 of 2, 0 right; exercises: 0 of 1; challenges: ✓ all 1, 8 of 10 points"
     assert str(progress("01_one")) == f"kafka/01_one: {told}.\nNext: the exercise `find_it`"
-    assert "| kafka/01_one | 1 of 2, 0 right | 0 of 1 | 1 of 1, 8 of 10 points |" in (
+    assert (
         progress()._repr_markdown_()
+        == f"kafka/01_one: {told}.  \nNext: in kafka/01_one, the exercise `find_it`"
     )
     record.note("exercise", "find_it", True)
     record.note("prediction", "Is it safe?", True)
     assert str(progress()).endswith("All of it is done.")
     with pytest.raises(LabError, match="no notebook"):
         progress("nonsense")
+
+
+def test_a_page_shows_bars_and_the_way_to_the_next_task(file, folder, monkeypatch):
+    assert progress()._repr_html_() is None, "nothing is done"
+    monkeypatch.chdir(folder / "kafka")
+    record.note("prediction", "How many?", True)
+    record.note("challenge", "lose_it", 8)
+    table = progress()._repr_html_()
+    assert '<b>2 of 4 done.</b> <a href="01_one.ipynb">Go on</a>: the exercise' in table
+    assert '<progress value="1" max="2" aria-hidden="true"></progress>1 of 2, 1 right' in table
+    assert "✓ all 1, 8 of 10 points" in table
+    monkeypatch.chdir(folder)
+    assert '<td><a href="kafka/01_one.ipynb">kafka/01_one</a></td>' in progress()._repr_html_()
 
 
 def test_a_question_is_asked_in_one_notebook_only():

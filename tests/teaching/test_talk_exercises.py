@@ -4,9 +4,8 @@ don't."""
 import pytest
 
 from kafka_spec.exercises import async_isr, on_spark, the_talk
-from kafka_spec.leader_election.actions.unclean_elections import lead_alone
-from kafka_spec.leader_election.model import has_no_leader, is_alive, is_isr_dead, leo
-from protocol_lab import HOLDS, TAKEN, contains, members, size, smallest
+from kafka_spec.unclean_leader_election import is_isr_dead, lead_alone, leo
+from protocol_lab import HOLDS, NONE, TAKEN, smallest
 from protocol_lab.explore import explore
 from protocol_lab.spark.distances import steps_to
 from protocol_lab.spark.session import local_session
@@ -77,12 +76,12 @@ def test_somebody_has_it():
 
 
 def the_isr_is_large_enough(s, c):
-    return HOLDS if size(s.zk_state.isrs) >= c.min_isr else "the ISR is too small"
+    return HOLDS if len(s.zk_state.isrs) >= c.min_isr else "the ISR is too small"
 
 
 def somebody_has_as_many(s, c):
     longest = max(leo(s, replica) for replica in range(1, c.replicas + 1))
-    return HOLDS if longest >= s.committed_messages.length else "all logs are too short"
+    return HOLDS if longest >= len(s.committed_messages) else "all logs are too short"
 
 
 @pytest.mark.slow
@@ -156,11 +155,11 @@ def test_elect_safely():
 
 
 def elect_the_first(s, c, replica):
-    if not has_no_leader(s):
+    if s.zk_state.leader != NONE:
         return "there is a leader"
     if not is_isr_dead(s):
         return "a member of the ISR is alive"
-    if not is_alive(s, replica):
+    if replica not in s.zk_state.alive_replicas:
         return "the replica is not alive"
     if replica != smallest(s.zk_state.alive_replicas):
         return "another one comes first"
@@ -169,13 +168,13 @@ def elect_the_first(s, c, replica):
 
 
 def elect_the_longest_log(s, c, replica):
-    if not has_no_leader(s):
+    if s.zk_state.leader != NONE:
         return "there is a leader"
     if not is_isr_dead(s):
         return "a member of the ISR is alive"
-    if not is_alive(s, replica):
+    if replica not in s.zk_state.alive_replicas:
         return "the replica is not alive"
-    if any(leo(s, other) > leo(s, replica) for other in members(s.zk_state.alive_replicas)):
+    if any(leo(s, other) > leo(s, replica) for other in s.zk_state.alive_replicas):
         return "another one has a longer log"
     lead_alone(s, c, replica)
     return TAKEN
@@ -183,9 +182,9 @@ def elect_the_longest_log(s, c, replica):
 
 def elect_an_eligible_one(s, c, replica):
     """The rule of KIP-966, which the notebook has shown: here there is no list."""
-    if not has_no_leader(s):
+    if s.zk_state.leader != NONE:
         return "there is a leader"
-    if not contains(s.zk_state.eligible, replica):
+    if replica not in s.zk_state.eligible:
         return "the replica is not eligible"
     lead_alone(s, c, replica)
     return TAKEN
@@ -210,7 +209,7 @@ def test_elect_safely_and_fail(answer, said):
 
 
 def own_isr_only(s):
-    return min(s.leader_state.offsets[replica] for replica in members(s.leader_state.isr))
+    return min(s.leader_state.offsets[replica] for replica in s.leader_state.isr)
 
 
 def all_replicas(s):
@@ -218,7 +217,7 @@ def all_replicas(s):
 
 
 def what_was_asked_for(s):
-    return min(s.leader_state.offsets[replica] for replica in members(s.leader_state.pending_isr))
+    return min(s.leader_state.offsets[replica] for replica in s.leader_state.pending_isr)
 
 
 def test_write_the_high_watermark():
@@ -297,7 +296,7 @@ def asked():
     return lambda query: session.sql(query).first()[0]
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "exercise", [on_spark.count_zombies, on_spark.count_lonely_promises], ids=lambda each: each.name
@@ -307,7 +306,7 @@ def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise
     assert feedback.passed, feedback.text
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("exercise", "query", "said"),
@@ -356,7 +355,7 @@ def asked_backwards(tmp_path_factory):
     return lambda query: session.sql(query).first()[0]
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.spark
 def test_the_steps_that_end_the_danger(asked_backwards):
     feedback = on_spark.count_last_chances.check(

@@ -17,6 +17,7 @@ def test_all_are_counted():
     assert list(counted()) == list(SCENARIOS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scenario"), [pytest.param(name, each, id=name) for name, each in SCENARIOS.items()]
 )

@@ -5,8 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -20,10 +18,9 @@ from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_s
 from protocol_lab.drawing.picture_exports import FORMATS, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.semantics.step_text import initial_texts
-from protocol_lab.spec.constants import NoConstants, show
-from protocol_lab.traces.links import PREFIX, link_text, read_link
-from protocol_lab.traces.readers import read_pasted
+from protocol_lab.traces.links import PREFIX, link_text, linked_scenario, read_link
 from protocol_lab.traces.scenarios import (
     Scenario,
     parse_scenario,
@@ -34,33 +31,18 @@ from protocol_lab.traces.scenarios import (
     scenarios_of,
 )
 from protocol_lab.traces.text_exports import read_json, to_json, to_python
-from protocol_lab.traces.tlc_output import parse_output
-from protocol_lab.traces.tlc_traces import read_tlc_trace
-from protocol_lab.traces.tlc_values import same_name
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
-from tests.golden_table import SPECS, golden_rows
 from tests.request_reply import spec as request_reply
 
 TRACES = ROOT / "tests" / "tlc_traces"
 KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
-LOG_TRACE = (TRACES / "finite_replicated_log_diverge.txt").read_text(encoding="utf-8")
 TALK = "talk_46_56_found_scenario"
-
-
-class Count(Struct):
-    n: Int8
 
 
 def along(walk: Walk) -> list[tuple[bytes, str]]:
     """What has to survive: the states and the captions so far."""
     return [(moment.row, moment.caption) for moment in walk.moment.path()]
-
-
-@cache
-def printed(path: Path) -> Walk:
-    """The walk of a file with a trace, read once; no test takes a step of it."""
-    return read_tlc_trace(path.read_text(encoding="utf-8"))
 
 
 def wander(name: str, picks: list[int]) -> Walk:
@@ -82,220 +64,17 @@ def talk() -> Walk:
     return play(read_scenario(path))
 
 
-# --- TLC's traces ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", sorted(TRACES.glob("*.txt")), ids=lambda path: path.stem)
-def test_what_tlc_printed_becomes_a_walk(path):
-    text, walk = path.read_text(encoding="utf-8"), printed(path)
-    assert path.stem.startswith(walk.model.spec.name.partition(".")[2])
-    assert walk.moment.depth == len(re.findall(r"^(?:State )?\d+: <", text, re.M)) or 1
-    assert [moment.caption.split(":")[0] for moment in walk.path] == [
-        f"TLC's state {number}" for number in range(1, walk.moment.depth + 1)
-    ]
-    broken = re.search(r"Invariant (\w+) is violated", text).group(1)
-    assert walk.moment.caption.endswith(f"Here TLC says: Invariant {broken} is violated.")
-    for each in walk.standings():
-        if same_name(each.name, broken):
-            assert not each.holds
-
-
-def test_a_trace_of_a_spec_of_ones_own_without_docstrings():
-    spec = Spec("counting", Count, NoConstants, original="Counting")
-
-    @spec.init
-    def init(s, c):
-        return TAKEN
-
-    @spec.action
-    def up(s, c):
-        s.n += 1
-        return TAKEN
-
-    walk = read_pasted(
-        "Error: Invariant Low is violated.\n"
-        "Error: The behavior up to this point is:\n"
-        "State 1: <Initial predicate>\n/\\ n = 0\n\n"
-        "State 2: <Up line 5, col 3 to line 6, col 10 of module Counting>\n/\\ n = 1\n",
-        spec.bind(),
-    )
-    assert [moment.caption for moment in walk.path] == [
-        "TLC's state 1.",
-        "TLC's state 2. Here TLC says: Invariant Low is violated.",
-    ]
-
-
-def test_every_original_has_a_trace_and_kafkas_golden_ones_are_as_long():
-    walks = [printed(path) for path in sorted(TRACES.glob("*.txt"))]
-    known = {walk.model.spec.name for walk in walks}
-    assert known >= {name for name in spec_names() if load(name).original}
-    lengths = {
-        (row.spec_name, row.invariant): row.trace_len
-        for row in golden_rows("kafka")
-        if row.invariant and not row.complete
-    }
-    for name, invariant, depth in [
-        ("truncate_to_high_watermark", "StrongIsr", 10),
-        ("kip_101", "WeakIsr", 12),
-        ("kip_279", "WeakIsr", 11),
-        ("kip_320_first_try", "WeakIsr", 12),
-        ("kip_320", "LeaderInIsr", 1),
-        ("unclean_leader_election", "CommittedMessagesNeverLost", 16),
-    ]:
-        assert (f"kafka.{name}", invariant) in lengths
-        of_spec = [walk for walk in walks if walk.model.spec.name == f"kafka.{name}"]
-        assert depth in [walk.moment.depth for walk in of_spec]
-
-
-def test_every_original_is_declared():
-    # The records give them other names, and may say how the original was modified.
-    modules = {"PulsarCompaction": "compaction", "kip_853": "kraft_kip_853"}
-    for record, (name, _) in SPECS.items():
-        original = record.partition(":")[0]
-        assert load(name).original == modules.get(original, original)
-
-
-def test_all_three_ways_of_printing_are_one_walk():
-    walks = [printed(path) for path in sorted(TRACES.glob("truncate*"))]
-    assert len(walks) == 3
-    assert along(walks[0]) == along(walks[1]) == along(walks[2])
-
-
-def test_the_toolboxs_export_is_read():
-    trace = parse_output(LOG_TRACE)
-    lines = ["00:00:03\t11\t203846", ""]
-    for state, value in zip(trace.states, re.findall(r"^logs = (.*\n.*)", LOG_TRACE, re.M)):
-        action = f"FiniteReplicatedLog:{state.action}" if state.action else "Initial predicate"
-        lines += [f"{state.number}. {action}", "logs\t" + " ".join(value.split())]
-    walk = read_tlc_trace("\n".join(lines))
-    assert [row for row, _ in along(walk)] == [row for row, _ in along(read_tlc_trace(LOG_TRACE))]
-
-
-@pytest.mark.parametrize("mark", ["> ", "  ", "# ", "| > "])
-def test_quoted_text_with_words_around_it_is_read(mark):
-    quoted = "\n".join((mark + line).rstrip() for line in KIP_101.splitlines())
-    walk = read_tlc_trace(f"Look what TLC found:\n\n{quoted}\n\nWhat do you think?\n")
-    assert along(walk) == along(read_tlc_trace(KIP_101))
-
-
-def test_constants_are_inferred():
-    """Sizes from the values; the leader from who may not leave the ISR; bounds from the steps."""
-    path = TRACES / "async_isr_isr_grows.txt"
-    assert read_tlc_trace(path.read_text(encoding="utf-8")).model.constants.leader == 2
-    assert show(read_tlc_trace(LOG_TRACE).model.constants) == {
-        "replicas": 2,
-        "log_records": 3,
-        "log_size": 3,
-    }
-
-
-def test_servers_that_never_start_are_told_by_the_links():
-    """Three servers run, but TLC has links between four: the fourth may start later."""
-    text = (TRACES / "kip_853_nobody_has_voted.txt").read_text(encoding="utf-8")
-    walk = read_tlc_trace(text)
-    assert walk.model.constants.max_spawned_servers == 4
-    same = read_tlc_trace(text, walk.model)
-    assert along(same) == along(walk)
-    smaller = load("kraft.kip_853").bind(init_cluster_size=3, max_spawned_servers=3)
-    with pytest.raises(LabError, match=r"State 1 of the trace .* net_connectivity differs"):
-        read_tlc_trace(text, smaller)
-
-
-def test_bounds_that_are_too_low_are_raised_but_not_those_of_a_given_model():
-    model = load("kafka.kip_101").bind(replicas=2, max_records=0, max_leader_epoch=0)
-    constants = read_pasted(KIP_101, model).model.constants
-    assert (constants.max_records, constants.max_leader_epoch) == (2, 2)
-    with pytest.raises(LabError, match=r"State 3 .* controller_elect_leader can't happen"):
-        read_tlc_trace(KIP_101, load("kafka.kip_101").bind(replicas=2, max_leader_epoch=0))
-
-
-def test_the_names_of_nodes_do_not_matter():
-    walk = read_tlc_trace(KIP_101)
-    renamed = KIP_101.replace("b1", "zoe").replace("b2", '"adam"')
-    others = read_tlc_trace(renamed)
-    assert [step.action for step in others.steps] == [step.action for step in walk.steps]
-    path = TRACES / "unclean_leader_election_committed_messages_never_lost.txt"
-    model = load("kafka.unclean_leader_election").bind(unstable_replica=1)
-    assert read_tlc_trace(path.read_text(encoding="utf-8"), model).moment.depth == 16
-
-
-def test_a_permutation_is_found_where_the_alphabet_misleads():
-    """In this model replica 2 leads for ever; the names are in the wrong order for that."""
-    text = (TRACES / "async_isr_isr_grows.txt").read_text(encoding="utf-8")
-    renamed = text.replace("b2", "zulu")
-    model = load("kafka.async_isr").bind(leader=2)
-    assert read_tlc_trace(renamed, model).moment.depth == 5
-
-
-@pytest.mark.parametrize(
-    ("mangle", "sentence"),
-    [
-        (lambda text: text[: text.index("State 7")] + "State 7: <Becom", "State 7|OK"),
-        (lambda text: text[:3000], "State 5 .* cut or damaged: line 56 .* replicaLog"),
-        (lambda text: text[text.index("State 3") :], "State 1 of the trace is missing"),
-        (lambda text: text.replace("State 5:", "Stat 5:"), "State 5 of the trace is missing"),
-        (lambda text: text.replace("hw |-> 1", "hw |-> 2"), "State 9 .* differs .* replica_state"),
-        (
-            lambda text: text.replace("LeaderWrite", "Sleep").replace("id |-> 0", "id |-> 1"),
-            "State 6 .* no action Sleep, .* leader_write comes nearest .* replica_log",
-        ),
-        (lambda text: text.replace("nextRecordId = 0", "nextRecordId = 1"), "State 1 .* initial"),
-        (lambda text: text[: text.rindex("/\\ replicaState")], "State 12 .* breaks off"),
-    ],
-)
-def test_a_damaged_trace_is_told_in_one_sentence(mangle, sentence):
-    text = mangle(KIP_101)
-    if sentence.endswith("|OK"):
-        assert read_tlc_trace(text).moment.depth == 6
-        return
-    with pytest.raises(LabError, match=sentence) as raised:
-        read_tlc_trace(text)
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("read", "sentence"),
-    [
-        (lambda: read_tlc_trace(KIP_101, load("kafka.kip_320").bind(replicas=2)), "no action Bec"),
-        (lambda: read_tlc_trace(KIP_101, load("kafka.kip_101").bind()), "has replicas=2, but"),
-        (lambda: read_tlc_trace(KIP_101, spec_name="kafka.async_isr"), "This is not a trace of"),
-        (lambda: read_tlc_trace(KIP_101, spec_name="nothing"), "There is no spec 'nothing'"),
-        (lambda: read_tlc_trace("State of the art"), "There is no error trace"),
-        (lambda: read_tlc_trace("State 1: <Initial predicate>\n/\\ "), "State 1 .* breaks off"),
-        (lambda: read_tlc_trace("State 1: <Initial predicate>\nx = 1..z"), "cut or damaged"),
-        (lambda: read_tlc_trace("State 1: <Initial predicate>\nx = 1"), "a trace of a module"),
-        (
-            lambda: read_tlc_trace(KIP_101.replace("of module", "in")[-9000:]),
-            "missing|it may be kafka.kip_101, kafka.kip_279",
-        ),
-    ],
-)
-def test_the_wrong_spec_is_told_in_one_sentence(read, sentence):
-    with pytest.raises(LabError, match=sentence) as raised:
-        read()
-    assert "\n" not in str(raised.value)
-
-
-def test_liveness_and_several_traces():
-    text = KIP_101.replace("Invariant WeakIsr is", "Temporal properties were")
-    walk = read_tlc_trace(f"{text}\nState 13: Stuttering\n")
-    assert walk.moment.caption.endswith("From here on: stuttering.")
-    walk = read_tlc_trace(f"{text}\nBack to state 4: <BecomeLeader line 1, col 1 to line 2>\n")
-    assert walk.moment.caption.endswith("From here on: back to state 4.")
-    assert read_tlc_trace(KIP_101 + KIP_101).moment.depth == 12
-
-
 # --- Links -----------------------------------------------------------------------------------
 
 
 def test_links_are_short():
     """The longest of the shipped scenarios with all its captions, and without them."""
     walks = [play(read_scenario(path)) for path in scenarios_of("kafka")]
-    assert max(len(link_text(walk)) for walk in walks) == 928
+    assert max(len(link_text(walk)) for walk in walks) == 1043
     for walk in walks:
         for moment in walk.path:
             moment.caption = ""
-    assert max(len(link_text(walk)) for walk in walks) == 371
+    assert max(len(link_text(walk)) for walk in walks) == 632
 
 
 def test_a_link_survives_addresses_and_line_breaks():
@@ -310,6 +89,7 @@ def test_a_link_survives_addresses_and_line_breaks():
         assert along(read_link(text)) == along(walk)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_changed_link_is_refused(data):
@@ -338,9 +118,21 @@ def test_a_link_of_another_version_says_so():
         read_link(link_text(talk()).replace("lab1.", "lab2."))
 
 
+def test_a_link_names_the_challenge_that_it_is_about():
+    walk = talk()
+    assert linked_scenario(link_text(walk)).challenge == ""
+    link = link_text(walk, "lose_it")
+    assert linked_scenario(f"https://example.org/#{link}~3").challenge == "lose_it"
+    assert along(read_link(link)) == along(walk)
+    pasted = read_pasted(link)
+    assert isinstance(pasted, Scenario)
+    assert pasted.challenge == "lose_it"
+
+
 # --- There and back again ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 @settings(max_examples=8, deadline=None)
 @given(picks=st.lists(st.integers(0, 10**6), max_size=14))

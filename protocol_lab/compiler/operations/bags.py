@@ -16,13 +16,12 @@ from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.records import (
     CONTAINER_OPERATIONS,
     Container,
-    can_store,
+    compare_bytes,
     expect_no_text,
-    numba_type,
-    size_of,
-    store,
+    frozen,
 )
 from protocol_lab.compiler.operations.slots import end_of, load, moved, slot_at
+from protocol_lab.compiler.operations.stores import as_kept, bytes_in, can_store, size_of, store
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.spec.state_view import ITEMS_IN_ORDER
@@ -35,7 +34,7 @@ class _Bag:
         self.builder = builder
         self.counter = declared.typeof("size")
         self.items = declared.typeof("items")
-        self.kind = self.items.dtype
+        self.kind = self.items.item
         self.item_size = size_of(self.kind)
         self.counter_at = self._at(pointer, declared.offset("size"))
         self.items_at = self._at(pointer, declared.offset("items"))
@@ -73,12 +72,8 @@ class _Bag:
             other = self.builder.load(self.builder.bitcast(self.item(position), kept), align=1)
             widen = self.builder.sext if self.kind.signed else self.builder.zext
             return self.builder.sub(widen(other, ir.IntType(64)), item)
-        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
-        memcmp = cgutils.get_or_insert_function(self.builder.module, kind, "memcmp")
-        other = self.builder.bitcast(item, pointer)
         size = ir.Constant(ir.IntType(64), self.item_size)
-        return self.builder.call(memcmp, [self.item(position), other, size])
+        return compare_bytes(self.builder, self.item(position), item, size)
 
     def find(self, item: Any) -> tuple[Any, Any]:
         """The position of the first item that is not smaller, and whether it is the item."""
@@ -138,17 +133,19 @@ def _bag_operation(name: str, result: types.Type, build: Any) -> Any:
             raise TypingError(f"{name}: this is not a Bag of the state")
         if bag.frozen and result == types.void:
             raise TypingError(ITEMS_IN_ORDER)
-        kind = bag.typeof("items").dtype
+        kind = bag.typeof("items").item
         expect_no_text(item)
-        if not can_store(kind, item) or isinstance(kind, types.Record) != isinstance(
-            item, types.Record
+        is_number = isinstance(kind, types.Integer)
+        if not can_store(kind, item) or is_number != isinstance(
+            item, types.Integer | types.Boolean
         ):
             raise TypingError(f"{name}: {item} is not an item of this bag")
 
         def codegen(context, builder, signature, args):
-            value = args[1]
-            if not isinstance(kind, types.Record):
-                value = context.cast(builder, value, item, types.int64)
+            if is_number:
+                value = context.cast(builder, args[1], item, types.int64)
+            else:
+                value = as_kept(context, builder, kind, item, args[1])
             found = build(context, _Bag(builder, bag, args[0]), value)
             return context.get_dummy_value() if found is None else found
 
@@ -182,20 +179,16 @@ def _pop_first(typing_context, sequence):
         raise TypingError("pop_first: this is no sequence of the state")
     slots = sequence.items
     slots.refuse_store()
-    if isinstance(slots.item, types.NestedArray):
-        raise TypingError("an array can't be stored by itself: read it where it is, and remove_at")
-    item = seen_as = slots.value_type
-    if isinstance(item, types.Record):
-        seen_as = numba_type(item.layout, frozen=True)
+    item, seen_as = slots.value_type, frozen(slots.value_type)
 
     def codegen(context, builder, signature, args):
         number, one = ir.IntType(64), ir.IntType(64)(1)
         items = moved(builder, args[0], number(sequence.offset("items")))
         count = end_of(builder, slots, items)
         fault_if(context, builder, builder.icmp_signed("==", count, number(0)))
-        if isinstance(item, types.Record):
-            taken = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), item.size))
-            cgutils.raw_memcpy(builder, taken, items, number(item.size), 1)
+        if not isinstance(item, types.Integer):
+            taken = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), size_of(item)))
+            cgutils.raw_memcpy(builder, taken, items, bytes_in(item), 1)
             taken = builder.bitcast(taken, context.get_value_type(seen_as))
         else:
             taken = load(context, builder, slots.item, items)

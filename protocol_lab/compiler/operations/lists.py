@@ -1,7 +1,6 @@
 """Compiled lists of numbers in local variables: `votes = [0] * n`.
 
-They are arrays of int64, of as many numbers as they began with; so are the numbers that a parameter
-declared as `Sequences` gives, which can't be changed. An index means what it means for a
+They are arrays of int64, of as many numbers as they began with. An index means what it means for a
 list of Python's, where -1 is the last; one that is out of range raises Fault.
 """
 

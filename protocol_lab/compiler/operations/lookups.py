@@ -18,11 +18,19 @@ from numba.core.typing.templates import AbstractTemplate, Signature, infer, infe
 from numba.extending import intrinsic, overload
 
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
+from protocol_lab.compiler.operations.chosen import Chosen
 from protocol_lab.compiler.operations.integers import fault_if
-from protocol_lab.compiler.operations.records import Container, as_number, equal, start_of
+from protocol_lab.compiler.operations.records import (
+    Container,
+    as_number,
+    copy_on_stack,
+    equal,
+    start_of,
+)
 from protocol_lab.compiler.operations.slots import Slots, end_of, load
 from protocol_lab.language import containers, node_sets
 from protocol_lab.language.node_sets import IS_A_NUMBER
+from protocol_lab.semantics.enabledness import writable
 
 _INT64 = ir.IntType(64)
 
@@ -66,7 +74,7 @@ def _contains(items, value):
         raise TypingError(IS_A_NUMBER)
     if isinstance(items, Container) and items.layout.kind == "bag":
         return lambda items, value: _is_in(items, value)
-    if not isinstance(items, Container | Slots):
+    if not isinstance(items, Container | Slots | Chosen):
         return None
 
     def contains(items, value):
@@ -141,5 +149,10 @@ def _iternext_nodes(context, builder, signature, args, result):
         builder.store(without, iterator.left)
 
 
-COMPILED_APART = {**BAG_OPERATIONS, node_sets.as_nodes: as_number, node_sets.members: _members}
+COMPILED_APART = {
+    **BAG_OPERATIONS,
+    node_sets.as_nodes: as_number,
+    node_sets.members: _members,
+    writable: copy_on_stack,
+}
 """The plain functions of which compiled code has a version of its own, with that version."""

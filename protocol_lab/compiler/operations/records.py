@@ -15,11 +15,12 @@ from numba.core import cgutils
 from numba.core.datamodel import register_default
 from numba.core.datamodel.models import IntegerModel, RecordModel
 from numba.core.errors import TypingError
-from numba.core.imputils import lower_cast, lower_getattr_generic
+from numba.core.imputils import impl_ret_borrowed, lower_cast, lower_getattr_generic
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
+from protocol_lab.compiler.operations.chosen import Chosen, load_item
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.lists import load_number, store_number
 from protocol_lab.compiler.operations.slots import (
@@ -29,12 +30,25 @@ from protocol_lab.compiler.operations.slots import (
     moved,
     slot_at,
 )
+from protocol_lab.compiler.operations.stores import (
+    as_kept,
+    bytes_in,
+    can_store,
+    has_same_bytes,
+    store,
+)
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.language import containers
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
 from protocol_lab.spec.spec import TRUE_OR_FALSE
-from protocol_lab.spec.state_view import ITEMS_IN_ORDER, NO_INDEX, why_not_assigned
+from protocol_lab.spec.state_view import (
+    ITEMS_IN_ORDER,
+    NEITHER,
+    NO_INDEX,
+    kind_wanted,
+    why_not_assigned,
+)
 
 
 class KeptNumber(types.Integer):
@@ -42,8 +56,10 @@ class KeptNumber(types.Integer):
 
     def __init__(self, layout: IntegerLayout):
         kept = from_dtype(layout.dtype)
-        super().__init__(f"{kept} up to {layout.high}", kept.bitwidth, kept.signed)
+        named = " ".join(layout.names)
+        super().__init__(f"{kept} up to {layout.high} {named}", kept.bitwidth, kept.signed)
         self.lowest, self.highest, self.kept = layout.low, layout.high, str(kept)
+        self.names, self.shape = layout.names, layout.shape
 
     def __str__(self) -> str:
         """The name by which numpy knows it."""
@@ -79,7 +95,13 @@ class StateRecord(types.Record):
         super().__init__(fields, layout.size, False)
         self.layout, self.frozen, self.description = layout, frozen, str(layout.dtype)
         kinds = ", ".join(each["type"].name for _, each in fields)
-        self.name = f"{'frozen ' if frozen else ''}{layout.kind} {self.name} of {kinds}"
+        of = f"{layout.kind} {layout.declared.__qualname__} {self.name} of {kinds}"
+        self.name = f"{'frozen ' if frozen else ''}{of}"
+
+    @property
+    def shape(self) -> tuple:
+        """See `IntegerLayout.shape`."""
+        return self.layout.shape
 
     def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
         """To the frozen type, for a variable that can be either."""
@@ -180,58 +202,18 @@ def make_state_at(record: types.Record):
     return state_at
 
 
-def _bytes_in(kept: types.Record | types.NestedArray) -> ir.Constant:
-    count = kept.nitems if isinstance(kept, types.NestedArray) else 1
-    return ir.Constant(ir.IntType(64), count * kept.size)
-
-
-def store(context, builder, target: types.Type, pointer, source: types.Type, value) -> None:
-    """Store a value of numba type `source` where a value of type `target` is kept.
-
-    A number that does not fit raises CapacityExceeded; a whole record is copied; 0 erases a record
-    or an array, and any other number is a Fault.
-    """
-    if isinstance(target, types.Record | types.NestedArray):
-        if isinstance(source, types.Record):
-            cgutils.raw_memmove(builder, pointer, value, _bytes_in(target), 1)
-        else:
-            number = context.cast(builder, value, source, types.int64)
-            fault_if(context, builder, builder.icmp_signed("!=", number, number.type(0)))
-            cgutils.memset(builder, pointer, _bytes_in(target), 0)
-        return
-    number = context.cast(builder, value, source, types.int64)
-    too_low = builder.icmp_signed("<", number, number.type(target.minval))
-    too_high = builder.icmp_signed(">", number, number.type(target.maxval))
-    with builder.if_then(builder.or_(too_low, too_high), likely=False):
-        context.call_conv.return_user_exc(builder, CapacityExceeded, ())
-    kept = ir.IntType(target.bitwidth)
-    pointer = builder.bitcast(pointer, kept.as_pointer())
-    builder.store(builder.trunc(number, kept) if kept.width < 64 else number, pointer, align=1)
-
-
-def size_of(kept: types.Type) -> int:
-    """The size in bytes of a slot for a record or a number."""
-    return kept.size if isinstance(kept, types.Record) else kept.bitwidth // 8
-
-
-def can_store(target: types.Type, source: types.Type) -> bool:
-    """Can a value of numba type `source` be stored where a `target` is kept?"""
-    if isinstance(target, types.Record):
-        same = isinstance(source, types.Record) and source.size == target.size
-        return same or isinstance(source, types.Integer)
-    if isinstance(target, types.NestedArray):
-        return isinstance(source, types.Integer)
-    return isinstance(target, types.Integer) and isinstance(source, types.Integer | types.Boolean)
-
-
 def check_can_store(record: types.Record, name: str, source: types.Type) -> None:
     """Raise TypingError, with a sentence, unless such a value can be stored in the field."""
     if name not in record.fields:
         known = ", ".join(record.fields)
         raise TypingError(f"there is no field {name!r}; there are {known}")
     expect_no_text(source)
-    if not can_store(record.typeof(name), source):
-        raise TypingError(f"{source} can't be stored in the field {name!r}")
+    kept = record.typeof(name)
+    if not can_store(kept, source):
+        if isinstance(kept, types.Integer):
+            raise TypingError(f"{source} can't be stored in the field {name!r}")
+        wanted = kind_wanted(record.layout.fields[name])
+        raise TypingError(f"the field {name!r} {wanted}, and this can't be stored there")
 
 
 def make_constructor(record: types.Record, names: tuple[str, ...]):
@@ -249,12 +231,18 @@ def make_constructor(record: types.Record, names: tuple[str, ...]):
             check_can_store(record, name, kind)
 
         def codegen(context, builder, signature, args):
-            slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), record.size))
-            cgutils.memset(builder, slot, _bytes_in(record), 0)
+            room = ir.ArrayType(ir.IntType(8), record.size)
+            slot = filled = cgutils.alloca_once(builder, room)
+            if not all(isinstance(kind, types.Integer | types.Boolean) for kind in kinds):
+                # In a loop a value may be a part of the record that was made in the turn before.
+                filled = cgutils.alloca_once(builder, room)
+            cgutils.memset(builder, filled, bytes_in(record), 0)
             for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-                pointer = moved(builder, slot, ir.Constant(ir.IntType(64), record.offset(name)))
+                pointer = moved(builder, filled, ir.Constant(ir.IntType(64), record.offset(name)))
                 value = builder.extract_value(args[0], k)
                 store(context, builder, record.typeof(name), pointer, kind, value)
+            if filled is not slot:
+                cgutils.raw_memcpy(builder, slot, filled, bytes_in(record), 1)
             return builder.bitcast(slot, context.get_value_type(record))
 
         return record(types.BaseTuple.from_types(kinds)), codegen
@@ -320,9 +308,9 @@ def get_item(typing_context, items, index):
             )
 
         return slots.value_type(items, index), read_slot
-    if type(items) is types.Array:
+    if type(items) is types.Array or isinstance(items, Chosen):
         _expect_number(index)
-        return types.int64(items, index), load_number
+        return types.int64(items, index), (load_item if isinstance(items, Chosen) else load_number)
     plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
     if plain is None:
         return None
@@ -364,18 +352,25 @@ def _checked_slot(context, builder, signature, args) -> Any:
     return slot_at(builder, slots, data, position)
 
 
+def frozen(kind: types.Type) -> types.Type:
+    """The type of a record or an array that can't be changed; any other type as it is."""
+    if isinstance(kind, StateRecord):
+        return numba_type(kind.layout, True)
+    if isinstance(kind, Slots):
+        item = frozen(kind.item)
+        return Slots(item, kind.count, kind.first, kind.items_of, kind.counter, True)
+    return kind
+
+
 @intrinsic
 def read_only(typing_context, value):
     """A record or an array as a frozen one, which can't be changed; other values unchanged."""
-    kind = seen_as = types.unliteral(value)
-    if isinstance(kind, StateRecord):
-        seen_as = numba_type(kind.layout, True)
-    elif type(kind) is types.Array:
-        seen_as = kind.copy(readonly=True)
+    kind = types.unliteral(value)
+    seen_as = frozen(kind)
 
     def codegen(context, builder, signature, args):
-        if type(kind) is types.Array:
-            context.nrt.incref(builder, kind, args[0])
+        if isinstance(kind, Slots):
+            return args[0]
         return context.cast(builder, args[0], signature.args[0], signature.return_type)
 
     return seen_as(value), codegen
@@ -386,10 +381,22 @@ def copy_state(typing_context, target, source):
     """Copy all bytes of a state over another one."""
 
     def codegen(context, builder, signature, args):
-        cgutils.raw_memcpy(builder, *args, _bytes_in(target), 1)
+        cgutils.raw_memcpy(builder, *args, bytes_in(target), 1)
         return context.get_dummy_value()
 
     return types.void(target, source), codegen
+
+
+@intrinsic
+def copy_on_stack(typing_context, source):
+    """A copy of a state, on the stack of the function that makes it."""
+
+    def codegen(context, builder, signature, args):
+        slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), source.size))
+        cgutils.raw_memcpy(builder, slot, args[0], bytes_in(source), 1)
+        return builder.bitcast(slot, context.get_value_type(source))
+
+    return source(source), codegen
 
 
 @intrinsic
@@ -408,12 +415,8 @@ def check_unchanged(typing_context, target, source):
     refused."""
 
     def codegen(context, builder, signature, args):
-        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
-        memcmp = cgutils.get_or_insert_function(builder.module, kind, "memcmp")
-        pointers = [builder.bitcast(each, pointer) for each in args]
-        order = builder.call(memcmp, [*pointers, _bytes_in(target)])
-        fault_if(context, builder, builder.icmp_signed("!=", order, number(0)))
+        order = compare_bytes(builder, *args, bytes_in(target))
+        fault_if(context, builder, builder.icmp_signed("!=", order, order.type(0)))
         return context.get_dummy_value()
 
     return types.void(target, source), codegen
@@ -444,6 +447,19 @@ def truth(typing_context, value):
     return types.boolean(types.unliteral(value)), codegen
 
 
+@intrinsic
+def asked(typing_context, value):
+    """A value of which a condition asks whether it is true, as it is."""
+    if isinstance(value, types.Record | types.Array):
+        raise TypingError(f"an array or record is {NEITHER}: ask for one slot or field")
+
+    def codegen(context, builder, signature, args):
+        plain = context.cast(builder, args[0], signature.args[0], signature.return_type)
+        return impl_ret_borrowed(context, builder, signature.return_type, plain)
+
+    return types.unliteral(value)(value), codegen
+
+
 def _comparison(name: str, operation: Any) -> Any:
     """The compiled form of `left == right`, `left != right` or `right in left`.
 
@@ -451,7 +467,9 @@ def _comparison(name: str, operation: Any) -> Any:
     """
 
     def comparison(typing_context, left, right):
-        if isinstance(left, types.Array) and operation is not operator.contains:
+        if operation is not operator.contains and _is_kept_whole(left, right):
+            return _compare_whole(left, right, operation is operator.ne)
+        if isinstance(left, types.Array | Chosen) and operation is not operator.contains:
             raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
         among = operation is operator.contains and isinstance(left, types.BaseTuple)
         if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):
@@ -488,22 +506,39 @@ def _is_text(kind: types.Type) -> bool:
     return isinstance(kind, types.UnicodeType | types.StringLiteral)
 
 
-equal, unequal = _comparison("equal", operator.eq), _comparison("unequal", operator.ne)
-contained = _comparison("contained", operator.contains)
+def _is_kept_whole(left: types.Type, right: types.Type) -> bool:
+    """Is one of them a record or an array of the state, and the other no number?"""
+    kinds = (left, right)
+    return any(isinstance(each, types.Record | Slots) for each in kinds) and not any(
+        isinstance(each, types.Integer | types.Boolean) for each in kinds
+    )
 
 
-@intrinsic
-def same_bytes(typing_context, left, right):
-    """Do two records of the same size have the same bytes?"""
+def _compare_whole(left: types.Type, right: types.Type, is_unequal: bool) -> tuple[Any, Any]:
+    """The signature and code of the comparison: the other value as it would be kept there."""
+    at = 0 if isinstance(left, types.Record | Slots) else 1
+    kept, other = (left, right)[at], (left, right)[1 - at]
+    if not can_store(kept, other):
+        raise TypingError("what can't be stored there can't be compared with it")
 
     def codegen(context, builder, signature, args):
-        whole = ir.IntType(8 * left.size)
-        one, other = (
-            builder.load(builder.bitcast(each, whole.as_pointer()), align=1) for each in args
-        )
-        return builder.icmp_unsigned("==", one, other)
+        made = as_kept(context, builder, kept, other, args[1 - at])
+        order = compare_bytes(builder, args[at], made, bytes_in(kept))
+        return builder.icmp_signed("!=" if is_unequal else "==", order, order.type(0))
 
     return types.boolean(left, right), codegen
+
+
+def compare_bytes(builder: ir.IRBuilder, one: Any, other: Any, count: Any) -> Any:
+    """A number below, at or above 0 as the bytes at one address are smaller than at another."""
+    number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(number, [pointer, pointer, ir.IntType(64)])
+    memcmp = cgutils.get_or_insert_function(builder.module, kind, "memcmp")
+    return builder.call(memcmp, [*(builder.bitcast(each, pointer) for each in (one, other)), count])
+
+
+equal, unequal = _comparison("equal", operator.eq), _comparison("unequal", operator.ne)
+contained = _comparison("contained", operator.contains)
 
 
 @intrinsic
@@ -585,31 +620,9 @@ def _overflow(container):
     return raise_bare
 
 
-def _both_records(left, right) -> bool:
-    return (
-        isinstance(left, types.Record)
-        and isinstance(right, types.Record)
-        and left.size == right.size
-    )
-
-
-@overload(operator.eq)
-def _equal(left, right):
-    if _both_records(left, right):
-        return lambda left, right: same_bytes(left, right)
-    return None
-
-
-@overload(operator.ne)
-def _unequal(left, right):
-    if _both_records(left, right):
-        return lambda left, right: not same_bytes(left, right)
-    return None
-
-
 @overload(operator.lt)
 def _less(left, right):
-    if not _both_records(left, right):
+    if not isinstance(left, types.Record) or not has_same_bytes(left, right):
         return None
     size = left.size
 

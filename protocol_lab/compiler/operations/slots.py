@@ -131,7 +131,7 @@ def is_outside(builder: ir.IRBuilder, slots: Slots, data: Any, position: Any) ->
 
 
 def _past_first(builder: ir.IRBuilder, slots: Slots, position: Any) -> Any:
-    """How many slots come before this position."""
+    """How many slots stand before this index."""
     return builder.sub(position, _INT64(slots.first)) if slots.first else position
 
 
@@ -151,7 +151,7 @@ def load(context: Any, builder: ir.IRBuilder, kind: types.Type, pointer: Any) ->
 @lower_builtin(len, Slots)
 def _len(context, builder, signature, args):
     [slots] = signature.args
-    return end_of(builder, slots, args[0])
+    return _past_first(builder, slots, end_of(builder, slots, args[0]))
 
 
 @lower_builtin("getiter", Slots)

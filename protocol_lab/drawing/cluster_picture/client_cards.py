@@ -1,10 +1,15 @@
 """The clients of a cluster: beside its lanes, or under them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, lane_gap, legible
+from protocol_lab.drawing.arrangement import current, lane_gap, legible, plain, unscaled
 from protocol_lab.drawing.cluster import Card, Cluster, Text
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
-from protocol_lab.drawing.cluster_picture.picture_text import close_part, highlight, open_part
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, card_width
+from protocol_lab.drawing.cluster_picture.picture_text import (
+    close_part,
+    fill_of,
+    highlight,
+    open_part,
+)
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 
 
@@ -15,9 +20,12 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
     x, y = grid.right + 12, top
     svg.text(x + 2, top - 8, cluster.cards_name, size=legible(11), fill=palette.MUTED)
     room = (bottom - top + lane_gap()) / len(cluster.cards)
+    if not current().live:
+        room = min(room, max(grid.lane_heights, default=room) + lane_gap())
+    least = room - lane_gap() if current().live else 0
     for card in cluster.cards:
-        height = _draw_card(svg, x, y, card, cluster.card_width)
-        y += max(height + lane_gap(), min(room, max(grid.lane_heights, default=room) + lane_gap()))
+        height = _draw_card(svg, x, y, card, card_width(cluster), least)
+        y += max(height + lane_gap(), room)
     return y - lane_gap()
 
 
@@ -34,19 +42,26 @@ def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     return y - 8
 
 
-def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float) -> float:
-    """One client; returns its height."""
+def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: float = 0) -> float:
+    """One client, of at least this height; returns its height."""
     lines = _card_lines(card, width)
     head = 20 if current().large else 26
-    height = head + 15 * len(lines)
+    pitch = unscaled(15, 16)
+    height = max(least, head + pitch * len(lines) + unscaled(0, 4))
     open_part(svg, f"card {card.name}")
     svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
-    svg.text(x + 10, y + head - (6 if current().large else 8), card.name, bold=True)
+    svg.text(x + 10, y + head - (6 if current().large else 8), card.name, size=plain(), bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            highlight(svg, x + 6, y + head - 2 + 15 * k, text_width(line, legible(11.5)) + 8, 15)
+            highlight(
+                svg, x + 6, y + head - 2 + pitch * k, text_width(line, legible(11.5)) + 8, pitch
+            )
         svg.text(
-            x + 10, y + head + 9 + 15 * k, line, size=legible(11.5), fill=palette.TONES[text.tone]
+            x + 10,
+            y + head + pitch - 6 + pitch * k,
+            line,
+            size=legible(11.5),
+            fill=fill_of(text.tone),
         )
     close_part(svg)
     return height

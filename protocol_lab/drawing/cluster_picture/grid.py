@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from protocol_lab.drawing.arrangement import current, sized
+from protocol_lab.drawing.arrangement import current, sized, unscaled
+from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.traffic import Tracks
 
 MARGIN = 14
 BOX_GAP = 8
-WIDE_BOX, NARROW_BOX = 74, 54
+WIDE_BOX = 74
 CROPPED = 8  # of the margin on every side, where the page has one
 
 
@@ -19,7 +20,7 @@ def badge_room() -> float:
 
 def box_height() -> float:
     """The height of the box of a record, or of a message."""
-    return 34 if current().large else 38 if current().dense else 42
+    return 34 if current().large else 38 if current().dense else sized(42, 44)
 
 
 def box_top() -> float:
@@ -27,12 +28,35 @@ def box_top() -> float:
     return 9 if current().large else 10 if current().dense else sized(15, 11)
 
 
+def box_width(is_narrow: bool) -> float:
+    """The width of a record's box."""
+    return current().box or (unscaled(54, 60) if is_narrow else WIDE_BOX)
+
+
+def card_width(cluster: Cluster) -> float:
+    """The width of a client's card beside the lanes."""
+    return cluster.card_width + current().cards
+
+
+def record_height() -> float:
+    """The height of a record's box: it grows with its lane."""
+    return box_height() + min(current().taller / 2, 18)
+
+
+def tag_height() -> float:
+    """The height of a tag."""
+    return unscaled(14, 16)
+
+
 @dataclass(frozen=True)
 class Band:
-    """The vertical place of a lane; its log is below the head, if that is not beside it."""
+    """The vertical place of a lane; its log is below the head, if that is not beside it.
+
+    `records`: where the boxes of its records begin."""
 
     top: float
     height: float
+    records: float
     head: float = 0
 
     @property
@@ -59,6 +83,7 @@ class Grid:
     right: float  # where the lanes end
     width: float  # of the whole picture
     lane_heights: list[float]
+    record_tops: list[float]  # how far below the top of each lane its records begin
     head: float  # of each lane's height, what stands above its log
     tracks: Tracks
     aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them

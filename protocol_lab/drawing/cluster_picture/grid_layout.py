@@ -4,18 +4,18 @@ any number of nodes.
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current, line_pitch, sized
+from protocol_lab.drawing.arrangement import current, line_pitch, plain, sized
 from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
     CROPPED,
     MARGIN,
-    NARROW_BOX,
-    WIDE_BOX,
     Grid,
     badge_room,
-    box_height,
     box_top,
+    box_width,
+    card_width,
+    record_height,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import heads_of
 from protocol_lab.drawing.cluster_picture.message_lists import message_width, narrowest_group
@@ -25,7 +25,7 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     value_width,
 )
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.drawing.traffic import ROOM, Tracks, tracks_of
+from protocol_lab.drawing.traffic import Tracks, tracks_of
 
 _MOST_WIDE_BOXES = 6
 _NARROWEST = 720
@@ -36,30 +36,39 @@ def grid_of(cluster: Cluster) -> Grid:
     if current().stacked:
         return _stacked_grid(cluster)
     columns = _columns(cluster)
-    is_narrow = columns > _MOST_WIDE_BOXES or current().narrow
-    box = NARROW_BOX if is_narrow else WIDE_BOX
+    box = box_width(columns > _MOST_WIDE_BOXES or current().narrow)
     names = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
     logs = MARGIN + badge_room() + names + sized(18, 8)
     # A flag after the last column still has its label inside the lane.
     tail = max([sized(24, 12), cluster.note_width, *(flag_width(lane) for lane in cluster.lanes)])
     beside = bool(cluster.cards) and not current().below
-    cards = cluster.card_width + 12 if beside else 0
+    cards = card_width(cluster) + 12 if beside else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
     if current().aside and cluster.messages:
         list_width = max(map(narrowest_group, cluster.messages))
-        list_width += 9 if current().large else 6
+        list_width += 9 if current().large else 8
     narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
     narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
     left = narrowest - cards - MARGIN - traffic
-    tracks = tracks_of(cluster, min(left, ROOM)) if current().few_arrows else tracks_of(cluster)
+    tracks = tracks_of(cluster, left) if current().few_arrows else tracks_of(cluster)
     arrows = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
     right = max(traffic + arrows, narrowest - cards - MARGIN)
-    heights = _lane_heights(cluster)
+    heights, tops = _lane_heights(cluster)
     width = right + cards + MARGIN
     aside = width - 2 if list_width else 0
     return Grid(
-        columns, box, logs, right - arrows, right, width + list_width, heights, 0, tracks, aside
+        columns,
+        box,
+        logs,
+        right - arrows,
+        right,
+        width + list_width,
+        heights,
+        tops,
+        0,
+        tracks,
+        aside,
     )
 
 
@@ -75,7 +84,7 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     ]
     needed = [
         current().width + 2 * CROPPED,
-        logs + columns * (NARROW_BOX + BOX_GAP) + max([0.0, *last]) + MARGIN,
+        logs + columns * (box_width(True) + BOX_GAP) + max([0.0, *last]) + MARGIN,
         *(message_width(item) + 2 * MARGIN for group in cluster.messages for item in group.items),
         *(value_width(value) + 2 * MARGIN + 24 for bar in cluster.bars for value in bar.values),
     ]
@@ -83,9 +92,12 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     right = width - MARGIN
     rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
     head = line_pitch() * max(rows, default=1) + 6
-    log = box_top() + box_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    log = box_top() + record_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
     heights = [head + log] * len(cluster.lanes)
-    return Grid(columns, NARROW_BOX, logs, right, right, width, heights, head, Tracks([]))
+    tops = [head + box_top()] * len(cluster.lanes)
+    return Grid(
+        columns, box_width(True), logs, right, right, width, heights, tops, head, Tracks([])
+    )
 
 
 def _columns(cluster: Cluster) -> int:
@@ -96,24 +108,29 @@ def _columns(cluster: Cluster) -> int:
     return max([cluster.columns, *offsets])
 
 
-def _lane_heights(cluster: Cluster) -> list[float]:
-    """All lanes are equally high; on a screen those without words below their records are lower,
-    and for an audience those with fewer lines."""
+def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
+    """How high the lanes are, and how far below their tops the records begin.
+
+    All are equally high; on a screen those without words below their records are lower, and for an
+    audience those with fewer lines. On a screen the records are in the middle."""
     lines = [len(lane.lines) for lane in cluster.lanes]
     if not current().large:
         lines = [max(lines, default=1)] * len(lines)
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
-    return [
-        max(box_top() + box_height() + under, line_pitch() * said + sized(12, 6))
-        for said, under in zip(lines, below)
+    logs = [box_top() + record_height() + under for under in below]
+    heights = [
+        max(log, line_pitch() * said + sized(12, 6)) + current().taller / 2
+        for said, log in zip(lines, logs)
     ]
+    spare = [height - log if current().live else 0 for height, log in zip(heights, logs)]
+    return heights, [box_top() + each / 2 for each in spare]
 
 
 def _narrowest_live(cluster: Cluster) -> float:
     """The width of a bar's longest value beside its name."""
     widest = [
-        text_width(f"{bar.name} {value.label} {value.value.text}", 12, bold=True) + 80
+        text_width(f"{bar.name} {value.label} {value.value.text}", plain(), bold=True) + 80
         for bar in cluster.bars
         for value in bar.values
     ]

@@ -26,7 +26,7 @@ def with_undrawn_links(cluster: Cluster, tracks: Tracks) -> Cluster:
     lanes = []
     for number, lane in enumerate(cluster.lanes):
         told = [
-            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "bad")
+            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "away")
             for link in cluster.cut_links
             if number in link.lanes and link not in drawn
             for other in [cluster.lanes[sum(link.lanes) - number].name]

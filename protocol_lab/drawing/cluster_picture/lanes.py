@@ -10,14 +10,14 @@ from protocol_lab.drawing.cluster_picture.grid import (
     Band,
     Grid,
     badge_room,
-    box_height,
-    box_top,
+    record_height,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
 from protocol_lab.drawing.cluster_picture.picture_text import (
     badge_width,
     close_part,
     draw_text,
+    fill_of,
     open_part,
     size_of,
     widths_of,
@@ -38,8 +38,9 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
     bottom = top - lane_gap()
-    for height in grid.lane_heights:
-        bands.append(Band(bottom + lane_gap(), height, grid.head))
+    for height, records in zip(grid.lane_heights, grid.record_tops):
+        begin = bottom + lane_gap()
+        bands.append(Band(begin, height, begin + records, grid.head))
         bottom = bands[-1].bottom
     for lane, band in zip(cluster.lanes if current().has_names else (), bands):
         _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
@@ -104,20 +105,19 @@ def _draw_lane(
         kind = "record" if entry.is_here else "gap"
         same = f"{entry.offset} {entry.label} {entry.detail}"
         open_part(svg, f"{lane.name} {entry.offset}", kind=kind, same=same, lane=lane.name)
-        draw_entry(svg, grid, entry, y + box_top(), cluster)
+        draw_entry(svg, grid, entry, band.records, cluster)
         close_part(svg)
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
-        svg.text(
-            grid.logs + 4, y + box_top() + 25, lane.empty, size=legible(11), fill=palette.MUTED
-        )
+        middle = band.records + record_height() / 2
+        svg.text(grid.logs + 4, middle + 4, lane.empty, size=legible(11), fill=palette.MUTED)
         used = 1
     for k, flag in enumerate(lane.flags):
         open_part(svg, f"{lane.name} flag {k}", kind="mark")
         _draw_flag(svg, grid, flag, band)
         close_part(svg)
     if not grid.head:
-        _draw_notes(svg, grid, lane, grid.column(used) + 6, y)
+        _draw_notes(svg, grid, lane, grid.column(used) + 6, band.records)
 
 
 def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
@@ -149,9 +149,9 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
         for note in lane.notes
         for line in wrap(note.text, grid.traffic - x - 8, legible(11.5))
     ]
-    first = y + box_top() + box_height() / 2 + 4 - 7.5 * (len(lines) - 1)
+    first = y + record_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
-        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=palette.TONES[tone])
+        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=fill_of(tone))
 
 
 def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:

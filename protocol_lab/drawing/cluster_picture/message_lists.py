@@ -1,9 +1,9 @@
 """The groups of messages of a cluster: under its lanes, or beside them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, legible, tag
+from protocol_lab.drawing.arrangement import current, legible, plain, tag
 from protocol_lab.drawing.cluster import Message, Messages
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, box_height
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, box_height, tag_height
 from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_part
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
@@ -88,7 +88,7 @@ def _message_height(items: list[Message]) -> float:
 def message_width(item: Message) -> float:
     """The width of a message's box."""
     mark = text_width(item.mark, tag(), bold=True) + 20 if item.mark else 0
-    head = text_width(item.name, 12, bold=True) + mark
+    head = text_width(item.name, plain(), bold=True) + mark
     return max(head, text_width(item.detail, legible(11.5))) + 20
 
 
@@ -98,15 +98,15 @@ def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, ite
     centre = y + height / 2
     svg.rect(x, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
     name_at = centre + (4 if current().large and not item.detail else -3)
-    svg.text(x + 10, name_at, item.name, bold=True, fill=tone)
+    svg.text(x + 10, name_at, item.name, size=plain(), bold=True, fill=tone)
     svg.text(x + 10, centre + 13, item.detail, size=legible(11.5), fill=palette.MUTED)
     if item.mark:
         room = text_width(item.mark, tag(), bold=True) + 8
         top = y - (3 if current().large else 6)  # lower where the group's name is close above it
-        svg.rect(x + width - room - 6, top, room, 14, rx=7, fill=palette.ACCENT)
+        svg.rect(x + width - room - 6, top, room, tag_height(), rx=7, fill=palette.ACCENT)
         svg.text(
             x + width - room / 2 - 6,
-            top + 10.5,
+            top + tag_height() - 3.5,
             item.mark,
             size=tag(),
             bold=True,

@@ -6,7 +6,7 @@ Also the named parts of a picture, which are followed from one picture to the ne
 from dataclasses import replace
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, small
+from protocol_lab.drawing.arrangement import current, plain, small, unscaled
 from protocol_lab.drawing.cluster import Lane, Text, Value
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
@@ -48,15 +48,20 @@ def badge_width(lane: Lane) -> float:
 
 def size_of(lane: Lane, piece: Text) -> float:
     """The size of the type: a lane's name is larger than the rest."""
-    return 14 if piece is lane.lines[0][0] else 12
+    return unscaled(14, 15) if piece is lane.lines[0][0] else plain()
 
 
 def value_width(value: Value) -> float:
     """The width of a labelled value in a bar, or of what it was, which stands below it unless the
     picture is dense."""
-    label = text_width(value.label, 12) + 6 if value.label else 0
-    own, was = widths_of(replace(value.value, bold=True), 12)
+    label = text_width(value.label, plain()) + 6 if value.label else 0
+    own, was = widths_of(replace(value.value, bold=True), plain())
     return label + (own if current().dense else max(own, was))
+
+
+def fill_of(tone: str) -> str:
+    """The colour of a tone; on a screen red is left to broken promises."""
+    return palette.MUTED if tone == "away" and current().live else palette.TONES[tone]
 
 
 def flag_width(lane: Lane) -> float:
@@ -64,15 +69,15 @@ def flag_width(lane: Lane) -> float:
     return max((sum(widths_of(flag.label, small())) + 10 for flag in lane.flags), default=0)
 
 
-def draw_text(svg: Svg, x: float, y: float, text: Text, size: float = 12) -> float:
+def draw_text(svg: Svg, x: float, y: float, text: Text, size: float) -> float:
     """Draw a text, highlighted with what it was if it changed; returns where it ends."""
     own, was = widths_of(text, size)
     if text.was is not None:
-        highlight(svg, x, y - size, own, size + 4)
+        highlight(svg, x, y - size, own, size + unscaled(4, 3))
     if text.was:
         svg.text(x + own + 5, y, f"was {text.was}", size=small(), fill=palette.MUTED)
     inset = 0 if text.was is None else 4
-    svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
+    svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=fill_of(text.tone))
     return x + own + was
 
 

@@ -6,7 +6,7 @@ notes stand above its log. Lanes do not move when messages come and go.
 """
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, sized, small, tag
+from protocol_lab.drawing.arrangement import current, plain, sized, small, tag, unscaled
 from protocol_lab.drawing.cluster import Bar, Cluster, Text
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
 from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
@@ -40,7 +40,7 @@ def draw_cluster(cluster: Cluster) -> str:
             svg.text(MARGIN, y + 13, line, size=15, bold=True)
             y += 21
         y += 5
-    for row in _bar_rows(cluster.bars, grid):
+    for row in _bar_rows(cluster.bars if current().bars else [], grid):
         y = _draw_bars(svg, grid, row, y) + sized(8, 4)
     y += sized(4, 1)
     top, y = y, draw_lanes(svg, grid, cluster, y)
@@ -97,27 +97,27 @@ def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
 
 def _bar_width(bar: Bar) -> float:
     """The width of a bar whose values stand in one row."""
-    name = 12 + text_width(bar.name, 12, bold=True) + 16
+    name = 12 + text_width(bar.name, plain(), bold=True) + 16
     return name + sum(value_width(value) + 16 for value in bar.values) - 8
 
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     """Labelled values from left to right; a value's previous text is below it."""
-    start = left + 12 + text_width(bar.name, 12, bold=True) + 16
+    start = left + 12 + text_width(bar.name, plain(), bold=True) + 16
     rows: list[list] = [[]]
     x = start
     for value in bar.values:
-        label = text_width(value.label, 12) + 6 if value.label else 0
+        label = text_width(value.label, plain()) + 6 if value.label else 0
         own = value_width(value)
         if (rows[-1] or current().stacked) and x + own > left + width - 8:
             x = left + 12 if current().stacked else start
             rows.append([])
         rows[-1].append((x, label, value))
         x += own + 16
-    pitch = 20 if current().dense else sized(36, 30)
+    pitch = 20 if current().dense else sized(36, unscaled(30, 32))
     height = pitch * len(rows) + sized(0, 2)
     svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
-    svg.text(left + 12, y + sized(20, 15), bar.name, bold=True)
+    svg.text(left + 12, y + sized(20, 15), bar.name, size=plain(), bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
             _draw_value(svg, x, y + pitch * k + sized(20, 15), label, value.label, value.value)
@@ -125,15 +125,15 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
 
 
 def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Text) -> None:
-    svg.text(x, y, name, fill=palette.MUTED)
+    svg.text(x, y, name, size=plain(), fill=palette.MUTED)
     unchanged = Text(value.text, value.tone, bold=True)
     if value.was is not None:
-        own = text_width(value.text, 12, bold=True) + 8
+        own = text_width(value.text, plain(), bold=True) + 8
         highlight(svg, x + label - 4, y - 13, own, 18)
         if not current().dense:
-            below = y + sized(12.5, 14)
+            below = y + sized(12.5, unscaled(14, 15.5))
             svg.text(x + label, below, f"was {value.was}", size=tag(), fill=palette.MUTED)
-    draw_text(svg, x + label, y, unchanged)
+    draw_text(svg, x + label, y, unchanged, plain())
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:

@@ -1,9 +1,15 @@
 """The records of a log: a box for each that is here, or that was, with tags on its edge."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, legible, sized, small, tag
+from protocol_lab.drawing.arrangement import current, legible, sized, small, tag, unscaled
 from protocol_lab.drawing.cluster import Cluster, Entry
-from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, WIDE_BOX, Grid, box_height
+from protocol_lab.drawing.cluster_picture.grid import (
+    BOX_GAP,
+    WIDE_BOX,
+    Grid,
+    record_height,
+    tag_height,
+)
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -26,14 +32,15 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     is_wrong = bool(entry.gone) and entry.mark != "changed"
     if is_wrong:
         border |= {"stroke": palette.BAD, "stroke_width": 2.4}
-    svg.rect(x, y, grid.box, box_height(), rx=5, fill=palette.shade(entry.shade), **border)
+    svg.rect(x, y, grid.box, record_height(), rx=5, fill=palette.shade(entry.shade), **border)
     middle = x + grid.box / 2
     detail = _detail(grid, entry)
     if entry.committed:
         detail = f"{detail} ✓".strip()
-    fits = text_width(entry.label, 12.5, bold=True) <= grid.box - 6
-    size = 12.5 if fits else sized(12.5, small())
-    centre = y + box_height() / 2
+    size = unscaled(12.5, 14)
+    if current().live and text_width(entry.label, size, bold=True) > grid.box - 6:
+        size = small()
+    centre = y + record_height() / 2
     name_at = centre - 2 if detail else centre + 5
     svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
     svg.text(middle, centre + 13, detail, size=legible(11), text_anchor="middle")
@@ -53,14 +60,15 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
     if entry.mark == "truncated" and grid.box < WIDE_BOX:
         word = "gone"
+    tone = palette.BAD if entry.mark == "lost" else sized(palette.BAD, palette.MUTED)
     svg.rect(
         x,
         y,
         grid.box,
-        box_height(),
+        record_height(),
         rx=5,
         fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
-        stroke=palette.BAD,
+        stroke=tone,
         **(
             {"stroke_width": 2.4}
             if entry.mark == "lost"
@@ -70,19 +78,20 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     paper = palette.BAD_PAPER
     if entry.mark == "truncated":
         paper = palette.PAPER
-        svg.hatch(x + 1, y + 1, grid.box - 2, box_height() - 2)
+        svg.hatch(x + 1, y + 1, grid.box - 2, record_height() - 2)
     middle = x + grid.box / 2
     lines = [
-        (word, legible(11), True, palette.BAD, None),
+        (word, legible(11), True, tone, None),
         (f"{entry.label} {entry.short}".strip(), small(), False, palette.INK, "line-through"),
     ]
     for k, (text, size, bold, fill, decoration) in enumerate(lines):
         width = min(grid.box - 4, text_width(text, size, bold) + 4)
-        top = y + box_height() / 2 - 14 + 15 * k
-        svg.rect(middle - width / 2, top, width, 14, rx=3, fill=paper)
+        pitch = unscaled(15, 16)
+        top = y + record_height() / 2 + 1 - pitch * (1 - k)
+        svg.rect(middle - width / 2, top, width, pitch - 1, rx=3, fill=paper)
         svg.text(
             middle,
-            top + 11,
+            top + pitch - 4,
             text,
             size=size,
             bold=bold,
@@ -105,11 +114,12 @@ def _draw_tag(
         text = short
     width = text_width(text, tag(), bold=True) + 8
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
-    top = y - (10 if current().large else 8)  # higher where the record's name is close below it
-    svg.rect(left, top, width, 14, rx=7, fill=fill)
+    # Higher where the record's name is close below it.
+    top = y - (10 if current().large else unscaled(8, 11))
+    svg.rect(left, top, width, tag_height(), rx=7, fill=fill)
     svg.text(
         left + width / 2,
-        top + 10.5,
+        top + tag_height() - 3.5,
         text,
         size=tag(),
         bold=True,

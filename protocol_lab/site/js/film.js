@@ -1,60 +1,68 @@
-// A film: a scenario that plays by itself, as a picture with its captions, and stops at its end.
+// A film: pictures with their captions that play by themselves while they are seen, and rest on the last.
 
-const PACE = 1700; // milliseconds a state
+const PACE = 1900; // milliseconds a state
+const REST = 6000; // on the last
 
 function playFilm(holder) {
-  const session = sessionOf(holder);
-  recordingOf(session.recording, `${FOLDER}recordings/`).then((recording) => {
-    const source = new RecordedSource(recording, session);
-    const from = source.walk.moment.depth;
-    const picture = h("div", { class: "lab-film-picture" });
-    const told = h("p", { class: "lab-film-told", "aria-live": "polite" });
-    const dots = h("div", { class: "lab-film-dots", "aria-hidden": "true" });
-    const again = h("button", { onclick: () => (player ? pause() : play()) }, "❚❚ pause");
-    const root = h("section", { class: "lab-film-stage", "aria-label": "A committed record is lost" }, picture, told);
-    root.append(h("div", { class: "lab-film-bar" }, again, dots));
-    holder.replaceChildren(root);
-    let player = null;
+  const { frames, lost } = JSON.parse(holder.querySelector("script").textContent);
+  const [sign, told] = holder.querySelector(".lab-film-told").children;
+  const pictures = { wide: holder.querySelector(".lab-wide"), narrow: holder.querySelector(".lab-narrow") };
+  const last = frames.length - 1;
+  let at = 0, timer = null, stopped = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-    function draw() {
-      const view = source.get("view");
-      const before = partsOf(picture.querySelector("svg"));
-      picture.innerHTML = view.panel.svg; // the kit's own drawing
-      moveParts(before, picture.querySelector("svg"));
-      const broken = view.invariants.filter((each) => each.watched && !each.holds);
-      root.classList.toggle("lab-film-alarm", broken.length > 0);
-      told.replaceChildren(
-        ...broken.map((each) => h("b", {}, `✗ ${each.name}: ${each.reason}`)),
-        h("span", {}, view.caption.text),
-      );
-      const { depth, length } = view.timeline;
-      dots.replaceChildren(
-        ...Array.from({ length: length - from + 1 }, (_, k) =>
-          h("span", { class: from + k === depth ? "lab-here" : from + k < depth ? "lab-past" : "" }),
-        ),
-      );
+  const button = h("button", { class: "lab-film-play", onclick: () => (timer ? stop() : go()) });
+  const dots = frames.map((each, k) =>
+    h("button", { "aria-label": `State ${k + 1}: ${each.caption}`, onclick: () => (stop(), show(k)) }),
+  );
+  holder.querySelector(".lab-film-bar").replaceChildren(button, h("div", { class: "lab-film-dots" }, dots));
+
+  function show(k) {
+    at = k;
+    for (const [width, place] of Object.entries(pictures)) {
+      const before = partsOf(place.checkVisibility() ? place.querySelector("svg") : null);
+      place.innerHTML = frames[k][width]; // the kit's own drawing
+      moveParts(before, place.querySelector("svg"));
     }
+    told.textContent = frames[k].caption;
+    const alarm = lost && k === last;
+    holder.classList.toggle("lab-film-alarm", alarm);
+    sign.textContent = alarm ? "✗" : k + 1;
+    dots.forEach((dot, n) => {
+      dot.className = n < k ? "lab-past" : "";
+      if (n === k) dot.setAttribute("aria-current", "step");
+      else dot.removeAttribute("aria-current");
+    });
+    button.textContent = timer ? "❚❚ Pause" : "▶ Play";
+  }
 
-    function pause() {
-      clearInterval(player);
-      player = null;
-      const { depth, length } = source.get("view").timeline;
-      again.textContent = depth === length ? "↻ again" : "▶ go on";
-    }
+  function next() {
+    show(at === last ? 0 : at + 1);
+    timer = setTimeout(next, at === last ? REST : PACE);
+  }
 
-    function play() {
-      const { branch, depth, length } = source.get("view").timeline;
-      if (depth === length) source.send({ command: "go_to", branch, depth: from });
-      draw();
-      again.textContent = "❚❚ pause";
-      player = setInterval(() => {
-        source.send({ command: "redo" });
-        draw();
-        const now = source.get("view").timeline;
-        if (now.depth === now.length) pause();
-      }, PACE);
-    }
+  function go() {
+    stopped = false;
+    timer = setTimeout(next, at === last ? 0 : PACE);
+    show(at);
+  }
 
-    play();
-  });
+  function pause() {
+    clearTimeout(timer);
+    timer = null;
+    show(at);
+  }
+
+  function stop() {
+    stopped = true;
+    pause();
+  }
+
+  if (stopped) return show(last);
+  const seen = new IntersectionObserver(([{ isIntersecting }]) => {
+    if (stopped) return;
+    if (isIntersecting && !timer) go();
+    else if (!isIntersecting && timer) pause();
+  }, { threshold: 0.5 });
+  show(0);
+  seen.observe(holder);
 }

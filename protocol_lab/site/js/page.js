@@ -3,6 +3,10 @@
 const FOLDER = (document.currentScript?.src ?? "").replace(/[^/]*$/, "");
 const NEARBY = "900px"; // a stepper is made when it is so near to what is seen
 
+const READING = 1500; // milliseconds for which a stepper is seen before the page's Python starts
+
+const newEngine = () => new Engine(`${FOLDER}${ENGINE}`, WORKER);
+const engine = ENGINE ? newEngine() : null; // one for all steppers
 const sessions = new Map(); // by the element that holds the stepper
 
 function sessionOf(holder) {
@@ -12,17 +16,48 @@ function sessionOf(holder) {
 
 /** Makes the stepper of a holder, once; its static drawing goes when it is there. */
 function mount(holder) {
-  holder.mounted ??= recordingOf(sessionOf(holder).recording, `${FOLDER}recordings/`).then((recording) => {
-    const source = new RecordedSource(recording, sessionOf(holder));
+  holder.mounted ??= framesOf(sessionOf(holder).frames).then((frames) => {
+    const key = [...document.querySelectorAll(".lab-page-stepper")].indexOf(holder);
+    const source = new LiveSource(frames, sessionOf(holder), engine, String(key));
+    if (engine) startWhenUsed(holder, source);
     holder.replaceChildren();
     render({ model: source, el: holder });
+    makeRoomForChoices(holder);
+    const link = linkButton(() => addressOf(source));
+    holder.append(engine ? searchBar(source, link) : h("div", { class: "lab-search" }, link));
     source.on("change:view", () => {
-      if (holder.contains(document.activeElement)) keepInAddress(source);
+      if (holder === used) keepInAddress(source);
       keepWon(source.get("view").challenge);
     });
     return source;
   });
   return holder.mounted;
+}
+
+/** On a phone the choices rise from the buttons as high as the stepper reaches: it comes to the top. */
+function makeRoomForChoices(holder) {
+  holder.addEventListener("click", ({ target }) => {
+    if (target.closest("[data-key=sheet]")) holder.scrollIntoView({ block: "start" });
+  });
+}
+
+/** Starts the page's Python once a stepper is touched, or has been looked at for a moment. */
+function startWhenUsed(holder, source) {
+  const start = () => void source.start().then(keepOffline);
+  for (const event of ["pointerdown", "keydown", "focusin"]) holder.addEventListener(event, start, { once: true });
+  if (navigator.connection?.saveData) return;
+  let looking = null;
+  const seen = new IntersectionObserver(([{ isIntersecting }]) => {
+    clearTimeout(looking);
+    if (isIntersecting) looking = setTimeout(start, READING);
+  }, { threshold: 0.4 });
+  seen.observe(holder);
+}
+
+/** Has the browser keep the whole site, if it comes from a server. */
+function keepOffline() {
+  if (!location.protocol.startsWith("http") || navigator.connection?.saveData) return;
+  navigator.serviceWorker?.register(`${FOLDER}../offline.js`).catch((error) => console.info(`Not kept: ${error.message}`));
 }
 
 function keepWon(challenge) {
@@ -32,35 +67,35 @@ function keepWon(challenge) {
   });
 }
 
+let used = null; // the holder of the stepper that was touched last: not every browser gives it the focus
+for (const event of ["pointerdown", "keydown"]) {
+  addEventListener(event, ({ target }) => (used = target.closest?.(".lab-page-stepper") ?? null), true);
+}
+
+const addressOf = (source) => `${location.href.split("#")[0]}#${source.get("view").link}~${source.key}`;
+
 let keeping = null;
 
 function keepInAddress(source) {
   clearTimeout(keeping);
-  keeping = setTimeout(async () => {
-    history.replaceState(null, "", `#${await source.link()}`);
-  }, 300);
+  keeping = setTimeout(() => history.replaceState(null, "", addressOf(source)), 300);
 }
 
-/** Opens the walk in the page's address in the first stepper of its model. */
+/** Opens the walk in the page's address: in the stepper that it is from, or else the first of its
+ * challenge or spec. A challenge opens on its own page. */
 async function openAddress(holders) {
   if (!LINK.test(location.hash)) return;
-  let text;
-  try {
-    text = await textOfLink(location.hash);
-  } catch (error) {
-    tellAbove(error.message);
-    return;
-  }
-  const { about } = parsedScenario(text);
-  for (const holder of holders) {
-    const same = sessionOf(holder).about.split(" ").filter(Boolean).sort().join(" ");
-    if (same !== about.split(" ").filter(Boolean).sort().join(" ")) continue;
-    const source = await mount(holder);
-    await source.paste(text);
-    holder.scrollIntoView({ block: "center" });
-    return;
-  }
-  tellAbove(`The link's walk is about ${about}, and no stepper of this page is: the kit opens it.`);
+  const about = await aboutLink(location.hash);
+  if (!about) return tellAbove("This link is incomplete or was changed: copy the whole link again.");
+  const { spec, challenge, number } = about;
+  const isIts = (each) => each && sessionOf(each).spec === spec && sessionOf(each).challenge === challenge;
+  const its = [holders[number], ...holders].find(isIts);
+  if (!its && Object.hasOwn(PLACES, challenge)) return location.replace(`${FOLDER}../${PLACES[challenge]}${location.hash}`);
+  const holder = its ?? holders[0];
+  if (!holder) return tellAbove(`The link's walk is about ${spec}, and this page has no stepper: the kit opens it.`);
+  const source = await mount(holder);
+  source.send({ command: "paste", text: location.hash });
+  holder.scrollIntoView({ block: "center" });
 }
 
 function tellAbove(sentence) {
@@ -69,7 +104,7 @@ function tellAbove(sentence) {
 }
 
 function begin() {
-  const holders = [...document.querySelectorAll(".lab-recorded")];
+  const holders = [...document.querySelectorAll(".lab-page-stepper")];
   const seen = new IntersectionObserver(
     (entries) => entries.filter((each) => each.isIntersecting).forEach((each) => mount(each.target)),
     { rootMargin: NEARBY },
@@ -77,6 +112,7 @@ function begin() {
   holders.forEach((each) => seen.observe(each));
   document.querySelectorAll(".lab-film").forEach(playFilm);
   showPredictions();
+  if (engine) document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
   explainTerms();
   offerCopies();
   openAddress(holders);

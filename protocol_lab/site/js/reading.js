@@ -32,10 +32,11 @@ function drawProgress() {
     const made = predictions.map((each) => kept.predictions[each]).filter(Boolean);
     const right = made.filter((each) => each.right).length;
     const text = `${made.length} of ${predictions.length} predictions${right ? `, ${right} right` : ""}`;
-    return h("li", {}, h("a", { href: address }, title), ` ${text}`);
+    const bar = h("progress", { value: made.length, max: predictions.length, "aria-hidden": "true" });
+    return h("li", {}, bar, h("a", { href: address }, title), ` ${text}`);
   };
   const won = Object.values(kept.challenges).map((each) =>
-    h("li", {}, `✓ ${each.title}: ${counted(each.points, "point")}`),
+    h("li", {}, `✓ ${each.title}: ${each.points === 1 ? "1 point" : `${each.points} points`}`),
   );
   place.replaceChildren(h("h2", {}, "Your progress"), h("ul", {}, pages.map(row), won));
 }
@@ -56,7 +57,7 @@ class RecordedPrediction {
     const plain = answer.replace(/\s+/g, " ");
     const surprise = ["A surprise: you predicted", `${guess}, the run says`, plain, whys[at] ?? ""].join(" ");
     const verdict = passed === null ? `You predicted ${guess}. The run says: ${plain}` : passed ? `As you predicted: ${plain}` : surprise;
-    return { choices, guess, settled: true, told: false, passed, verdict };
+    return { choices, guess, settled: true, told: false, passed, verdict, right, because: whys[at] ?? "", answer: plain };
   }
 
   get(name) {
@@ -98,7 +99,7 @@ function showPredictions() {
 
 // --- Terms of the glossary ---
 
-const SKIPPED = "code, pre, a, h1, h2, h3, script, button, .lab-recorded, .lab-film, .lab-term, svg, table";
+const SKIPPED = "code, pre, a, h1, h2, h3, script, button, .lab-page-stepper, .lab-film, .lab-term, svg, table";
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Explains the first place of each term on the page, on hover and on focus. */

@@ -35,7 +35,7 @@ class Settled(NamedTuple):
     actions: np.ndarray
 
 
-class Unseen:
+class UnvisitedCandidates:
     """The candidates of one owner that are in none of its runs of fingerprints.
 
     A context manager, since it may have files. Candidates are kept as rows of uint64: the state,
@@ -48,7 +48,7 @@ class Unseen:
         self._bytes = 0
         self._folder: Path | None = None
 
-    def __enter__(self) -> "Unseen":
+    def __enter__(self) -> "UnvisitedCandidates":
         return self
 
     def __exit__(

@@ -8,9 +8,7 @@ is used before it was verified.
 
 import hashlib
 import itertools
-import uuid
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
+from protocol_lab.spark.executor.remote_path import AnyPath, write_whole
 
 LEVEL = pa.schema(
     [
@@ -44,7 +43,7 @@ _BLOBS_IN_FILE = 8
 class LevelPiece(NamedTuple):
     """A file of a level, with its size in bytes and its checksum (SHA-256, in hex)."""
 
-    file: str
+    file: AnyPath
     size: int
     checksum: str
 
@@ -54,7 +53,7 @@ Files = dict[str, tuple[int, str]]
 
 
 def write_part(
-    level: Path, owned: Iterable[tuple[int, "Block"]], owner: int | None = None
+    level: AnyPath, owned: Iterable[tuple[int, "Block"]], owner: int | None = None
 ) -> Files:
     """Write states of a level, given with their owners, to files of one owner's or the driver's.
 
@@ -67,12 +66,7 @@ def write_part(
         pq.write_table(pa.Table.from_pylist(some, schema=LEVEL), content, use_dictionary=False)
         content = content.getvalue()
         file = level / f"part-{_of(owner)}-{len(written):05}.parquet"
-        part = file.with_suffix(f".{uuid.uuid4().hex}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(file)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(file, content)
         written[file.name] = content.size, hashlib.sha256(content).hexdigest()
     return written
 
@@ -96,10 +90,10 @@ def _blobs(owner: int, states: "Block") -> Iterator[dict[str, Any]]:
         }
 
 
-def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[LevelPiece]:
+def pieces_of(level: AnyPath, files: Files, owner: int | None = None) -> list[LevelPiece]:
     """The files of a level; those that may have states of one owner if it is given."""
     return [
-        LevelPiece(str(level / name), *known)
+        LevelPiece(level / name, *known)
         for name, known in sorted(files.items())
         if owner is None or name.split("-")[1] in (_of(owner), _of(None))
     ]
@@ -108,7 +102,7 @@ def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[Level
 def read_piece(piece: LevelPiece, state_bytes: int) -> Iterator["Block"]:
     """The states of one file. Raises LabError if it is damaged."""
     try:
-        content = Path(piece.file).read_bytes()
+        content = piece.file.read_bytes()
     except OSError as error:
         raise _damaged(piece, error.strerror) from None
     if hashlib.sha256(content).hexdigest() != piece.checksum:
@@ -119,8 +113,7 @@ def read_piece(piece: LevelPiece, state_bytes: int) -> Iterator["Block"]:
 def is_whole(piece: LevelPiece) -> bool:
     """Does the file have the checksum of what was written?"""
     try:
-        with open(piece.file, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == piece.checksum
+        return hashlib.sha256(piece.file.read_bytes()).hexdigest() == piece.checksum
     except OSError:
         return False
 

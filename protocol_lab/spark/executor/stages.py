@@ -10,18 +10,19 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
-from protocol_lab.spark.executor.task_reports import Asked, Report, Stopwatch
+from protocol_lab.spark.executor.remote_path import AnyPath
+from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.executor.visited_runs import Seen
-from protocol_lab.spark.model_transfer import Recipe, model_from
+from protocol_lab.spark.executor.visited_runs import VisitedRuns
+from protocol_lab.spark.model_transfer import PackedModel, unpack_model
 from protocol_lab.spark.packaging import unpacker
 
 CANDIDATES = pa.schema(
@@ -69,27 +70,27 @@ def in_worker(
 
 
 @lru_cache(maxsize=4)
-def tasks_for(recipe: Recipe, asked: Asked) -> Tasks:
+def tasks_for(packed: PackedModel, task_request: TaskRequest) -> Tasks:
     """The `Tasks` of a Python worker, which are kept for many tasks.
 
     Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
     looking through it would take most of the time of a small task: it is left out from here on.
     """
-    tasks = Tasks(model_from(recipe), asked)
+    tasks = Tasks(unpack_model(packed), task_request)
     gc.freeze()
     return tasks
 
 
 def expand_pieces(
     batches: Iterator[pa.RecordBatch],
-    recipe: Recipe,
-    asked: Asked,
+    packed: PackedModel,
+    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: the candidates from the states of plan[k], for each number k."""
     watch = Stopwatch("load")
-    tasks = tasks_for(recipe, asked)
+    tasks = tasks_for(packed, task_request)
     watch.switch("send")
     for batch in batches:
         for share in batch.column(0).to_pylist():
@@ -121,26 +122,41 @@ def no_states(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield _batch(CANDIDATES, [{"owner": 0}])
 
 
+def expect_owner(owner: int, sent_to: list[int]) -> None:
+    """Raise LabError if a task was given what another owner has to settle.
+
+    The shuffle names the owner as the number of the partition. If a setting or a release of Spark
+    changed that, states would be counted twice, or not at all.
+    """
+    strays = sorted(set(sent_to) - {owner})
+    if strays:
+        raise LabError(
+            f"Spark gave the task of owner {owner} what was sent to owner {strays[0]}: the"
+            " partition of a row is not its owner, so that this session can't run the search."
+        )
+
+
 def settle_owner(
     batches: Iterator[pa.RecordBatch],
-    recipe: Recipe,
-    asked: Asked,
-    before: Seen,
-    after: Seen,
+    packed: PackedModel,
+    task_request: TaskRequest,
+    before: VisitedRuns,
+    after: VisitedRuns,
     reached: int,
-    level: Path,
+    level: AnyPath,
 ) -> Iterator[pa.RecordBatch]:
     """Second stage of a level: candidates of one owner go in; its new states are written, and
     what it and others have to report comes out."""
     from pyspark import TaskContext
 
     watch = Stopwatch("load")
-    tasks, owner = tasks_for(recipe, asked), TaskContext.get().partitionId()
+    tasks, owner = tasks_for(packed, task_request), TaskContext.get().partitionId()
     watch.switch("write")
     reports: list[str] = []
 
     def parcels() -> Iterator[Parcel]:
         for batch in batches:
+            expect_owner(owner, batch["owner"].to_pylist())
             reports.extend(batch["report"].drop_null().to_pylist())
             rows = buffer_of(batch["rows"], np.uint64).reshape(-1, tasks.model.words)
             parents = buffer_of(batch["parents"], np.uint64)

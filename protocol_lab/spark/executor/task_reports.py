@@ -14,7 +14,7 @@ DEADLOCK = -1
 last invariant's stands for the goal."""
 
 
-class Asked(NamedTuple):
+class TaskRequest(NamedTuple):
     """The parts of a SearchRequest that tasks need: everything except its functions."""
 
     invariants: tuple[str, ...]
@@ -23,9 +23,9 @@ class Asked(NamedTuple):
     starts_given: bool
 
     @staticmethod
-    def by(request: SearchRequest) -> "Asked":
+    def by(request: SearchRequest) -> "TaskRequest":
         """The parts of this request."""
-        return Asked(
+        return TaskRequest(
             tuple(each.name for each in request.invariants),
             tuple(each.name for each in request.step_invariants),
             request.deadlock,

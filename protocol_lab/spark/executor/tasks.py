@@ -17,12 +17,14 @@ import numpy as np
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.errors import EvaluationError
+from protocol_lab.semantics.transitions import may_end
 from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
-from protocol_lab.spark.executor.deduplication import Unseen
+from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import Block
-from protocol_lab.spark.executor.task_reports import DEADLOCK, Asked, Finding, Report, sums
-from protocol_lab.spark.executor.visited_runs import Seen
-from protocol_lab.spark.model_transfer import Made
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Finding, Report, TaskRequest, sums
+from protocol_lab.spark.executor.visited_runs import VisitedRuns
+from protocol_lab.spark.model_transfer import UnpackedModel
 
 _CHUNK = 1024
 """States expanded at a time, as in the native engine."""
@@ -39,27 +41,27 @@ class _CannotCheck(Exception):
 class Tasks:
     """The compiled kernels of a model with their buffers; a process needs only one."""
 
-    def __init__(self, made: Made, asked: Asked):
-        model = self.model = made.model
-        self.asked = asked
+    def __init__(self, unpacked: UnpackedModel, task_request: TaskRequest):
+        model = self.model = unpacked.model
+        self.task_request = task_request
         spec = model.spec
         self.compiled = CompiledModel(
             model,
-            [each for each in spec.invariants if each.name in asked.invariants],
-            [each for each in spec.step_invariants if each.name in asked.step_invariants],
-            made.constraint,
-            made.goal,
+            [each for each in spec.invariants if each.name in task_request.invariants],
+            [each for each in spec.step_invariants if each.name in task_request.step_invariants],
+            unpacked.constraint,
+            unpacked.goal,
         )
         self._bit_of = [
             next(k for k, each in enumerate(declared) if each.name == name)
             for names, declared in (
-                (asked.invariants, self.compiled.properties),
-                (asked.step_invariants, spec.step_invariants),
+                (task_request.invariants, self.compiled.properties),
+                (task_request.step_invariants, spec.step_invariants),
             )
             for name in names
         ]
-        self._state_numbers = range(len(asked.invariants))
-        self._step_numbers = range(len(asked.invariants), len(self._bit_of))
+        self._state_numbers = range(len(task_request.invariants))
+        self._step_numbers = range(len(task_request.invariants), len(self._bit_of))
         self.compile_seconds = self.compiled.compile_seconds
         self._found = SuccessorBuffer(8 * _CHUNK, model.words, _CHUNK)
 
@@ -114,10 +116,16 @@ class Tasks:
         if done == begin:  # one state has more successors than fit
             self._make_more_room()
             return begin
-        if self.asked.deadlock:
+        if self.task_request.deadlock:
             for at in begin + np.flatnonzero(found.degree_of[: done - begin] == 0):
-                print_, row = int(block.fingerprints[at]), block.rows[at].tobytes().hex()
-                report.found(Finding(False, print_, DEADLOCK, print_, row))
+                print_, row = int(block.fingerprints[at]), block.rows[at].tobytes()
+                try:
+                    if may_end(self.model, row):
+                        continue
+                except EvaluationError:  # which the driver meets as well
+                    report.over = row.hex()
+                    return begin
+                report.found(Finding(False, print_, DEADLOCK, print_, row.hex()))
         rows, actions = found.out[:count], found.action_of[:count]
         parents = block.fingerprints[found.parent_of[:count]]
         taken = np.bincount(actions, found.multiplicity_of[:count], len(report.per_action))
@@ -232,7 +240,11 @@ class Tasks:
         report.violating = [0] * len(self._bit_of)
         parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
         try:
-            inside = np.ones(len(rows), np.uint8) if self.asked.starts_given else self.inside(rows)
+            inside = (
+                np.ones(len(rows), np.uint8)
+                if self.task_request.starts_given
+                else self.inside(rows)
+            )
             failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
         except _CannotCheck as fault:
             report.over = rows[fault.at].tobytes().hex()
@@ -246,8 +258,8 @@ class Tasks:
 
     def settle(
         self,
-        before: Seen,
-        after: Seen,
+        before: VisitedRuns,
+        after: VisitedRuns,
         owner: int,
         parcels: Iterable[Parcel],
         reached: int,
@@ -261,7 +273,7 @@ class Tasks:
         report.violating = [0] * len(self._bit_of)
         seen = before.of(owner, after.partitions)
         prints = [np.empty(0, np.uint64)]
-        with Unseen(self.model.words, [run for _, run in seen]) as unseen:
+        with UnvisitedCandidates(self.model.words, [run for _, run in seen]) as unseen:
             for parcel in parcels:
                 unseen.add(parcel)
             for settled in unseen.settled():

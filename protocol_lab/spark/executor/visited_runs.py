@@ -17,7 +17,6 @@ first reads the file.
 """
 
 import hashlib
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,40 +25,42 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.errors import LabError
+from protocol_lab.spark.executor.remote_path import AnyPath, RemotePath, write_whole
+from protocol_lab.system.temporary_folder import temporary_folder
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisitedRuns:
     """The visited set up to a depth, as a list of its runs. It holds no data, and can be pickled.
 
     depth: 0 before the first level; base: the depth that the first run ends with, if P has grown.
     """
 
-    folder: Path
+    folder: AnyPath
     depth: int
     partitions: int
     base: int = 0
 
-    def after(self, partitions: int) -> "Seen":
+    def after(self, partitions: int) -> "VisitedRuns":
         """The visited set one level later, with this many owners from there."""
         splits = self.depth > 0 and partitions != self.partitions
         base = self.depth + 1 if splits else self.base
-        return Seen(self.folder, self.depth + 1, partitions, base)
+        return VisitedRuns(self.folder, self.depth + 1, partitions, base)
 
-    def rebuilt(self) -> "Seen":
+    def rebuilt(self) -> "VisitedRuns":
         """The same with everything in one run."""
-        return Seen(self.folder, self.depth, self.partitions, self.depth)
+        return VisitedRuns(self.folder, self.depth, self.partitions, self.depth)
 
     def runs(self) -> list[int]:
         """The depths that its runs end with."""
         found = [self.base + each for each in runs_up_to(self.depth - self.base)]
         return [*found, self.base] if self.base else found
 
-    def file(self, run: int, owner: int) -> Path:
+    def file(self, run: int, owner: int) -> AnyPath:
         """The file of one owner's part of a run."""
         return self.folder / f"{run:05}-{self.partitions:04}-{owner:05}.run"
 
-    def files(self) -> set[Path]:
+    def files(self) -> set[AnyPath]:
         """All files that hold it."""
         owners = range(self.partitions)
         return {self.file(run, owner) for run in self.runs() for owner in owners}
@@ -67,8 +68,8 @@ class Seen:
     def of(self, owner: int, partitions: int) -> list[tuple[int, np.ndarray]]:
         """One owner's part, of this many owners, as pairs (run, sorted fingerprints).
 
-        The fingerprints are left on disk, unless there are more owners now than at that time.
-        Raises LabError if a file is damaged.
+        The fingerprints are left on disk, unless the files are remote or there are more owners now
+        than at that time. Raises LabError if a file is damaged.
         """
         runs = []
         for run in self.runs():
@@ -88,15 +89,8 @@ class Seen:
     def _save(self, owner: int, prints: np.ndarray) -> None:
         """Write the newest run, under its name only when it is whole."""
         file = self.file(self.depth, owner)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{uuid.uuid4().hex}.part")
-        try:
-            with part.open("wb") as stream:
-                stream.write(_checksum(file, prints))
-                stream.write(prints.data)
-            part.replace(file)
-        finally:
-            part.unlink(missing_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(file, _checksum(file, prints), prints.data)
 
     def holds(self, count: int, check: int) -> bool:
         """Do the runs exist, with this many fingerprints of this sum (modulo 2^64)?"""
@@ -112,8 +106,10 @@ class Seen:
 
     def rebuild(self, fingerprints: Iterable[np.ndarray]) -> None:
         """Write the single run of `rebuilt` from all fingerprints, which come in any order."""
-        parts = [self.folder / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
-        self.folder.mkdir(parents=True, exist_ok=True)
+        remote = isinstance(self.folder, RemotePath)
+        place = temporary_folder("rebuild", self) if remote else self.folder
+        parts = [place / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
+        place.mkdir(parents=True, exist_ok=True)
         for part in parts:
             part.write_bytes(b"")
         for prints in fingerprints:
@@ -143,15 +139,21 @@ def runs_up_to(depth: int) -> list[int]:
 
 
 _verified: dict[Path, tuple[int, ...]] = {}
-"""The files that this process has verified, as they were then."""
+"""The local files that this process has verified, as they were then."""
 
 _CHECKSUM_BYTES = 32
 
 
-def mapped(file: Path) -> np.ndarray:
-    """The fingerprints of a run, left on disk. Raises LabError if the file is not there or
-    damaged."""
+def mapped(file: AnyPath) -> np.ndarray:
+    """The fingerprints of a run, left on disk; those of a remote one are read into memory. Raises
+    LabError if the file is not there or damaged."""
     try:
+        if isinstance(file, RemotePath):
+            content = file.read_bytes()
+            prints = np.frombuffer(content, np.uint64, offset=_CHECKSUM_BYTES)
+            if content[:_CHECKSUM_BYTES] != _checksum(file, prints):
+                raise ValueError("its checksum is another one")
+            return prints
         known = file.stat()
         count = (known.st_size - _CHECKSUM_BYTES) // 8
         prints = np.empty(0, np.uint64)
@@ -180,7 +182,7 @@ def owner_of(fingerprints: Any, partitions: int) -> Any:
     return fingerprints & (partitions - 1)
 
 
-def _checksum(file: Path, prints: np.ndarray) -> bytes:
+def _checksum(file: AnyPath, prints: np.ndarray) -> bytes:
     digest = hashlib.sha256(file.name.encode())
     digest.update(prints.data)
     return digest.digest()

@@ -1,5 +1,5 @@
-// The challenge: one line with the task and the score so far, which opens to the whole task and the
-// hints; and what to do once it is met.
+// The challenge: the goal and the score so far, which open to the task and the hints; and once it is
+// met, that it is.
 
 function drawChallenge({ challenge }, ui, act) {
   if (!challenge) return [];
@@ -16,7 +16,8 @@ function drawChallenge({ challenge }, ui, act) {
     `${challenge.next_hint} (costs a point)`,
   );
   const name = h("b", {}, `${challenge.solved ? "✓ " : ""}Challenge: ${challenge.title}`);
-  const told = `(${challenge.goal}) ${challenge.task}`;
+  const goal = h("span", { class: "ls-goal" }, challenge.goal.replace(/^./, (each) => each.toUpperCase()));
+  const told = challenge.task;
   const inside = [
     h("p", { class: "ls-task" }, told),
     challenge.hints.length
@@ -24,7 +25,7 @@ function drawChallenge({ challenge }, ui, act) {
       : null,
   ];
   return [
-    fold(ui, "challenge", [name, " ", told], [h("div", { class: "ls-unfolded" }, inside)], "ls-more"),
+    fold(ui, "challenge", [name, goal], [h("div", { class: "ls-unfolded" }, inside)], "ls-more"),
     h(
       "div",
       { class: "ls-score" },

@@ -25,8 +25,6 @@ function drawControls(view, ui, does) {
       "span",
       { class: "ls-group" },
       button("first", "|←", "To the start (Home)", atStart, go("first")),
-      button("undo", "←", "One step back (left arrow)", atStart, go("undo")),
-      button("redo", "→", "One step ahead (right arrow)", atEnd, go("redo")),
       button("last", "→|", "To the end (End)", atEnd, go("last")),
     ),
     h(
@@ -47,15 +45,31 @@ function drawControls(view, ui, does) {
     h(
       "span",
       { class: "ls-group ls-end" },
-      view.recorded
-        ? button("copy-link", "copy link", "A link to this walk, which anybody can open", false, go("copy_link"))
-        : opener("find", "find…", "The shortest way to a state that you describe"),
+      opener("find", "find…", "The shortest way to a state that you describe"),
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
       button("theme", THEMES[ui.theme], `Colours: ${ui.theme}`, false, does.theme),
       button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
       opener("keys", "?", "The keys"),
     ),
+  ];
+}
+
+/** Back and next stand on the first level, at the ends of the timeline, and never move. */
+function drawBackButton({ timeline }, act) {
+  const words = "One step back (left arrow)";
+  const go = () => act({ command: "undo" });
+  return h("button", { class: "ls-back", "data-key": "undo", title: words, "aria-label": words, disabled: timeline.depth === 1, onclick: go }, "← Back");
+}
+
+function drawNextButton({ timeline, can }, act, sheet) {
+  const words = "One step ahead (right arrow)";
+  const atEnd = timeline.depth === timeline.length;
+  const go = () => act({ command: "redo" });
+  const count = can.reduce((sum, each) => sum + each.choices.length, 0);
+  return [
+    h("button", { class: "ls-choose", "data-key": "sheet", onclick: () => sheet() }, `Choices ${count}`),
+    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: go }, atEnd ? "At the end" : "Next →"),
   ];
 }
 

@@ -42,18 +42,20 @@ function drawFind(view, find, send) {
     h("label", {}, `${offered ? "Or a" : "A"} state where this is true (Python, over the state s and the constants c) `, typed),
     h("button", { type: "submit", "data-key": "find-do" }, "find the shortest way"),
   );
-  return h("div", {}, offered, own, h("div", { class: "ls-finding", "aria-live": "polite" }, drawFinding(find, send)));
+  const stop = () => send({ command: "stop_finding" });
+  return h("div", {}, offered, own, h("div", { class: "ls-finding", "aria-live": "polite" }, drawProgress(find, "find-stop", stop)));
 }
 
-function drawFinding(find, send) {
-  if (!find?.text) return null;
-  const stop = h("button", { "data-key": "find-stop", onclick: () => send({ command: "stop_finding" }) }, "stop");
-  return h("p", {}, find.working ? h("progress", {}) : null, ` ${find.text} `, find.working ? stop : null);
+/** What a search in the background says of itself, with a button that stops it. */
+function drawProgress(search, key, stop) {
+  if (!search?.text) return null;
+  const button = h("button", { type: "button", "data-key": key, onclick: stop }, "stop");
+  return h("p", {}, search.working ? h("progress", {}) : null, ` ${search.text} `, search.working ? button : null);
 }
 
 // --- Load ---
 
-function drawLoad(view, send) {
+function drawLoad(view, reading, send, stop) {
   const choice = h(
     "select",
     { "data-key": "load-name" },
@@ -63,12 +65,12 @@ function drawLoad(view, send) {
     rows: "5",
     "data-key": "load-text",
     spellcheck: "false",
-    placeholder: "a scenario, a link string, an exported JSON, or what TLC printed for the original specification",
+    placeholder: "a scenario, a link string, an exported JSON or ITF, or what TLC, Apalache or Quint wrote for the original specification",
   });
   const file = h("input", {
     type: "file",
     "data-key": "load-file",
-    accept: ".txt,.json,.out,.log,text/plain",
+    accept: ".txt,.json,.out,.log,.tla,text/plain",
     onchange: async () => {
       text.value = (await file.files[0]?.text()) ?? "";
     },
@@ -85,6 +87,7 @@ function drawLoad(view, send) {
     h("label", {}, "Or paste a trace ", text),
     h("label", {}, "or from a file ", file),
     h("button", { type: "submit", "data-key": "paste-do" }, "walk along it"),
+    h("div", { class: "ls-reading", "aria-live": "polite" }, drawProgress(reading, "reading-stop", stop)),
   );
   const others = h("div", {}, shipped, drawRestart(view, send), drawBack(view, send));
   return h("div", { class: "ls-columns" }, others, pasted);

@@ -2,7 +2,7 @@
 
 const FEW_INVARIANTS = 2; // that hold and are named in the header; more are counted
 
-function drawHeader(view, near, ui, act) {
+function drawHeader(view, near, ui, act, tools) {
   return [
     h(
       "div",
@@ -17,7 +17,17 @@ function drawHeader(view, near, ui, act) {
         h("ul", {}, view.constants.map((each) => h("li", {}, drawConstant(each), " ", each.meaning))),
       ),
     ),
-    h("div", { class: "ls-verdicts" }, drawVerdicts(view, ui), drawNearest(view, near, act)),
+    h(
+      "div",
+      { class: "ls-verdicts" },
+      drawVerdicts(view, ui),
+      drawNearest(view, near, act),
+    ),
+    h(
+      "button",
+      { class: "ls-tools", "data-key": "tools", "aria-expanded": String(ui.tools), title: "Other views, playing, branches, finding, loading, exporting", onclick: tools },
+      ui.tools ? "Tools ▴" : "Tools ▾",
+    ),
   ];
 }
 
@@ -29,11 +39,11 @@ function drawVerdicts(view, ui) {
   const [first] = fails;
   const names = watched.map((each) => each.name).join(", ");
   const summary = first
-    ? h("span", { class: "ls-broken", title: first.reason }, h("b", {}, `✗ ${first.name}`), ` violated: ${first.reason}`)
+    ? h("span", { class: "ls-broken", title: first.reason }, h("b", {}, "✗ Broken promise: "), first.reason, h("small", {}, ` (${first.name})`))
     : h(
         "span",
         { class: "ls-tally" },
-        watched.length > FEW_INVARIANTS ? `✓ ${watched.length} invariants hold` : `✓ not violated: ${names || "nothing is checked"}`,
+        watched.length ? (watched.length > FEW_INVARIANTS ? "✓ Every promise kept" : `✓ not violated: ${names}`) : "nothing is checked",
       );
   const inside = [
     h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
@@ -68,7 +78,7 @@ function drawInvariant(each) {
   const verdict = each.holds ? " is not violated" : each.watched ? " violated: " : " does not hold here: ";
   return h(
     "li",
-    { class: each.holds ? "ls-holds" : "ls-fails" },
+    { class: each.holds ? "ls-holds" : each.watched ? "ls-fails" : "" },
     h("b", {}, each.holds ? "✓ " : "✗ ", each.name),
     h("span", {}, verdict, each.reason),
     each.values ? h("code", { class: "ls-values" }, each.values) : null,

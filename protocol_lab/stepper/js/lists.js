@@ -1,23 +1,25 @@
 // What can happen now, each choice with the distance after it, and what can't, with the values
 // that made the guard fail.
 
-function drawCan(view, near, act) {
+/** More choices of an action than these are folded, but for the next step of the path. */
+const MOST_CHOICES = 20;
+
+function drawCan(view, near, ui, act) {
   const take = (step) => act({ command: "take", step });
   const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
   let number = 0;
-  const rows = view.can.map((each) =>
-    h(
-      "div",
-      { class: "ls-act", role: "group", "aria-label": each.action },
-      drawName(each),
-      h(
-        "span",
-        { class: "ls-choices" },
-        each.choices.map((choice) => drawChoice(choice, near?.after?.[choice.step], ++number, take)),
-      ),
-    ),
-  );
-  if (view.recorded?.ends) return [heading("What can happen now", 0), drawEnd(act)];
+  const rows = view.can.map((each) => {
+    const draw = (choice) => drawChoice(choice, near?.after?.[choice.step], ++number, take);
+    const first = each.choices.filter((choice, at) => at < MOST_CHOICES || choice.ahead);
+    const others = each.choices.filter((choice) => !first.includes(choice));
+    const choices = h("span", { class: "ls-choices" }, first.map(draw));
+    const folded = () => h("span", { class: "ls-choices" }, others.map(draw));
+    const more = others.length
+      ? fold(ui, `choices ${each.action}`, `${others.length} more`, folded())
+      : null;
+    const looks = { class: "ls-act", role: "group", "aria-label": each.action };
+    return h("div", looks, drawName(each), choices, more);
+  });
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
   return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
 }
@@ -51,12 +53,6 @@ function unbroken(label) {
   return parts.map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
 }
 
-/** What stands in place of the choices where the recording of a page ends. */
-function drawEnd(act) {
-  const copy = h("button", { "data-key": "end-link", onclick: () => act({ command: "copy_link" }) }, "copy the link");
-  return h("p", { class: "ls-nothing" }, "Recorded up to here: in the kit it goes on. Paste the link there, under “load…”. ", copy);
-}
-
 function drawCannot(view, ui, act) {
   const count = view.cannot.reduce((sum, each) => sum + each.reasons.length, 0);
   const rows = view.cannot.map((each) =>
@@ -75,7 +71,7 @@ function drawReason(why, view, ui, act) {
   const text = why.over_capacity
     ? h("span", { class: "ls-full" }, `⚠ no room in the model: ${why.reason}`)
     : h("span", { class: "ls-why" }, why.reason);
-  const look = view.recorded ? null : (step) => act({ command: "look", step });
+  const look = (step) => act({ command: "look", step });
   const cases = why.cases?.map((each) => drawCase(each, look)) ?? ["…"];
   if (!why.folded) return h("div", {}, text, cases);
   const count = h("span", { class: "ls-which" }, `${why.number} choices`);
@@ -95,7 +91,7 @@ function drawCase(each, look) {
     { class: "ls-case" },
     named.map((choice) => h("span", { class: "ls-which" }, choice.label)),
     each.values ? h("code", { class: "ls-values" }, each.values) : null,
-    first && look
+    first
       ? h(
           "button",
           {
@@ -111,10 +107,11 @@ function drawCase(each, look) {
   );
 }
 
-/** An action's name, which may be broken at its underscores. */
+/** An action's name in words; the identifier is its tooltip. */
 function drawName({ action, meaning }) {
-  const parts = action.split("_").map((part, k) => (k ? ["_", h("wbr"), part] : part));
-  return h("span", { class: "ls-name", title: meaning }, parts);
+  const text = action.replaceAll("_", " ");
+  const title = [action, meaning].filter(Boolean).join("\n");
+  return h("span", { class: "ls-name", title }, text[0].toUpperCase() + text.slice(1));
 }
 
 function heading(text, count) {

@@ -1,6 +1,10 @@
 // Animates a step: the parts of a picture move from where the parts of the same name were before.
 
-const MOVE = { duration: 300, easing: "ease-in-out" };
+const EASING = "cubic-bezier(0.4, 0, 0.2, 1)";
+const MOVE = { duration: 560, easing: EASING }; // a record, a message, the crown
+const FALLING = { duration: 620, easing: EASING };
+const COMMIT = { duration: 360, delay: 560, easing: EASING, fill: "backwards" }; // once the record has landed
+const FROM_CLIENT = 160; // from how far to the right a client's record comes, where the clients stand
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
 const DROP = -14;
 const BESIDE = 12; // what is seen beside a record to which a narrow field has scrolled
@@ -31,8 +35,8 @@ function moveParts(before, picture) {
     const stays = kind === "record" && then?.element.dataset.kind === kind; // at its offset
     if (kind === "gap" && then?.element.dataset.kind === "record") fall(then, now);
     else if (stays) continue;
-    else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0);
-    else if (kind === "record") slide(now, sourceOf(now, before)?.box, shift);
+    else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0, kind === "mark" ? COMMIT : MOVE);
+    else if (kind === "record") arrive(now, sourceOf(now, before)?.box, shift);
     else if (kind === "message" || kind === "badge") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));
   }
@@ -67,11 +71,17 @@ function columnsShift(before, parts) {
   return 0;
 }
 
-function slide({ element, box }, from, shift = 0) {
+/** A record comes from the log that it was copied from, or from a client. */
+function arrive(now, from, shift) {
+  if (from) slide(now, from, shift);
+  else now.element.animate([{ opacity: 0, transform: `translate(${FROM_CLIENT}px, 0)` }, { opacity: 1, offset: 0.3 }, {}], MOVE);
+}
+
+function slide({ element, box }, from, shift = 0, how = MOVE) {
   if (!from) return;
   const [dx, dy] = [from.x + shift - box.x, from.y - box.y];
   if (Math.hypot(dx, dy) < 1) return;
-  element.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "translate(0, 0)" }], MOVE);
+  element.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "translate(0, 0)" }], how);
 }
 
 /** The equal record at the same offset of another node, from which a new one was fetched. */
@@ -87,7 +97,7 @@ function sourceOf(now, before) {
 function fall(then, now) {
   const gone = then.element.cloneNode(true);
   now.element.append(gone);
-  gone.animate([{ opacity: 1 }, { opacity: 0, transform: `translate(0, ${FALL}px) rotate(4deg)` }], MOVE);
+  gone.animate([{ opacity: 1 }, { opacity: 0, transform: `translate(0, ${FALL}px) rotate(4deg)` }], FALLING);
   gone.classList.add("lab-falling");
-  setTimeout(() => gone.remove(), MOVE.duration);
+  setTimeout(() => gone.remove(), FALLING.duration);
 }

@@ -41,7 +41,7 @@ function drawPanel(view, graph, ui, act) {
     case "sequence":
       return drawViewer("sequence", ui, withWays(drawSvg(view.panel.svg), view, act));
     case "code":
-      return drawCode(view.panel);
+      return drawCode(view.panel, choose);
     case "compare":
       return drawComparison(view.panel, ui, choose);
     case "cluster":
@@ -76,7 +76,8 @@ function withWays(drawing, view, act) {
   return drawing;
 }
 
-const LARGEST = 2; // times its own size; larger looks coarse
+const LARGEST = 1.5; // times its own size, as in stage.py
+const SMALLEST = 11; // pixels of type: a picture that does not fit is made so small, then scrolled
 
 /** The cluster, at the scale that all states of the walk have room in; its legend unfolds. */
 function drawCluster(view, ui) {
@@ -102,7 +103,7 @@ function layCluster(panel, ui, [across, down]) {
   const most = ui.presenting ? Infinity : LARGEST;
   const whole = down - 1; // a browser may have rounded it up
   const fits = Math.min(across / width, ui.tall ? Infinity : whole / height, most);
-  const scale = Math.max(fits, readableScale(svg));
+  const scale = Math.max(fits, readableScale(svg, SMALLEST));
   svg.style.width = `${Math.floor(scale * width)}px`;
   svg.style.height = `${Math.floor(scale * height)}px`;
   svg.style.maxWidth = "none";
@@ -203,7 +204,7 @@ function drawGraph(view, graph, ui, act) {
 const MARKS = { ran: "▌", returned: "◀", skipped: "" };
 const SPOKEN = { ran: "ran", returned: "returned here", skipped: "did not run" };
 
-function drawCode(panel) {
+function drawCode(panel, choose) {
   const verdict = panel.refused ? `refused: ${panel.reason}` : "";
   return scrolling(
     "code",
@@ -211,22 +212,44 @@ function drawCode(panel) {
     panel.notice ? h("p", {}, panel.notice) : null,
     panel.values ? h("p", {}, "because ", h("code", { class: "ls-values" }, panel.values)) : null,
     panel.lines.length
-      ? h("p", { class: "ls-legend" }, "▌ ran   ◀ returned here   (faint: did not run)")
+      ? h(
+          "div",
+          { class: "ls-options" },
+          h("span", { class: "ls-legend" }, "▌ ran   ◀ returned here   (faint: did not run)"),
+          h(
+            "button",
+            {
+              "data-key": "tla",
+              "aria-expanded": String(Boolean(panel.tla)),
+              title: "The same action in TLA+, as the kit translates it",
+              onclick: () => choose({ tla: !panel.tla }),
+            },
+            "TLA+",
+          ),
+        )
       : null,
     h(
-      "ol",
-      { class: "ls-lines" },
-      panel.lines.map((line) =>
-        h(
-          "li",
-          { class: `ls-line-${line.state}`, value: line.number },
-          h("span", { class: "ls-mark", "aria-label": SPOKEN[line.state] ?? "" }, MARKS[line.state] ?? ""),
-          h("span", { class: "ls-source" }, line.text || " "),
+      "div",
+      { class: "ls-languages" },
+      panel.tla ? drawTla(panel.tla) : null,
+      h(
+        "ol",
+        { class: "ls-lines" },
+        panel.lines.map((line) =>
+          h(
+            "li",
+            { class: `ls-line-${line.state}`, value: line.number },
+            h("span", { class: "ls-mark", "aria-label": SPOKEN[line.state] ?? "" }, MARKS[line.state] ?? ""),
+            h("span", { class: "ls-source" }, line.text || " "),
+          ),
         ),
       ),
     ),
   );
 }
+
+const drawTla = ({ text, reason }) =>
+  text ? h("pre", { class: "ls-tla" }, text) : h("p", { class: "ls-tla" }, `No TLA+: ${reason}`);
 
 // --- Two branches ---
 
@@ -292,9 +315,23 @@ function drawPair(pair, k, panel) {
 
 // --- Under the panel ---
 
-function drawCaption({ caption, timeline, scenario }) {
+function drawCaption({ caption, told, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
   const begins = scenario && timeline.depth === 1;
   const about = begins ? [h("b", {}, scenario.title), ` ${scenario.description.join(" ")} `] : [];
-  return [h("p", {}, h("b", {}, place), ` ${caption.text} `, caption.step ? h("code", {}, caption.step) : null, about)];
+  const said = caption.is_written || !told ? [h("span", {}, closed(opening(caption.text)))] : [];
+  const fact = told ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
+  // "and copies it" goes on from the sentence before: what is meant by it comes first.
+  const words = GOES_ON.test(caption.text) ? [fact, said] : [said, fact];
+  const general = told && !caption.is_written ? caption.text : ""; // what such a step does
+  const title = [caption.step, general].filter(Boolean).join(": ");
+  return [h("p", { title }, h("b", {}, place), ...words.flat().flatMap((each) => [" ", each]), ...about)];
 }
+
+const GOES_ON = /^(and|it|its|then|they)\b/;
+
+/** With a capital, unless it begins with a short name as b1 or w2. */
+const opening = (text) => (/^[a-z]{2,}\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
+
+/** With a full stop, unless it has an end already. */
+const closed = (text) => (/[.!?…:*)]$/.test(text) ? text : `${text}.`);

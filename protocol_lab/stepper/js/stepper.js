@@ -13,7 +13,7 @@ const WAITING =
 const LOST = "This is where you were; the kernel that knew it has ended.";
 
 function render({ model: widget, el }) {
-  // Recorded states answer by themselves: see protocol_lab/site/js/recorded.js.
+  // A page of the site answers by itself: see protocol_lab/page/js/live.js.
   const model = widget.isThere ? widget : answering(widget);
   const ui = {
     drawer: null,
@@ -22,6 +22,7 @@ function render({ model: widget, el }) {
     pace: 2000,
     playing: false,
     theme: recall("theme", "auto"),
+    tools: recall("tools", "") === "open",
   };
   const region = (name, attributes = {}) => h("div", { class: `ls-${name}`, ...attributes });
   const parts = {
@@ -30,15 +31,20 @@ function render({ model: widget, el }) {
     tabs: region("tabs", { role: "tablist", "aria-label": "Views of the walk" }),
     panel: region("panel", { role: "tabpanel" }),
     caption: region("caption", { "aria-live": "polite" }),
-    whole: h("button", { class: "ls-whole", "data-key": "caption", "aria-expanded": "false" }, "more"),
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
     offer: region("offer", { role: "status", hidden: true }),
-    controls: region("controls", { role: "group", "aria-label": "Walk" }),
+    back: h("span", {}),
+    next: h("span", {}),
+    controls: region("controls", { role: "group", "aria-label": "Tools" }),
     timeline: region("timeline", { role: "slider", tabindex: "0", "data-key": "timeline" }),
     drawer: region("drawer"),
   };
+  parts.right = region("right");
+  parts.right.append(h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot));
+  parts.over = region("over");
+  parts.over.append(parts.offer, parts.notice, parts.drawer);
   const root = h(
     "section",
     { class: "lab-stepper", tabindex: "-1", "data-theme": ui.theme },
@@ -47,14 +53,10 @@ function render({ model: widget, el }) {
     h(
       "div",
       { class: "ls-main" },
-      h("div", { class: "ls-left" }, parts.tabs, parts.panel, h("div", { class: "ls-told" }, parts.caption, parts.whole)),
-      h(
-        "div",
-        { class: "ls-right" },
-        h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot),
-      ),
+      h("div", { class: "ls-left" }, h("div", { class: "ls-told" }, parts.caption), parts.tabs, parts.panel),
+      parts.right,
     ),
-    h("footer", {}, h("div", { class: "ls-over" }, parts.offer, parts.notice, parts.drawer), parts.timeline, parts.controls),
+    h("footer", {}, parts.over, h("div", { class: "ls-bar" }, parts.back, parts.timeline, parts.next), parts.controls),
   );
   el.append(root);
 
@@ -133,6 +135,7 @@ function render({ model: widget, el }) {
   /** A command of the learner's, which ends the playing of a scenario. */
   function act(message) {
     stop();
+    if (message.command === "take" && root.classList.contains("ls-sheet")) sheet(false);
     send(message);
   }
 
@@ -208,6 +211,7 @@ function render({ model: widget, el }) {
   }
 
   function show(drawer) {
+    ui.tools = true;
     ui.drawer = ui.drawer === drawer ? null : drawer;
     draw();
     parts.drawer.querySelector("input, select, textarea")?.focus();
@@ -232,7 +236,10 @@ function render({ model: widget, el }) {
     }
     let before = null;
     root.setAttribute("aria-label", `Stepper: ${view.title}`);
-    root.classList.toggle("ls-alarm", view.invariants.some((each) => each.watched && !each.holds));
+    const isWon = Boolean(view.challenge?.solved); // also where the aim was the loss
+    root.classList.toggle("ls-won", isWon);
+    root.classList.toggle("ls-alarm", !isWon && view.invariants.some((each) => each.watched && !each.holds));
+    root.classList.toggle("ls-with-tools", ui.tools);
     keepingPlace(root, () => {
       parts.challenge.replaceChildren(...drawChallenge(view, ui, act));
       parts.challenge.hidden = !view.challenge;
@@ -244,6 +251,8 @@ function render({ model: widget, el }) {
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
       parts.cannot.replaceChildren(...drawCannot(view, ui, act));
+      parts.back.replaceChildren(drawBackButton(view, act));
+      parts.next.replaceChildren(...drawNextButton(view, act, sheet));
       parts.controls.replaceChildren(
         ...drawControls(view, ui, { act, show, play, stop, pace, present, theme }).filter(Boolean),
       );
@@ -261,21 +270,30 @@ function render({ model: widget, el }) {
       scrollToHere(field);
     }
     drawLine(timeline, view.caption, scrollLeft, clientWidth);
-    drawWhole();
   }
 
-  /** The button that shows the whole caption, where it does not fit its line. */
-  function drawWhole() {
-    const open = parts.caption.classList.contains("ls-open");
-    parts.whole.hidden = !open && parts.caption.scrollHeight <= parts.caption.clientHeight + 2;
-    parts.whole.textContent = open ? "less" : "more";
-    parts.whole.setAttribute("aria-expanded", String(open));
+  /** Opens what is on the second level, or closes it: the tabs, and the row of tools. */
+  function tools() {
+    ui.tools = !ui.tools;
+    if (!ui.tools) ui.drawer = null;
+    remember("tools", ui.tools ? "open" : "");
+    draw();
   }
 
-  parts.whole.addEventListener("click", () => {
-    parts.caption.classList.toggle("ls-open");
-    drawWhole();
-  });
+  /** On a telephone the choices are a sheet over the picture, above the buttons. */
+  function sheet(opens = !root.classList.contains("ls-sheet")) {
+    root.classList.toggle("ls-sheet", opens);
+    if (opens) parts.over.append(parts.right);
+    else root.querySelector(".ls-main").append(parts.right);
+    draw();
+  }
+
+  /** JupyterLab scrolls to the next cell when one has run: the top of a new stepper is shown again. */
+  function comeIntoView() {
+    const { top, bottom } = root.getBoundingClientRect();
+    const view = root.closest(".jp-WindowedPanel-outer, .jp-Notebook")?.getBoundingClientRect();
+    if (view && top < view.top && bottom > view.top) root.scrollIntoView({ block: "start" });
+  }
 
   // --- The room for the picture ---
 
@@ -301,8 +319,8 @@ function render({ model: widget, el }) {
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
-    parts.header.replaceChildren(...drawHeader(view, near(), ui, act));
-    parts.can.replaceChildren(...drawCan(view, near(), act));
+    parts.header.replaceChildren(...drawHeader(view, near(), ui, act, tools));
+    parts.can.replaceChildren(...drawCan(view, near(), ui, act));
   }
 
   function drawDrawer(view) {
@@ -313,7 +331,7 @@ function render({ model: widget, el }) {
     const drawers = {
       fork: () => drawFork(actAndClose),
       find: () => drawFind(view, model.get("find"), act),
-      load: () => drawLoad(view, actAndClose),
+      load: () => drawLoad(view, model.get("reading"), actAndClose, stopReading),
       export: () => drawExport(view, act, ui),
       keys: drawKeys,
     };
@@ -403,7 +421,8 @@ function render({ model: widget, el }) {
       return;
     }
     const pressing = event.key === " " && event.target.matches("button, summary");
-    if (event.key === "Escape" && ui.drawer) show(ui.drawer);
+    if (event.key === "Escape" && root.classList.contains("ls-sheet")) sheet(false);
+    else if (event.key === "Escape" && ui.drawer) show(ui.drawer);
     else if (event.key === "Escape" && root.classList.contains("ls-presenting")) present();
     else if (!event.target.matches("input, select, textarea") && !pressing && press(event.key)) {
       event.preventDefault();
@@ -422,8 +441,8 @@ function render({ model: widget, el }) {
       parts.offer.hidden = true;
     }
     tell(notice);
-    if (ui.leaving && !notice) ui.drawer = null;
-    ui.leaving = false;
+    if (ui.leaving && !notice && !view.reading) ui.drawer = null;
+    ui.leaving &&= view.reading;
     draw();
   }
 
@@ -432,10 +451,24 @@ function render({ model: widget, el }) {
 
   function onFind() {
     const place = parts.drawer.querySelector(".ls-finding");
-    place?.replaceChildren(...[drawFinding(model.get("find"), act)].filter(Boolean));
+    const drawn = drawProgress(model.get("find"), "find-stop", () => act({ command: "stop_finding" }));
+    place?.replaceChildren(...[drawn].filter(Boolean));
   }
 
-  const heard = { "change:view": onView, "change:near": onNear, "change:graph": onGraph, "change:find": onFind };
+  const stopReading = () => send({ command: "stop_reading" });
+
+  function onReading() {
+    const place = parts.drawer.querySelector(".ls-reading");
+    place?.replaceChildren(...[drawProgress(model.get("reading"), "reading-stop", stopReading)].filter(Boolean));
+  }
+
+  const heard = {
+    "change:view": onView,
+    "change:near": onNear,
+    "change:graph": onGraph,
+    "change:find": onFind,
+    "change:reading": onReading,
+  };
   for (const [event, answer] of Object.entries(heard)) model.on(event, answer);
   window.addEventListener("keydown", onKey, true);
   document.addEventListener("fullscreenchange", leaveFullscreen);
@@ -446,10 +479,12 @@ function render({ model: widget, el }) {
   const unwatch = model.watch(lose);
   model.send({ command: "shown" });
   waiting = setTimeout(miss, LEISURE, LEISURE, false);
+  const coming = setTimeout(comeIntoView, SETTLED);
   return () => {
     unwatch();
     clearTimeout(waiting);
     clearTimeout(settling);
+    clearTimeout(coming);
     clearInterval(player);
     resized.disconnect();
     window.removeEventListener("keydown", onKey, true);

@@ -3,7 +3,7 @@
 const STEP = 56;
 const LANE = 16;
 const LEFT = 26;
-const [TOP, BELOW] = [17, 31]; // of a single lane
+const [TOP, BELOW] = [19, 29]; // of a single lane
 const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [11, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
 const WORD = 20; // pixels for half of what is written under a dot
@@ -90,7 +90,7 @@ function drawLoop(lanes, k, y, depth, moment) {
 function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
-  const broken = moment.broken.length > 0;
+  const broken = moment.broken.length > 0 && moment.place !== "ahead"; // how it ends is seen there
   const before = lane.moments[n - 1];
   const here = moment.place === "here";
   const label = labelOf(moment, before, depth, slideHere);
@@ -98,7 +98,7 @@ function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, 
     moment.slide ? `slide ${moment.slide}` : `state ${depth}`,
     moment.step,
     ...(moment.going_on ? [moment.going_on] : []),
-    ...moment.broken.map((each) => `violated: ${each}`),
+    ...(broken ? moment.broken.map((each) => `violated: ${each}`) : []),
   ].join("\n");
   const classes = ["ls-moment", `ls-${moment.place}`, broken ? "ls-violated" : ""].join(" ");
   return s(
@@ -124,7 +124,7 @@ function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, 
 function labelOf(moment, before, depth, slideHere) {
   const isHere = moment.place === "here";
   const isTold = !isHere && moment.slide && [slideHere, before?.slide].includes(moment.slide);
-  if (moment.broken.length) return isTold ? "✗" : `${moment.slide || depth} ✗`;
+  if (moment.broken.length && moment.place !== "ahead") return isTold ? "✗" : `${moment.slide || depth} ✗`;
   if (isHere) return moment.slide || String(depth);
   if (depth === 1) return "start";
   return isTold ? "" : moment.slide;

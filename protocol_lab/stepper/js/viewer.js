@@ -1,6 +1,6 @@
 // A drawing to look at closely: buttons, or the wheel with Ctrl, zoom it; dragging and scrolling move it.
 
-const READABLE = 11; // pixels of the smallest type, unless the reader wants to see all of it
+const READABLE = 13; // pixels of the smallest type, unless the reader wants to see all of it
 const ZOOM = 1.25;
 const DRAGGED = 4; // pixels; less is a click
 
@@ -49,9 +49,9 @@ function drawViewer(name, ui, svg, ...options) {
 }
 
 /** The scale below which the smallest type of a drawing can't be read. */
-function readableScale(svg) {
+function readableScale(svg, least = READABLE) {
   const sizes = [...svg.querySelectorAll("text")].map((each) => parseFloat(each.getAttribute("font-size")) || 99);
-  return READABLE / Math.min(2 * READABLE, ...sizes);
+  return least / Math.min(2 * least, ...sizes);
 }
 
 const ownSize = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);

@@ -26,7 +26,7 @@ function plainWords(text) {
 }
 
 function render({ model, el }) {
-  const root = document.createElement("div");
+  const root = document.createElement("section");
   root.className = "lab-prediction";
   el.append(root);
   let typed = "";
@@ -34,9 +34,9 @@ function render({ model, el }) {
   let poll = null; // the answers by what they mean, each as first given and how often, while a room is polled
   let counted = false; // are the answers of the poll shown?
 
-  function make(tag, attributes, text = "") {
+  function make(tag, attributes, ...content) {
     const element = Object.assign(document.createElement(tag), attributes);
-    element.append(text);
+    element.append(...content);
     return element;
   }
 
@@ -56,47 +56,78 @@ function render({ model, el }) {
   /** Of choices none means the same as another. */
   const meantBy = (guess) => (model.get("view").choices.length ? guess : meaning(guess));
 
-  function drawChoices({ choices, guess }) {
+  // --- The parts, made once: a part that is pressed keeps the focus ---
+
+  const isRevealed = ({ settled, guess, told }) => !poll && settled && guess !== null && (revealed || told);
+
+  function makeChoices({ choices }) {
     const group = make("div", { className: "lp-choices", role: "group", ariaLabel: "Your prediction" });
-    for (const each of choices) {
-      const votes = poll && counted ? ` · ${poll.get(each.trim())?.votes ?? 0}` : "";
-      const button = make("button", { onclick: () => commit(each) }, each + votes);
-      button.setAttribute("aria-pressed", String(!poll && each === guess));
-      button.disabled = poll ? counted : revealed;
-      group.append(button);
-    }
+    for (const each of choices) group.append(make("button", { type: "button", onclick: () => press(each) }));
     return group;
   }
 
-  function drawField({ guess }) {
+  /** A button that was settled stays where the focus is, and does nothing. */
+  function press(guess) {
+    if (poll ? !counted : !isRevealed(model.get("view"))) commit(guess);
+  }
+
+  function updateChoices(view) {
+    const { choices, guess, right, because, answer } = view;
+    const shows = isRevealed(view);
+    choices.forEach((each, k) => {
+      const button = answers.children[k];
+      const isMine = each === guess && !poll;
+      const isRight = shows && (right ?? -1) === k;
+      const isWrong = shows && isMine && view.passed === false;
+      const votes = poll && counted ? ` · ${poll.get(each.trim())?.votes ?? 0}` : "";
+      const content = [make("span", { className: "lp-name" }, each + votes)];
+      if (shows && isMine) content.push(make("small", {}, " · your guess"));
+      if (isRight || isWrong) content.push(make("i", { ariaLabel: isRight ? "right" : "wrong" }, isRight ? "✓" : "✗"));
+      const reason = answer?.startsWith(`${each}.`) ? answer.slice(each.length + 1).trim() : answer;
+      const sentence = isRight ? reason : isWrong ? because : "";
+      if (sentence) content.push(make("span", { className: "lp-why" }, sentence));
+      button.replaceChildren(...content);
+      button.className = isRight ? "lp-is-right" : isWrong ? "lp-is-wrong" : "";
+      button.setAttribute("aria-pressed", String(isMine));
+      button.setAttribute("aria-disabled", String(Boolean(poll ? counted : shows)));
+    });
+  }
+
+  function makeField() {
     const form = make("form", { onsubmit: (event) => (event.preventDefault(), commit(typed)) });
     const field = make("input", {
       type: "text",
-      value: poll ? typed : typed || guess || "",
-      disabled: poll ? counted : revealed,
-      placeholder: poll ? "an answer" : "your prediction",
       ariaLabel: "Your prediction",
       oninput: () => (typed = field.value),
       // JupyterLab would take the keys for its own.
       onkeydown: (event) => event.shiftKey || event.stopPropagation(),
     });
-    const label = poll ? "count" : guess === null ? "commit" : "change";
-    form.append(field, make("button", { type: "submit", disabled: field.disabled }, label));
+    form.append(field, make("button", { type: "submit" }));
     return form;
   }
+
+  function updateField(view) {
+    const [field, button] = answers.children;
+    const value = poll ? typed : typed || view.guess || "";
+    if (field.value !== value) field.value = value;
+    field.placeholder = poll ? "an answer" : "your prediction";
+    field.disabled = button.disabled = Boolean(poll ? counted : isRevealed(view));
+    button.textContent = poll ? "count" : view.guess === null ? "commit" : "change";
+    if (poll && !counted) field.focus();
+  }
+
+  // --- The foot ---
 
   /** How many have answered; what they have answered once it is shown. */
   function drawPoll({ choices }) {
     const total = [...poll.values()].reduce((sum, each) => sum + each.votes, 0);
-    const place = make("p", { className: "lp-verdict" }, `${total} answer${total === 1 ? "" : "s"} `);
-    place.setAttribute("role", "status");
+    verdict.replaceChildren(`${total} answer${total === 1 ? "" : "s"} `);
     if (counted && !choices.length) {
       const most = [...poll.values()].sort((one, other) => other.votes - one.votes);
-      place.append(most.map(({ answer, votes }) => `${answer}: ${votes}`).join(", "), " ");
+      verdict.append(most.map(({ answer, votes }) => `${answer}: ${votes}`).join(", "), " ");
     }
-    if (!counted) place.append(make("button", { className: "lp-count", onclick: () => change(true) }, "show them"), " ");
-    place.append(make("button", { className: "lp-end", onclick: () => turn(null) }, "end the poll"));
-    return place;
+    if (!counted) verdict.append(make("button", { className: "lp-count", onclick: () => change(true) }, "show them"), " ");
+    verdict.append(make("button", { className: "lp-end", onclick: () => turn(null) }, "end the poll"));
   }
 
   function change(shown) {
@@ -110,38 +141,54 @@ function render({ model, el }) {
     change(false);
   }
 
-  function drawPollOpener() {
-    const attributes = { className: "lp-poll", title: "For a presenter: count the answers of a room", onclick: () => turn(new Map()) };
-    return make("button", attributes, "poll");
+  function drawVerdict(view) {
+    const { choices, guess, settled, passed, right, answer } = view;
+    const isMarked = choices.length > 0 && (right ?? null) !== null; // the choices say why
+    if (guess === null) {
+      verdict.replaceChildren(choices.length ? "Choose first. Nothing is graded." : "");
+    } else if (!settled) {
+      verdict.replaceChildren(`You predict: ${guess}. Now run the next cells.`);
+    } else if (isRevealed(view)) {
+      verdict.classList.add(passed ? "lp-right" : "lp-surprise");
+      const surprise = `A surprise: you predicted ${guess}, the run says ${choices[right]}.`;
+      verdict.replaceChildren(!isMarked ? (view.verdict ?? answer) : passed ? "You saw it coming." : surprise);
+    } else {
+      verdict.replaceChildren(`You predict: ${guess}. You can still change it.`);
+    }
   }
 
-  function drawVerdict({ guess, settled, told, passed, verdict }) {
-    const place = make("p", { className: "lp-verdict" });
-    place.setAttribute("role", "status");
-    if (guess === null) return place;
-    if (!settled) {
-      place.append(`You predict: ${guess}. Now run the next cells.`);
-    } else if (told) {
-      place.append(`You predicted: ${guess}.`);
-    } else if (revealed) {
-      place.classList.add(passed ? "lp-right" : "lp-surprise");
-      place.append(verdict);
-    } else {
-      place.append(`You predict: ${guess}. `, make("button", { className: "lp-reveal", onclick: reveal }, "reveal"));
-    }
-    return place;
-  }
+  const opener = make("button", { className: "lp-poll", title: "For a presenter: count the answers of a room", onclick: () => turn(new Map()) }, "poll");
+  const revealer = make("button", { className: "lp-reveal", onclick: reveal }, "Show what happens");
+  const verdict = make("p", {});
+  verdict.setAttribute("role", "status");
+  const first = model.get("view");
+  const answers = first.choices.length ? makeChoices(first) : makeField();
+  const question = make("p", { className: "lp-question" });
+  root.setAttribute("aria-label", "Predict");
+  root.append(make("p", { className: "lp-kind" }, "Predict"), question, answers, make("div", { className: "lp-foot" }, verdict, opener, revealer));
 
   function reveal() {
     revealed = true;
     draw();
+    answers.querySelector(".lp-is-right, .lp-is-wrong")?.focus({ preventScroll: true }); // for the button is gone
+  }
+
+  /** Text in which `code` stands between backticks. */
+  function drawQuestion(text) {
+    const parts = text.replaceAll(/[*]{1,2}/g, "").split("`");
+    question.replaceChildren(...parts.map((each, k) => (k % 2 ? make("code", {}, each) : each)));
+    question.hidden = !text;
   }
 
   function draw() {
     const view = model.get("view");
-    const answers = view.choices.length ? drawChoices(view) : drawField(view);
-    root.replaceChildren(answers, ...(poll ? [drawPoll(view)] : [drawVerdict(view), drawPollOpener()]));
-    if (poll && !view.choices.length && !counted) root.querySelector("input").focus();
+    drawQuestion(view.question ?? "");
+    root.classList.toggle("lp-polling", Boolean(poll));
+    view.choices.length ? updateChoices(view) : updateField(view);
+    verdict.className = "lp-verdict";
+    poll ? drawPoll(view) : drawVerdict(view);
+    opener.hidden = Boolean(poll);
+    revealer.hidden = Boolean(poll) || view.guess === null || !view.settled || isRevealed(view);
   }
 
   model.on("change:view", draw);

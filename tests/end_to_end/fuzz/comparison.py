@@ -298,8 +298,11 @@ class _Comparison:
         ]
         broken = graph.breaks(formula.operator, true[0], true[-1])
         self.report.verdicts["runs broken" if broken else "runs hold"] += 1
-        expected = "violated" if broken else "holds"
+        some_run = graph.breaks("always eventually", set(), set())
+        expected = "violated" if broken else "holds" if some_run else "undecided"
         self.report.same(f"runs, fairness {fairness}: {formula.operator}", result.verdict, expected)
+        moot = formula.operator == "leads to" and not graph.breaks("leads to", true[0], set())
+        self.report.same("runs: vacuous", result.vacuous, expected == "holds" and moot)
         self.report.same("runs: steps", result.steps, graph.labelled)
 
     def _spark(self, whole: Found, session: Any) -> None:

@@ -28,7 +28,7 @@ class Name:
 
     @property
     def text(self) -> str:
-        return f"Named({self.names!r})"
+        return f"Named({', '.join(map(repr, self.names))})"
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,13 @@ def random_declarations(chance: Random) -> Declarations:
     return Declarations(nodes, *drawn.constants(), structs, state)
 
 
+def is_in(kind: Kind, struct: Record) -> bool:
+    """Is there a struct somewhere in what is declared so?"""
+    parts = [each for _, each in kind.fields] if isinstance(kind, Record) else []
+    parts += [kind.item] if hasattr(kind, "item") else []
+    return kind == struct or any(is_in(each, struct) for each in parts)
+
+
 def _holds_struct(kind: Kind) -> bool:
     return isinstance(kind, Record) or isinstance(getattr(kind, "item", None), Record)
 
@@ -195,6 +202,8 @@ class _Declaring:
         kinds = [self.simple() for _ in range(self.chance.randint(1, 3))]
         if name == "Inner" and self.chance.random() < 0.5:
             kinds.append(self.container(self.simple()))
+        if self.chance.random() < 0.35:
+            kinds.append(self.array(self.simple()))
         fields = tuple((f"{name[0].lower()}{k}", e) for k, e in enumerate(kinds))
         return self.union(name, fields) if self.chance.random() < 0.2 else Record(name, fields)
 
@@ -217,6 +226,12 @@ class _Declaring:
         kind = chance.choice([Slots, ByNode, ByNode, *counts, *counts])
         return ByNode(node, item) if kind is ByNode else kind(item, size)
 
+    def array(self, item: Kind) -> Kind:
+        """An array, or a dict by node: what messages hold, too."""
+        if self.chance.random() < 0.5:
+            return ByNode(self.chance.choice(self.nodes), item)
+        return Slots(item, self.chance.choice([1, 2, "room"]))
+
     def field(self, structs: tuple[Record, ...]) -> Kind:
         draw = self.chance.random()
         if draw < 0.4:
@@ -224,4 +239,6 @@ class _Declaring:
         if draw < 0.5 and structs:
             return self.chance.choice(structs)
         item = self.chance.choice(structs) if structs and self.chance.random() < 0.5 else None
+        if draw > 0.95:
+            return Line(self.array(self.simple()), self.chance.choice([1, 2]))
         return self.container(item or self.simple())

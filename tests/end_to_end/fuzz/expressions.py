@@ -5,6 +5,7 @@ What they need of a place (an index in range, an existing node) is so by constru
 another: no number of a node, no first item of a bag.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -24,6 +25,8 @@ from tests.end_to_end.fuzz.declarations import (
     Record,
     Slots,
 )
+
+_DEEPEST = 12  # nodes that are computed from numbers that are found at nodes, and so on
 
 
 class NoWay(Exception):
@@ -46,6 +49,20 @@ class Scope:
     def with_number(self, text: str) -> "Scope":
         return replace(self, numbers=(*self.numbers, text))
 
+    def without(self, name: str) -> "Scope":
+        """What can be read where this name stands for something else."""
+
+        def kept(text: str) -> bool:
+            return not re.search(rf"\b{name}\b", text)
+
+        return replace(
+            self,
+            roots=tuple(each for each in self.roots if kept(each[0])),
+            nodes=tuple(each for each in self.nodes if kept(each[0])),
+            numbers=tuple(filter(kept, self.numbers)),
+            masks=tuple(each for each in self.masks if kept(each[0])),
+        )
+
 
 class Expressions:
     """Draws expressions over the given declarations."""
@@ -53,6 +70,7 @@ class Expressions:
     def __init__(self, chance: Random, declared: Declarations, alike: bool):
         self.chance, self.declared, self.alike = chance, declared, alike
         self.loops = 0
+        self.nested = 0  # how many nodes are being written, each to find the next
 
     # --- Choosing ----------------------------------------------------------------------------
 
@@ -72,7 +90,7 @@ class Expressions:
         """
         roots = [each for each in scope.roots if self._leads(each[1], wanted, scope, written, True)]
         if written:
-            roots = [each for each in roots if each[0] in ("s", "here")]
+            roots = [each for each in roots if each[0] in ("s", "here", "near", "made")]
         if not roots:
             raise NoWay
         text, kind = self.chance.choice(roots)
@@ -147,7 +165,14 @@ class Expressions:
             return self.chance.choice(known)
         if self.alike:
             raise NoWay
-        return self.chance.choice(["1", f"1 + ({self.number(scope, 0)}) % c.{node.count}"])
+        if self.nested == _DEEPEST:
+            return "1"
+        self.nested += 1
+        try:
+            computed = f"1 + ({self.number(scope, 0)}) % c.{node.count}"
+        finally:
+            self.nested -= 1
+        return self.chance.choice(["1", computed])
 
     def node(self, scope: Scope, node: NodeKind) -> str:
         """A node, or none."""
@@ -259,16 +284,16 @@ class Expressions:
 
     def _over_nodes(self, scope: Scope, reducer: str) -> str:
         """all, any, sum, min or max over the nodes, or over the items of a sequence."""
-        self.loops += 1
-        name = f"k{self.loops}"
+        name = self._variable(scope)
+        own = scope.without(name)
         if self.chance.random() < 0.25:
-            text, kind = self.place(scope, Line, Pile)
+            text, kind = self.place(own, Line, Pile)
             if not isinstance(kind.item, Number | Name) or reducer not in ("sum", "all", "any"):
                 raise NoWay
             if isinstance(kind, Line) and self.chance.random() < 0.5:
-                over, inner = f"range({text}.length)", scope.with_number(f"{text}.items[{name}]")
+                over, inner = f"range({text}.length)", own.with_number(f"{text}.items[{name}]")
             else:
-                over, inner = text, scope.with_number(name)
+                over, inner = text, own.with_number(name)
         else:
             node = self.some_node()
             over = f"range(1, c.{node.count} + 1)"
@@ -276,12 +301,18 @@ class Expressions:
                 over = self.chance.choice(
                     [f"members({self.mask(scope, node, 0)})", self.set_of_nodes(scope, node)]
                 )
-            inner = scope.with_node(name, node)
+            inner = own.with_node(name, node)
         body = self.truth(inner, 0) if reducer in ("all", "any") else self.number(inner, 0)
         only_if = f" if {self.truth(inner, 0)}" if self.chance.random() < 0.3 else ""
         if reducer in ("min", "max"):
             only_if = ""
         return f"{reducer}({body} for {name} in {over}{only_if})"
+
+    def _variable(self, scope: Scope) -> str:
+        """A variable for a comprehension, at times one that the function has as well."""
+        self.loops += 1
+        taken = [each for each in ("here", "near", "v", "w", "n") if scope != scope.without(each)]
+        return self.chance.choice([f"k{self.loops}", f"k{self.loops}", *taken])
 
     # --- Truth ---------------------------------------------------------------------------------
 
@@ -299,8 +330,9 @@ class Expressions:
         sign = self.chance.choice(["==", "!=", "<", "<=", ">", ">="])
         equal = self.chance.choice(["==", "!="])
         return self.one_of(
-            lambda: f"{self.number(scope, depth)} {sign} {self.number(scope, 0)}",
-            lambda: f"{self.number(scope, depth)} {sign} {self.number(scope, 0)}",
+            # + 0: two named values of different kinds may not be compared.
+            lambda: f"{self.number(scope, depth)} {sign} ({self.number(scope, 0)} + 0)",
+            lambda: f"{self.number(scope, depth)} {sign} ({self.number(scope, 0)} + 0)",
             lambda: self.place(scope, Flag)[0],
             lambda: f"{self.place(scope, OneNode(node))[0]} {equal} {self.node(scope, node)}",
             lambda: f"contains({self.mask(scope, node, 0)}, {self.node(scope, node)})",
@@ -358,7 +390,22 @@ class Expressions:
                 return self.mask(scope, node)
             case Record():
                 return self._record(scope, kind, fresh)
+            case Slots() | ByNode():
+                return self._whole_array(scope, kind)
         raise NoWay
+
+    def _whole_array(self, scope: Scope, kind: Slots | ByNode) -> str:
+        """An array of the same kind, or a list, whose last items may be left out."""
+
+        def listed() -> str:
+            if self.alike:
+                raise NoWay  # which item is whose tells nodes apart
+            count = self.chance.randint(
+                0, kind.size if isinstance(getattr(kind, "size", ""), int) else 1
+            )
+            return f"[{', '.join(self.value(scope, kind.item) for _ in range(count))}]"
+
+        return self.one_of(lambda: self.place(scope, kind)[0], listed)
 
     def _fitting(self, scope: Scope, width: str) -> str:
         small = f"({self.number(scope)}) % {self.chance.randint(2, 3)}"
@@ -380,8 +427,12 @@ class Expressions:
             kind = self.chance.choice(kind.kinds)
         given = []
         for name, each in kind.fields:
-            if not isinstance(each, Line | Pile | Slots | ByNode) and self.chance.random() < 0.8:
+            if isinstance(each, Line | Pile) or self.chance.random() > 0.8:
+                continue
+            try:
                 given.append(f"{name}={self.value(scope, each)}")
+            except NoWay:
+                continue
         if not given:
             raise NoWay
         return f"{kind.name}({', '.join(given)})"

@@ -5,7 +5,7 @@ follow each other share their declarations and draw their functions from one poo
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
@@ -23,6 +23,7 @@ from tests.end_to_end.fuzz.declarations import (
     Pile,
     Record,
     Slots,
+    is_in,
     random_declarations,
 )
 from tests.end_to_end.fuzz.expressions import Expressions, NoWay, Scope
@@ -164,7 +165,7 @@ class _Writer:
         self.write = Expressions(chance, declared, self.alike)
         self.faults = Faults(chance, self.write)
         self.helpers: tuple[str, ...] = ()
-        self.here = ""  # the place that an action's variable of this name stands for
+        self.aliased: list[str] = []  # the places that an action's variables stand for
         self.scope = self._state("s")
 
     def parts(self) -> list[Part]:
@@ -243,7 +244,11 @@ class _Writer:
     def _action(self, number: int, is_faulty: bool = False) -> str:
         chance = self.chance
         texts, before, scope = self._parameters(self.scope, number)
-        prelude, scope = self._locals(scope)
+        first, scope = self._large_parameter(texts, scope)
+        self.aliased.clear()
+        prelude, scope = self._locals(scope, aliases=not is_faulty)
+        more, scope = self._aliases(scope) if not is_faulty else ([], scope)
+        prelude += more
         guards = [self.write.truth(scope)] if chance.random() < 0.3 else []
         effects: list[str] = []
         for k in range(chance.randint(1, 3)):
@@ -255,10 +260,13 @@ class _Writer:
         if is_faulty:
             effects.insert(chance.randint(0, len(effects)), self.faults.statement(scope))
         lines = prelude + [f'if {e}:\n    return "guard {k}"' for k, e in enumerate(guards)]
+        lines = first + lines
         ways = ""
         if chance.random() < 0.15:
             names = ", ".join(["s", "c", *(each.partition(":")[0] for each in texts)])
-            plain = Scope(tuple(e for e in scope.roots if e[0] != "here"), scope.nodes)
+            plain = Scope(
+                tuple(e for e in scope.roots if e[0] not in ("here", "near")), scope.nodes
+            )
             more = self.write.truth(plain, 0)
             before.append(
                 f"def ways_{number}({names}) -> int:\n    return 1 + (1 if {more} else 0)"
@@ -272,13 +280,14 @@ class _Writer:
         given = ", ".join(["s: State", "c: Constants", *texts])
         return "\n".join([*heads, f"def {name}({given}):", _indented([*lines, "return TAKEN"])])
 
-    def _locals(self, scope: Scope) -> tuple[list[str], Scope]:
+    def _locals(self, scope: Scope, aliases: bool) -> tuple[list[str], Scope]:
+        """aliases: may there be another name for a record? A fault may assign any of them."""
         lines = []
-        if self.chance.random() < 0.25:
+        if aliases and self.chance.random() < 0.25:
             try:
                 text, kind = self.write.place(scope, Record, written=True)
                 lines.append(f"here = {text}")
-                self.here = text
+                self.aliased.append(text)
                 scope = Scope(
                     (*scope.roots, ("here", kind)), scope.nodes, scope.numbers, scope.masks,
                     scope.helpers,
@@ -292,6 +301,34 @@ class _Writer:
             lines += ["kept = [0] * 3", f"kept[({self.write.number(scope)}) % 3] += 2"]
             scope = scope.with_number(f"kept[{self.chance.randrange(-3, 3)}]")
         return lines, scope
+
+    def _aliases(self, scope: Scope) -> tuple[list[str], Scope]:
+        """A variable `near` that is another name for one place or another, or for none of both."""
+        if self.chance.random() > 0.25:
+            return [], scope
+        try:
+            one, kind = self.write.place(scope, Record, written=True)
+            other, _ = self.write.place(scope, kind, written=True)
+        except NoWay:
+            return [], scope
+        self.aliased += [one, other]
+        test = self.write.truth(scope, 0)
+        lines = self.chance.choice(
+            [
+                [f"near = {one} if {test} else {other}"],
+                [f"if {test}:", f"    near = {one}", "else:", f"    near = {other}"],
+                [f"near = {one}", f"if {test}:", f"    near = {other}"],
+                [f"first, near = {one}, {other}"],
+            ]
+        )
+        return lines, replace(scope, roots=(*scope.roots, ("near", kind)))
+
+    def _is_aliased(self, scope: Scope, text: str) -> bool:
+        """May it be, or be around, what a variable stands for? That may not be used after text was
+        assigned."""
+        names = {"here", "near"} & dict(scope.roots).keys()
+        around = f"{_fields(text)}."
+        return bool(names) and any(f"{_fields(each)}.".startswith(around) for each in self.aliased)
 
     def _property(self, kind: str, number: int, is_faulty: bool = False) -> str:
         scope, given = self.scope, "s: State, c: Constants"
@@ -383,7 +420,7 @@ class _Writer:
             texts.append(f"{name}: {node.name}")
             return scope.with_node(name, node)
         if kind == "named":
-            texts.append(f"{name}: Named(('one', 'two'))")
+            texts.append(f"{name}: Named('one', 'two')")
         elif kind == "range":
             low = chance.choice(["0", "0", "1", '"top - 1"'])
             high = chance.choice(["1", "2", '"top"', '"room - 1"'])
@@ -415,6 +452,35 @@ class _Writer:
                 )  # fmt: skip
         return scope.with_number(name)
 
+    def _large_parameter(self, texts: list[str], scope: Scope) -> tuple[list[str], Scope]:
+        """Now and then one more parameter, with many values; guards that come before all others,
+        and look at none or at some of them; what can be read."""
+        chance, node = self.chance, self.write.some_node()
+        if chance.random() > 0.2:
+            return [], scope
+        early = [self.write.truth(scope) for _ in range(chance.randint(0, 2))]
+        if chance.random() < 0.3:
+            texts.append(f"many: Subset({node.name})")
+            late = [f"size(many) > {chance.randint(0, 2)}"]
+            after = Scope(
+                scope.roots, scope.nodes, scope.numbers, (*scope.masks, ("many", node)),
+                scope.helpers,
+            )  # fmt: skip
+        else:
+            length = chance.choice(["3", "4", '"room + 1"'])
+            texts.append(f"many: Sequences(0, {chance.choice([1, 1, 2])}, {length})")
+            late = [
+                f"many[{chance.choice([0, 1, -1])}] > {chance.randint(0, 1)}",
+                "any(many[j] < many[j - 1] for j in range(1, len(many)))",
+                f"sum(many) > {chance.randint(1, 3)}",
+                f"{chance.randint(0, 2)} in many",
+                f"many[0] == {self.write.number(scope, 0)}",
+            ]
+            late = chance.sample(late, chance.randint(1, 2))
+            after = scope.with_number(f"many[{chance.choice([0, -1])}]")
+        guards = enumerate([*early, *late])
+        return [f'if {each}:\n    return "early {k}"' for k, each in guards], after
+
     def _container_by_name(self) -> tuple[str, Line | Pile]:
         """A sequence or bag that is reached by names of fields alone. Raises NoWay."""
         found = []
@@ -434,7 +500,7 @@ class _Writer:
         """(conditions under which the action must refuse, lines). nested: it may not refuse."""
         options: list[Callable] = [
             self._set, self._set, self._set, self._count, self._to_sequence, self._to_sequence,
-            self._to_bag, self._to_bag, self._copy, self._erase,
+            self._to_bag, self._to_bag, self._copy, self._erase, self._set_array, self._fill,
         ]  # fmt: skip
         if not nested:
             options += [self._if, self._for, self._while]
@@ -489,7 +555,9 @@ class _Writer:
     def _to_bag(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, kind = self.write.place(scope, Pile, written=True)
         room = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
-        members = [name for name, each in scope.roots if each == kind.item and name != "here"]
+        members = [
+            name for name, each in scope.roots if each == kind.item and name not in ("here", "near")
+        ]
         if members and self.chance.random() < 0.5:
             member = self.chance.choice(members)
             return [], [f"if is_in({text}, {member}):\n    take({text}, {member})"]
@@ -503,12 +571,52 @@ class _Writer:
 
     def _copy(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, kind = self.write.place(scope, *self.declared.structs, written=True)
-        if "here" in dict(scope.roots) and f"{self.here}.".startswith((f"{text}.", f"{text}[")):
-            raise NoWay  # what it names may not be used after that
+        if self._is_aliased(scope, text):
+            raise NoWay
         return [], [f"{text} = {self.write.value(scope, kind)}"]
+
+    def _set_array(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        """A whole array or dict by node is assigned."""
+        text, kind = self.write.place(scope, Slots, ByNode, written=True)
+        if isinstance(kind.item, Line | Pile) or self._is_aliased(scope, text):
+            raise NoWay
+        return [], [f"{text} = {self.write.value(scope, kind)}"]
+
+    def _fill(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        """A record in a local variable is filled field by field, and stored once or not at all."""
+        kinds = [each for each in self.declared.structs if is_in(self.declared.state, each)]
+        if not kinds or "made" in dict(scope.roots):
+            raise NoWay
+        kind = self.chance.choice(kinds)
+        lines = [f"made = {self.write.value(scope, kind, fresh=True)}"]
+        inner = replace(scope, roots=(*scope.roots, ("made", kind)))
+        for _ in range(self.chance.randint(1, 3)):
+            only = replace(scope, roots=(("made", kind),))
+            try:
+                text, part = self.write.place(
+                    only, Number, Flag, Name, OneNode, Mask, Slots, ByNode, written=True
+                )
+                value = self.write.value(inner, part)
+            except NoWay:
+                continue
+            too_large = isinstance(part, Number) and self.chance.random() < 0.04
+            lines.append(f"{text} = {value}{' + 127' if too_large else ''}")
+        try:
+            text, holder = self.write.place(scope, kind, Line, Pile, written=True)
+        except NoWay:
+            return [], lines
+        if holder == kind and not self._is_aliased(scope, text):
+            return [], [*lines, f"{text} = made"]
+        if getattr(holder, "item", None) != kind:
+            return [], lines
+        room = holder.size if isinstance(holder.size, int) else f"c.{holder.size}"
+        adding = "append" if isinstance(holder, Line) else self.chance.choice(["add", "add_once"])
+        return [], [*lines, f"if len({text}) < {room}:\n    {adding}({text}, made)"]
 
     def _erase(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, kind = self.write.place(scope, Slots, ByNode, written=True)
+        if self._is_aliased(scope, text):
+            raise NoWay
         if isinstance(kind, Slots):
             return [], [f"erase({text}, {self.write.index(scope, kind.size)})"]
         return [], [f"erase({text}, {self.write.existing(scope, kind.node)})"]
@@ -544,6 +652,15 @@ class _Writer:
         lines = ["w = 0", f"while w < 3 and {self.write.truth(inner, 0)}:"]
         lines += _indented(self._effect(inner, nested=True)[1]).split("\n")
         return [], [*lines, "    w += 1"]
+
+
+def _fields(text: str) -> str:
+    """A place without the indices: s.box[1].log as s.box.log."""
+    depth, kept = 0, ""
+    for each in text:
+        depth += (each == "[") - (each == "]")
+        kept += each if depth == 0 and each != "]" else ""
+    return kept
 
 
 def _indented(lines: list[str]) -> str:

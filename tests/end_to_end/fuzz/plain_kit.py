@@ -53,8 +53,11 @@ class NodeSet(NamedTuple):
     of: Node
 
 
-class Named(NamedTuple):
-    names: tuple[str, ...]
+class Named:
+    __match_args__ = ("names",)
+
+    def __init__(self, *names: str):
+        self.names = names
 
 
 class Array(NamedTuple):
@@ -78,19 +81,33 @@ class Bag(NamedTuple):
 
 
 class Struct:
-    """Base of declared records; a value of one has the given fields, and 0 for the others."""
+    """Base of declared records: the parts of a new one are 0, or the given fields.
 
-    def __init__(self, **values: Any):
-        vars(self).update(dict.fromkeys(type(self).__annotations__, 0) | values)
+    `layout` is set when the state is known. `union`: see `one_of`.
+    """
+
+    layout: "Fields"
+    union: "tuple[type[Struct], int] | None" = None
+
+    def __new__(cls, **values: Any) -> "Parts":
+        of, number = cls.union or (cls, None)
+        made = of.layout.new()
+        if number is not None:
+            made.kind = number
+        for name, value in values.items():
+            setattr(made, name, value)
+        return made
 
 
 def one_of(*kinds: type[Struct]) -> type[Struct]:
     """A union: what one of its kinds makes is a record of all fields, which says its kind."""
-    fields: dict[str, Any] = {"kind": Named(tuple(each.__name__ for each in kinds))}
-    for number, each in enumerate(kinds):
+    fields: dict[str, Any] = {"kind": Named(*(each.__name__ for each in kinds))}
+    for each in kinds:
         fields |= each.__annotations__
-        each.kind = number
-    return type("Union", (Struct,), {"__annotations__": fields})
+    union = type("Union", (Struct,), {"__annotations__": fields})
+    for number, each in enumerate(kinds):
+        each.union = union, number
+    return union
 
 
 class Range(NamedTuple):
@@ -256,10 +273,15 @@ class Composite:
 
     def become(self, present: "Parts", value: Any) -> "Parts":
         """Copy a value into these parts, which others may already refer to."""
-        if isinstance(value, Parts):
-            value = value.copied()  # it may be a part of what it is copied into
+        if isinstance(value, list | tuple):
+            items = [each.copied() if isinstance(each, Parts) else each for each in value]
+            given_parts = self.listed(items)
+        elif isinstance(value, Parts):
+            given_parts = value.copied()._parts  # it may be a part of what it is copied into
+        else:
+            given_parts = {}
         for name, kind in self.kinds.items():
-            given = kind.new() if value == 0 else _part(value, name)
+            given = given_parts.get(name, kind.new())
             present._parts[name] = kind.become(present._parts[name], given)
         return present
 
@@ -277,10 +299,6 @@ class Composite:
         return Parts(self, after)
 
 
-def _part(value: Any, name: Any) -> Any:
-    return value._parts[name] if isinstance(value, Parts) else getattr(value, name, 0)
-
-
 class Fields(Composite):
     """The kind of a struct."""
 
@@ -294,6 +312,13 @@ class Slots(Composite):
     def __init__(self, item: Any, count: int, nodes: str = ""):
         self.item, self.count, self.nodes = item, count, nodes
         self.kinds = dict.fromkeys(range(count), item)
+
+    def listed(self, value: list) -> dict:
+        """The items of a list by their indices."""
+        first = 1 if self.nodes else 0
+        if len(value) > self.count - first:
+            raise Undecided("too long a list")
+        return dict(enumerate(value, first))
 
     def shown(self, value: "Parts") -> tuple:
         return super().shown(value)[1 if self.nodes else 0 :]
@@ -345,7 +370,8 @@ class Parts:
         self._parts[name] = self._kind.kinds[name].become(self._parts[name], value)
 
     def _at(self, index: int) -> int:
-        if not (1 if self._kind.nodes else 0) <= index < len(self):
+        first = 1 if self._kind.nodes else 0
+        if not first <= index < first + len(self):
             raise Undecided("no such slot")
         return int(index)
 
@@ -364,13 +390,14 @@ class Parts:
     def __len__(self) -> int:
         if isinstance(self._kind, Counted):
             return Exact(self._kind.count(self))
-        return len(self._parts)
+        return len(self._parts) - bool(self._kind.nodes)
 
     def __iter__(self) -> Iterator[Any]:
         if isinstance(self._kind, Counted):
             yield from self.items
             return
-        for index in range(1 if self._kind.nodes else 0, len(self)):
+        first = 1 if self._kind.nodes else 0
+        for index in range(first, first + len(self)):
             yield self[index]
 
     def __contains__(self, value: Any) -> bool:
@@ -428,7 +455,9 @@ def resolve(declared: Any, sizes: dict[str, int]) -> Any:
             return Counted("length", resolve(item, sizes), max(1, _number(size, sizes)))
         case Bag(item, size):
             return Counted("size", resolve(item, sizes), max(1, _number(size, sizes)))
-    return Fields({name: resolve(each, sizes) for name, each in declared.__annotations__.items()})
+    parts = {name: resolve(each, sizes) for name, each in declared.__annotations__.items()}
+    declared.layout = Fields(parts)
+    return declared.layout
 
 
 def _number(size: str | int, names: dict[str, int]) -> int:

@@ -1,0 +1,50 @@
+"""Values and messages in a few words, for the picture and the sequence diagram."""
+
+from typing import Any
+
+from kafka_spec.draw.shared import set_text
+from kafka_spec.kip_966.model import Error
+from protocol_lab.spec.layout import NONE
+
+
+def value_name(value: int) -> str:
+    """A value's name: A, B, ..."""
+    return chr(ord("A") + value - 1)
+
+
+def register_request(message: Any) -> str:
+    """A broker registers."""
+    file = f"clean, epoch {message.broker_epoch}" if message.broker_epoch else "unclean"
+    return f"register ({file})"
+
+
+def register_answer(message: Any) -> str:
+    """The broker's new epoch."""
+    return f"broker epoch {message.broker_epoch}"
+
+
+def alter_request(message: Any) -> str:
+    """The ISR that a leader asks for."""
+    return f"ISR {set_text(message.isr)}? p{message.partition_epoch}"
+
+
+def alter_answer(message: Any) -> str:
+    """The ISR as it is now, or why it was refused."""
+    if message.error != "nil":
+        return Error.names[message.error].replace("_", " ")
+    return f"ISR {set_text(message.isr)} p{message.partition_epoch}"
+
+
+def fetch_request(message: Any) -> str:
+    """From where a follower wants records."""
+    return f"fetch {message.fetch_offset}"
+
+
+def fetch_answer(message: Any) -> str:
+    """A record, or why there is none."""
+    if message.error != "nil":
+        return Error.names[message.error].replace("_", " ")
+    if message.diverges:
+        return f"diverges at {message.diverging_offset}"
+    told = value_name(message.record.value) if message.record.value != NONE else "nothing new"
+    return f"{told}, hw {message.hwm}"

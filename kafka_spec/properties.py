@@ -1,0 +1,254 @@
+"""What is claimed of the truncation variants, and what must be reachable in them.
+
+By default the originals' weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is
+false, is checked only when named, as are the invariants that the originals do not have. The
+sometimes properties must be reachable: otherwise a variant might satisfy its invariants only
+because it can do too little.
+
+`replication_spec`, at the end, declares all that a variant has besides its own actions: the state,
+the pictures, these properties, those in `liveness`, and the `situations`.
+"""
+
+from kafka_spec import liveness, situations
+from kafka_spec.draw.events import CONTROLLER, replication_events
+from kafka_spec.draw.replication import draw_replication
+from kafka_spec.model import (
+    NO_EPOCH,
+    Constants,
+    Record,
+    Replica,
+    State,
+    has_offset,
+    has_same_record,
+    holds_committed,
+    init,
+    is_in_isr,
+    presumes_leadership,
+)
+from protocol_lab import HOLDS, NONE, Configuration, Spec, is_subset, last, nodes_up_to
+
+# --- Committed records are where they must be --------------------------------------------------
+
+
+def weak_isr(s: State, c: Constants):
+    """Every replica in a presumed leader's own ISR has all that this leader calls committed.
+
+    If it fails, one of these replicas lacks a committed record. Weak, because the next leader is
+    elected from the ISR of the quorum state, not from this one.
+    """
+    for leader in range(1, c.replicas + 1):
+        if presumes_leadership(s, leader):
+            for replica in s.replica_state[leader].isr:
+                if not holds_committed(s, replica, leader):
+                    return "a replica in a leader's own ISR lacks what that leader calls committed"
+    return HOLDS
+
+
+def strong_isr(s: State, c: Constants):
+    """Every replica that may be elected has all that any presumed leader calls committed.
+
+    If it fails, a clean election can lose a record that consumers have seen.
+    """
+    for leader in range(1, c.replicas + 1):
+        if presumes_leadership(s, leader):
+            for replica in s.quorum_state.isr:
+                if not holds_committed(s, replica, leader):
+                    return "a replica in the controller's ISR lacks what a leader calls committed"
+    return HOLDS
+
+
+# --- Every variable has a value of its type ----------------------------------------------------
+
+
+def type_ok(s: State, c: Constants):
+    """Every variable has a value of its type: epochs, offsets, nodes and ids are in range.
+
+    TLC can't evaluate the original's TypeOk, which compares an empty slot (-1) with a record.
+    """
+    if not 0 <= s.next_record_id <= c.max_records:
+        return "the next record id is out of range"
+    if not 0 <= s.next_leader_epoch <= c.max_leader_epoch + 1:
+        return "the next leader epoch is out of range"
+    for replica in range(1, c.replicas + 1):
+        if not is_log_well_formed(s.replica_log[replica], c):
+            return "a replica's log is malformed"
+        if not 0 <= s.replica_state[replica].hw <= c.log_size:
+            return "a replica's high watermark is out of range"
+        if not is_in_range(s.replica_state[replica], c):
+            return "a replica's epoch, leader or ISR is out of range"
+    if not is_in_range(s.quorum_state, c):
+        return "the quorum state's epoch, leader or ISR is out of range"
+    for request in s.leader_and_isr_requests:
+        if not is_in_range(request, c):
+            return "a request's epoch, leader or ISR is out of range"
+    return HOLDS
+
+
+def is_in_range(names, c) -> bool:
+    """Are the epoch, leader and ISR that it names in range?"""
+    return (
+        NO_EPOCH <= names.leader_epoch <= c.max_leader_epoch
+        and NONE <= names.leader <= c.replicas
+        and is_subset(names.isr, nodes_up_to(c.replicas))
+    )
+
+
+def is_log_well_formed(log, c) -> bool:
+    """Are there records below the end offset, and nothing from there on?"""
+    return 0 <= log.end_offset <= c.log_size and all(
+        is_record(log.records[offset], c)
+        if has_offset(log, offset)
+        else log.records[offset] == Record(id=0, epoch=0)
+        for offset in range(c.log_size)
+    )
+
+
+def is_record(record, c) -> bool:
+    """Are id and epoch in range?"""
+    return 0 <= record.id < c.max_records and 0 <= record.epoch <= c.max_leader_epoch
+
+
+# --- Further invariants, checked when named ----------------------------------------------------
+
+
+def leader_in_isr(s: State, c: Constants):
+    """The quorum state's leader is in its ISR: as the original states it, and false.
+
+    The original claims it as a theorem. But in the initial state there is no leader, and NONE is
+    not a member of the ISR: the model checker finds that at once. See leader_in_isr_or_none.
+    """
+    if s.quorum_state.leader not in s.quorum_state.isr:
+        return "the controller's leader, if there is one, is not in its ISR"
+    return HOLDS
+
+
+def leader_in_isr_or_none(s: State, c: Constants):
+    """What leader_in_isr must have meant: if there is a leader, it is in the ISR."""
+    if s.quorum_state.leader == NONE:
+        return HOLDS
+    return leader_in_isr(s, c)
+
+
+def hw_within_log(s: State, c: Constants):
+    """No replica's high watermark is beyond the end of its log."""
+    for replica in range(1, c.replicas + 1):
+        if s.replica_state[replica].hw > s.replica_log[replica].end_offset:
+            return "a replica's high watermark is beyond the end of its log"
+    return HOLDS
+
+
+def presumed_leader_in_own_isr(s: State, c: Constants):
+    """A replica that believes it leads counts itself as in sync."""
+    for replica in range(1, c.replicas + 1):
+        if presumes_leadership(s, replica) and not is_in_isr(s, replica, replica):
+            return "a presumed leader is not in its own ISR"
+    return HOLDS
+
+
+def isr_non_empty(s: State, c: Constants):
+    """The quorum state's ISR has a member. False: while there is no leader it can be emptied.
+
+    Then nobody can ever be elected, an artefact of the model: Kafka keeps the last member of the
+    ISR, or remembers it as an eligible leader replica (KIP-966).
+    """
+    return "nobody is in the controller's ISR" if s.quorum_state.isr == 0 else HOLDS
+
+
+# --- Sometimes: states that must be reachable --------------------------------------------------
+
+
+def a_record_is_committed(s: State, c: Constants):
+    """A leader commits a record that another replica holds as well."""
+    for leader in range(1, c.replicas + 1):
+        if presumes_leadership(s, leader) and s.replica_state[leader].hw > 0:
+            for other in range(1, c.replicas + 1):
+                if other != leader and holds_committed(s, other, leader):
+                    return HOLDS
+    return "no leader has a committed record that another replica holds as well"
+
+
+def the_isr_has_shrunk(s: State, c: Constants):
+    """The leader removes a member from the ISR that the latest request names."""
+    if len(s.leader_and_isr_requests) == 0:
+        return "there is no request yet"
+    if is_subset(last(s.leader_and_isr_requests).isr, s.quorum_state.isr):
+        return "all members that the latest request names are in the ISR"
+    return HOLDS
+
+
+def the_isr_has_grown(s: State, c: Constants):
+    """The leader adds a member to the ISR that the latest request names."""
+    if len(s.leader_and_isr_requests) == 0:
+        return "there is no request yet"
+    if is_subset(s.quorum_state.isr, last(s.leader_and_isr_requests).isr):
+        return "the latest request names all members of the ISR"
+    return HOLDS
+
+
+def a_zombie_leads(s: State, c: Constants):
+    """Two replicas believe that they lead."""
+    if sum(1 for replica in range(1, c.replicas + 1) if presumes_leadership(s, replica)) < 2:
+        return "at most one replica believes that it leads"
+    return HOLDS
+
+
+def logs_diverge(s: State, c: Constants):
+    """Two replicas hold different records at the same offset."""
+    for replica in range(1, c.replicas + 1):
+        for other in range(1, replica):
+            for offset in range(
+                min(s.replica_log[replica].end_offset, s.replica_log[other].end_offset)
+            ):
+                if not has_same_record(s.replica_log[replica], s.replica_log[other], offset):
+                    return HOLDS
+    return "wherever two replicas have an offset, they hold the same record there"
+
+
+# --- What every variant declares ---------------------------------------------------------------
+
+
+def replication_spec(
+    name: str,
+    meaning: str | None,
+    *,
+    original: str = "",
+    tlc: str = "",
+    configurations: tuple[Configuration, ...] = (),
+    constants: type = Constants,
+) -> Spec:
+    """A spec with all that the variants share. The variant registers its actions, and fairness.
+
+    original: the TLA+ module that it restates, if any. tlc: the module with what only a comparison
+    with TLC needs. configurations: the first is the default. constants: those of `model`, or more.
+    """
+    spec = Spec(
+        f"kafka.{name}",
+        State,
+        constants,
+        meaning,
+        draw=draw_replication,
+        original=original,
+        tlc=tlc,
+        lifelines=(CONTROLLER, Replica),
+        events=replication_events,
+        configurations=configurations,
+    )
+    spec.init(init)
+    spec.symmetric(Replica)
+    for invariant in (weak_isr, strong_isr, type_ok):
+        spec.invariant(invariant)
+    for invariant in (
+        *(leader_in_isr, leader_in_isr_or_none, hw_within_log),
+        *(presumed_leader_in_own_isr, isr_non_empty),
+    ):
+        spec.invariant(invariant, by_default=False)
+    for reachable in (
+        *(a_record_is_committed, the_isr_has_shrunk, the_isr_has_grown),
+        *(a_zombie_leads, logs_diverge),
+    ):
+        spec.sometimes(reachable)
+    for claim in liveness.CLAIMS:
+        spec.property(claim)
+    for situation in situations.SITUATIONS:
+        spec.situation(situation)
+    return spec

@@ -1,0 +1,152 @@
+"""One moment of a recorded run, drawn as the lessons draw theirs."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from protocol_lab.drawing import Bar, Cluster, Entry, Lane, Text, Value
+
+
+def describe(seen: dict[str, Any]) -> Cluster:
+    """What the controller has decided, and what lies in the replicas' logs on disk.
+
+    seen: the fields of `PartitionState`; `copies`, for each broker the records' values and epochs;
+    `away`, the brokers that are paused or dead; `acknowledged`, the values that were.
+    """
+    copies = {int(broker): records for broker, records in seen["copies"].items()}
+    return Cluster(
+        bars=[
+            controller(
+                seen["leader"] or None,
+                seen["epoch"],
+                seen["isr"],
+                seen["elr"],
+                seen["last_known"],
+            )
+        ],
+        lanes=[_lane(broker, records, seen) for broker, records in copies.items()],
+        columns=max([3, *map(len, copies.values())]),
+        ticked="acknowledged",
+        removed="gone",
+    )
+
+
+def controller(
+    leader: int | None,
+    epoch: int | None,
+    isr: Iterable[int],
+    elr: Collection[int],
+    last_known: Collection[int],
+) -> Bar:
+    """What the controller has decided; `leader` is None if nobody leads, and 0 is a broker.
+
+    epoch: None if it is not known.
+    """
+    values = [Value("leader", Text("none" if leader is None else str(leader)))]
+    if epoch is not None:
+        values.append(Value("epoch", Text(str(epoch))))
+    values.append(Value("ISR", Text(brokers_text(isr))))
+    if elr or last_known:
+        values.append(Value("ELR", Text(brokers_text(elr))))
+        values.append(Value("last known leader", Text(brokers_text(last_known))))
+    return Bar("Controller", values)
+
+
+def is_turn(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Has another broker, or none, come to lead, or is a record gone from a log?"""
+    gone = any(
+        records != after["copies"][broker][: len(records)]
+        for broker, records in before["copies"].items()
+    )
+    return gone or before["leader"] != after["leader"]
+
+
+def describe_quorum(seen: dict[str, Any]) -> Cluster:
+    """Who leads the controllers, and which topics lie in their metadata logs on disk.
+
+    seen: `leader`, `epoch` and `voters` of the quorum, as it was described last, the leader 0 if
+    there is none; `topics`, for each controller the topics' names and epochs; `away`, the nodes
+    that are paused or dead.
+    """
+    topics = {int(controller): records for controller, records in seen["topics"].items()}
+    values = [Value("leader", Text(str(seen["leader"] or "none")))]
+    if seen["leader"]:
+        values.append(Value("epoch", Text(str(seen["epoch"]))))
+        values.append(Value("voters", Text(brokers_text(seen["voters"]))))
+    return Cluster(
+        bars=[Bar("Quorum", values)],
+        lanes=[_controller_lane(controller, each, seen) for controller, each in topics.items()],
+        columns=max([1, *map(len, topics.values())]),
+        axis="",
+        removed="gone",
+    )
+
+
+def is_quorum_turn(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Has another controller, or none, come to lead, or has a log got or lost a topic?"""
+    return any(before[name] != after[name] for name in ("leader", "topics"))
+
+
+def _controller_lane(
+    controller: int, records: list[tuple[str, int | None]], seen: dict[str, Any]
+) -> Lane:
+    role, tone, badge = _role(controller, seen)
+    if role == "follower" and not seen["leader"]:
+        role = "follows nobody"
+    vote = "voter" if controller in seen["voters"] else "no voter"
+    return Lane(
+        lines=[
+            [Text(f"Controller {controller}", bold=True)],
+            [Text(role, tone)],
+            [Text(vote, "muted")],
+        ],
+        entries=[
+            Entry(
+                number,
+                f"topic {name}",
+                detail=f"epoch {epoch}",
+                short=f"e{epoch}",
+                shade=epoch,
+                committed=None,
+            )
+            for number, (name, epoch) in enumerate(records)
+        ],
+        badge=badge,
+        empty="no topic",
+    )
+
+
+def _lane(broker: int, records: list[tuple[str, int | None]], seen: dict[str, Any]) -> Lane:
+    role, tone, badge = _role(broker, seen)
+    member = "in the ISR" if broker in seen["isr"] else "not in the ISR"
+    if broker in seen["elr"]:
+        member = "in the ELR"
+    return Lane(
+        lines=[[Text(f"Broker {broker}", bold=True)], [Text(role, tone)], [Text(member, "muted")]],
+        entries=[
+            Entry(
+                offset,
+                value,
+                detail="" if epoch is None else f"epoch {epoch}",
+                short="" if epoch is None else f"e{epoch}",
+                shade=epoch,
+                committed=value in seen["acknowledged"],
+            )
+            for offset, (value, epoch) in enumerate(records)
+        ],
+        badge=badge,
+    )
+
+
+def _role(broker: int, seen: dict[str, Any]) -> tuple[str, str, str]:
+    """A broker's role, the tone of the word, and its badge."""
+    if broker in seen["away"]:
+        is_leader = broker == seen["leader"]
+        return ("leader, away" if is_leader else "away"), "bad", "ghost" if is_leader else "dead"
+    if broker == seen["leader"]:
+        return "leader", "accent", "crown"
+    return "follower", "muted", ""
+
+
+def brokers_text(nodes: Iterable[int]) -> str:
+    """A set of brokers as the lessons write it: {1, 2}."""
+    return "{" + ", ".join(map(str, sorted(nodes))) + "}"

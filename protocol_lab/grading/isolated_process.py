@@ -1,0 +1,162 @@
+"""Starts the process that grades one submission, with limits of time and memory and no network.
+
+A submission's functions can only compute (see `permitted_code`). The process is the second wall: it
+can be stopped whatever it does, and what it can't say is a reason of its own. Parts whose grades
+arrived before count; the others get no points.
+"""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.grading.labs import Lab
+from protocol_lab.grading.part_checks import PartGrade
+from protocol_lab.system.operating_system import (
+    kill_with_descendants,
+    signal_name,
+    without_network,
+)
+
+SECONDS = 300.0
+"""How long a submission may take by default. Most of it is compiling; endless loops of the language
+are stopped long before."""
+
+MEMORY = 4 << 30
+"""Bytes of address space that it may have by default; the compiler alone needs about one GiB."""
+
+_WORKER = ("-m", "protocol_lab.grading.worker")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long one submission may take, from the moment it is read, and how much memory."""
+
+    seconds: float = SECONDS
+    memory_bytes: int = MEMORY
+
+
+@dataclass
+class Grade:
+    """The grade of one submission of one lab."""
+
+    submission: str
+    lab: str
+    parts: list[PartGrade] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> int:
+        return sum(each.points for each in self.parts)
+
+    @property
+    def out_of(self) -> int:
+        return sum(each.out_of for each in self.parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The grade as `grade --json` prints it."""
+        return {"points": self.points, "out_of": self.out_of, **asdict(self)}
+
+
+def grade_submission(path: Path, name: str, lab: Lab, limits: Limits | None = None) -> Grade:
+    """Grade one file in a process of its own; whatever happens there, there is a grade."""
+    limits = limits or Limits()
+    began, grade = time.perf_counter(), Grade(name, lab.name)
+    job = {
+        "nonce": secrets.token_hex(16),
+        "lab": lab.name,
+        "labs": str(lab.folder.parent),
+        "submission": str(path.resolve()),
+        "cpu_seconds": int(limits.seconds * (os.cpu_count() or 1)) + 10,
+        "memory_bytes": limits.memory_bytes,
+    }
+    with _started(job) as process:
+        ending = _listen(process, job["nonce"], grade, limits.seconds)
+    for each in lab.parts[len(grade.parts) :]:
+        grade.parts.append(PartGrade(each.name, 0, each.points, ending))
+    grade.seconds = round(time.perf_counter() - began, 2)
+    return grade
+
+
+def _started(job: dict) -> subprocess.Popen:
+    kit = str(Path(__file__).parents[2])
+    paths = [kit, *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [*without_network(), sys.executable, *_WORKER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        start_new_session=True,
+    )
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(job).encode("utf-8"))
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    return process
+
+
+def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float) -> str:
+    """Take in what the process says; returns why it said no more."""
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        kill_with_descendants(process)
+
+    clock = threading.Timer(seconds + 60, stop)  # should it never become ready
+    clock.start()
+    is_done, failure = False, ""
+    try:
+        for line in process.stdout:
+            told = _read(line, nonce)
+            match told.get("kind"):
+                case "ready":
+                    clock.cancel()
+                    clock = threading.Timer(seconds, stop)
+                    clock.start()
+                case "notes":
+                    grade.notes = told["notes"]
+                case "grade":
+                    grade.parts.append(PartGrade(**told["grade"]))
+                case "failed":
+                    failure = told["reason"]
+                case "done":
+                    is_done = True
+    finally:
+        clock.cancel()
+        if not is_done:
+            kill_with_descendants(process)
+        process.wait()
+    if late.is_set():
+        return f"it was stopped after {seconds:g} seconds"
+    return "" if is_done else failure or _ending(process.returncode)
+
+
+def _ending(exit_code: int) -> str:
+    """Why a process that said nothing of it has ended."""
+    ended_by = signal_name(exit_code)
+    if ended_by == "SIGXCPU":
+        return "it used up the processor's time that a submission gets"
+    if ended_by in ("SIGKILL", "SIGABRT"):
+        return f"its process was ended by {ended_by}, perhaps because the memory ran out"
+    if ended_by:
+        return f"its process was ended by {ended_by}"
+    return f"its process ended by itself (exit code {exit_code})"
+
+
+def _read(line: bytes, nonce: str) -> dict:
+    """One line of the worker; {} for anything that is not its own."""
+    with suppress(ValueError):
+        told = json.loads(line)
+        if isinstance(told, dict) and told.get("nonce") == nonce:
+            return told
+    return {}

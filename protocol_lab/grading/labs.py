@@ -1,0 +1,161 @@
+"""What a lab consists of: a skeleton, its parts, and the trials that its learner is not shown.
+
+A lab is a folder `labs/NAME`. What stands in the folder itself, `NAME.py` (the skeleton) and
+README.md, is what a learner gets. `instructor/` stays behind: `checks.py`, with PARTS and with
+`declare(spec)`, which declares further properties; and `solution.py`, a submission that gets all
+points.
+"""
+
+import importlib.util
+import shutil
+import sys
+import sysconfig
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted, shortened, unknown
+
+_CHECKOUT = Path(__file__).parents[2] / "labs"
+_INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "labs")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a lab: functions to write, and the trials in which they are judged.
+
+    writes: the functions that the part asks for. A part is judged with the functions of the parts
+    before it; those of later parts are the skeleton's. trials: the constants of each configuration
+    that is explored. invariants: names of invariants and step invariants of the spec, or of those
+    that `declare` adds. reaches: sometimes properties that a state must have in every trial.
+    properties: temporal properties. lines: of our solution, without docstrings and comments.
+    minutes: our estimate.
+    """
+
+    name: str
+    points: int
+    lines: int
+    minutes: int
+    writes: tuple[str, ...]
+    trials: tuple[Mapping[str, Any], ...]
+    invariants: tuple[str, ...] = ()
+    reaches: tuple[str, ...] = ()
+    stays_possible: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab by its folder. `changes`: for each function that is written, the parts of the state
+    that it may change (see `frame_conditions`)."""
+
+    folder: Path
+    parts: tuple[Part, ...] = field(default=())
+    changes: Mapping[str, str] = field(default_factory=dict)
+    checks: ModuleType | None = None
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def skeleton(self) -> Path:
+        return self.folder / f"{self.name}.py"
+
+    @property
+    def solution(self) -> Path:
+        return self.folder / "instructor" / "solution.py"
+
+    @property
+    def points(self) -> int:
+        return sum(each.points for each in self.parts)
+
+    @property
+    def written(self) -> list[str]:
+        """The names of all functions that a learner writes, in the order of the parts."""
+        return [name for part in self.parts for name in part.writes]
+
+
+def lab_names(folder: Path | None = None) -> list[str]:
+    """The names of all labs, in a folder of labs; by default the kit's."""
+    place = _folder_of_labs() if folder is None else folder
+    found = place.glob("*/instructor/checks.py") if place.is_dir() else []
+    return sorted(each.parents[1].name for each in found)
+
+
+def load_lab(name: str, folder: Path | None = None) -> Lab:
+    """The lab of this name, in a folder of labs; by default the kit's. Raises LabError."""
+    names = lab_names(folder)
+    if name not in names:
+        raise unknown("lab", name, names)
+    place = (_folder_of_labs() if folder is None else folder).resolve() / name
+    checks = _module_in(place / "instructor" / "checks.py")
+    return Lab(place, checks.PARTS, checks.CHANGES, checks)
+
+
+def start_lab(name: str, folder: str | Path | None = None) -> list[Path]:
+    """Copy a lab's skeleton and its README into a folder, by default one of its name.
+
+    Returns the paths. Raises LabError if one of the files exists already.
+    """
+    lab = load_lab(name)
+    place = Path(name if folder is None else folder)
+    copied = {place / each.name: each for each in sorted(lab.folder.glob("*")) if each.is_file()}
+    try:
+        for path in copied:
+            if path.exists():
+                raise LabError(f"{shortened(path)} exists already: choose another folder.")
+        place.mkdir(parents=True, exist_ok=True)
+        for path, source in copied.items():
+            shutil.copyfile(source, path)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"{shortened(place)} can't be written ({reason}): choose another folder."
+        ) from None
+    return list(copied)
+
+
+def overview(lab: Lab) -> str:
+    """The parts of a lab with their points, our lines and our minutes."""
+    title = lab.skeleton.read_text(encoding="utf-8").partition("\n")[0].strip('"')
+    lines = [f"{lab.name}  {title}"]
+    for number, part in enumerate(lab.parts, 1):
+        wanted = ", ".join(part.writes) or "nothing new: what was written before is judged again"
+        lines.append(
+            f"    {number}. {part.name}: {part.points} points, {part.lines} lines and about"
+            f" {part.minutes} minutes ({wanted})"
+        )
+    return "\n".join(lines)
+
+
+def _module_in(file: Path) -> ModuleType:
+    """The module of a lab's checks. Raises LabError if it can't be loaded."""
+    name = f"checks_of_{file.parents[1].name}"
+    found = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    try:
+        found.loader.exec_module(module)
+    except Exception as error:
+        raise LabError(
+            f"{shortened(file)} can't be loaded ({type(error).__name__}: {error}): mend the lab."
+        ) from error
+    return module
+
+
+def _folder_of_labs() -> Path:
+    return _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
+
+
+def expect_folder(path: str | Path) -> Path:
+    """The path of a folder. Raises LabError if there is none."""
+    try:
+        found = Path(path)
+        if found.is_dir():
+            return found
+    except (OSError, ValueError):
+        pass
+    raise LabError(f"There is no folder {quoted(str(path))}; check its path.")

@@ -1,0 +1,214 @@
+"""Parses the traces that other tools write as JSON: TLC, and those that write ITF.
+
+TLC's `-dumpTrace json` gives {"counterexample": {"state": [[1, {...}], ...], "action": [...]}}, in
+older versions without the outer object, or a list of states. There a model value is a text, a set
+is a list, and an argument of a function that is neither a number from 1 on nor a text is its TLA+.
+
+ITF, the Informal Trace Format of Apalache (its ADR 15) and Quint, gives {"vars": [...], "states":
+[...], "loop": 3}, where big numbers, sets, tuples and functions are objects such as {"#set": ...}.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.interchange.tlc_output import (
+    DEEPEST,
+    Atom,
+    Function,
+    Items,
+    PrintedState,
+    PrintedTrace,
+    Sequence,
+    SetOf,
+    Value,
+    value_of,
+)
+
+_SHAPES = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    OverflowError,  # an infinite number
+    TypeError,
+    ValueError,
+)
+"""What a value of another shape raises."""
+
+
+def trace_of(found: Any) -> PrintedTrace | None:
+    """The trace in what was read from a JSON of TLC or in ITF; None if it is neither.
+
+    Raises LabError for one that is damaged.
+    """
+    trace = _trace_of(found)
+    if trace is not None and not (trace.states and all(each.variables for each in trace.states)):
+        raise LabError("This trace has no states, or some without variables: export it again.")
+    return trace
+
+
+def _trace_of(found: Any) -> PrintedTrace | None:
+    try:
+        if _is_nested_deeper(found, DEEPEST):
+            raise ValueError("no value of a spec is nested so deep")
+        if isinstance(found, dict) and "states" in found and "vars" in found:
+            return _trace_of_itf(found)
+        if isinstance(found, dict) and "counterexample" in found:
+            found = found["counterexample"]
+        if isinstance(found, dict) and "state" in found:
+            return _trace_of_graph(found)
+        if isinstance(found, list) and found and all(isinstance(each, dict) for each in found):
+            numbered = enumerate(found, 1)
+            return PrintedTrace([PrintedState(k, "", _variables(each)) for k, each in numbered], [])
+    except _SHAPES:
+        raise LabError(
+            "This JSON is not the trace that it seems to be: let TLC, Apalache or Quint write it"
+            " again."
+        ) from None
+    return None
+
+
+def _is_nested_deeper(found: Any, levels: int) -> bool:
+    nested = [found]
+    for _ in range(levels):
+        inside = (each.values() if isinstance(each, dict) else each for each in nested)
+        nested = [item for each in inside for item in each if isinstance(item, dict | list)]
+    return bool(nested)
+
+
+# --- TLC ------------------------------------------------------------------------------------------
+
+
+def _trace_of_graph(found: dict[str, Any]) -> PrintedTrace:
+    """TLC's counterexample: numbered states, and edges (state, action, state)."""
+    states = {int(number): _variables(state) for number, state in found["state"]}
+    count = len(found["state"])
+    if sorted(states) != list(range(1, count + 1)):
+        raise LabError(f"Of the {count} states of this trace some numbers are missing or doubled.")
+    actions: dict[int, dict] = {}
+    loop_to, closing, modules = None, "", []
+    for (before, _), action, (after, _) in found.get("action") or []:
+        modules.append(_module_of(action))
+        if after == before + 1:
+            actions[after] = action
+        elif before == count:
+            loop_to, closing = int(after), str(action["name"])
+    named = [
+        PrintedState(
+            number,
+            str(actions[number]["name"]) if number in actions else "",
+            states[number],
+            _module_of(actions.get(number, {})),
+        )
+        for number in sorted(states)
+    ]
+    return PrintedTrace(
+        named, list(dict.fromkeys(filter(None, modules))), loop_to=loop_to, closing=closing
+    )
+
+
+def _module_of(action: dict[str, Any]) -> str:
+    return str(action.get("location", {}).get("module", ""))
+
+
+def _variables(state: dict[str, Any]) -> dict[str, Value]:
+    return {name: _value_of_tlc(value) for name, value in state.items()}
+
+
+def _value_of_tlc(value: Any) -> Value:
+    match value:
+        case bool() | int():
+            return value
+        case str():
+            return Atom(value)
+        case list():
+            return Items(tuple(map(_value_of_tlc, value)))
+        case dict():
+            return Function(tuple((_argument(key), _value_of_tlc(v)) for key, v in value.items()))
+    raise TypeError(f"{value!r} is no value of TLC")
+
+
+def _argument(text: str) -> Value:
+    """An argument of a function: a text, or other TLA+."""
+    if re.match(r"-?\d+$|<<|[\[{(]|TRUE$|FALSE$", text):
+        return value_of(text)
+    return Atom(text)
+
+
+# --- ITF ------------------------------------------------------------------------------------------
+
+
+def _trace_of_itf(found: dict[str, Any]) -> PrintedTrace:
+    meta = found.get("#meta") or {}
+    names = {name: name.rpartition("::")[2] for name in found["vars"] if "mbt::" not in name}
+    states = []
+    for number, state in enumerate(found["states"], 1):
+        variables = {short: value_of_itf(state[name]) for name, short in names.items()}
+        states.append(PrintedState(number, _action_of(state) if number > 1 else "", variables))
+    loop_to, closing = found.get("loop"), ""
+    if loop_to is not None:
+        loop_to = int(loop_to) + 1
+        *others, last = states
+        if loop_to < len(states) and last.variables == states[loop_to - 1].variables:
+            states, closing = others, last.action
+    source = PurePath(str(meta.get("source", "")))
+    return PrintedTrace(
+        states,
+        [source.stem] if source.suffix == ".tla" else [],
+        loop_to=loop_to,
+        closing=closing,
+        tool=_tool_of(meta),
+    )
+
+
+def _tool_of(meta: dict[str, Any]) -> str:
+    told = f"{meta.get('description', '')} {meta.get('source', '')}".lower()
+    return next((name for name in ("Apalache", "Quint") if name.lower() in told), "the trace")
+
+
+def _action_of(state: dict[str, Any]) -> str:
+    """The action that led to a state, where the tool says it: Quint does in a variable."""
+    own = (state.get("#meta") or {}).get("step", "")
+    return str(own or state.get("mbt::actionTaken", "")).partition("(")[0]
+
+
+def value_of_itf(value: Any) -> Value:
+    """The value that a JSON in ITF stands for. Raises TypeError or ValueError if it is none."""
+    match value:
+        case bool() | int():
+            return value
+        case str():  # a value of an uninterpreted type is called 1_OF_NODE
+            return Atom(re.sub(r"_OF_[A-Z_\d]+$", "", value))
+        case list():
+            return Sequence(_values(value))
+        case {"#bigint": text}:
+            return int(text)
+        case {"#set": items}:
+            return SetOf(_values(items))
+        case {"#tup": items}:
+            return Sequence(_values(items))
+        case {"#map": pairs}:
+            return Function(tuple((value_of_itf(key), value_of_itf(each)) for key, each in pairs))
+        case {"#unserializable": text}:
+            raise ValueError(f"{text} has no value")
+        case {"tag": str(tag), "value": inner} if len(value) == 2:
+            return _variant(tag, value_of_itf(inner))
+        case dict():
+            return Function(tuple((Atom(key), value_of_itf(each)) for key, each in value.items()))
+    raise TypeError(f"{value!r} is no value in ITF")
+
+
+def _variant(tag: str, inner: Value) -> Value:
+    """One of several kinds: a name, or a record with a further field `kind`."""
+    match inner:
+        case Function(pairs) if pairs and all(isinstance(key, Atom) for key, _ in pairs):
+            return Function(((Atom("kind"), Atom(tag)), *pairs))
+        case Function(()) | Sequence(()) | Atom():
+            return Atom(tag)
+    return inner
+
+
+def _values(items: Iterable[Any]) -> tuple[Value, ...]:
+    return tuple(map(value_of_itf, items))

@@ -1,0 +1,113 @@
+"""Reads whatever a learner gives: one reader for files, notebooks, and what is pasted.
+
+It tells the formats apart by their contents: a scenario, a link, an exported JSON or ITF, and the
+traces of other tools, as text (`tlc_output`) or JSON (`json_traces`).
+"""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from protocol_lab.errors import LabError, shortened
+from protocol_lab.interchange.effort import Effort
+from protocol_lab.interchange.json_traces import trace_of
+from protocol_lab.interchange.log_lines import without_marks
+from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, parse_output
+from protocol_lab.interchange.tlc_traces import walk_along
+from protocol_lab.spec.spec import Model
+from protocol_lab.traces.itf import is_own_itf
+from protocol_lab.traces.links import is_link, linked_scenario
+from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file
+from protocol_lab.traces.text_exports import parsed_json, read_json
+from protocol_lab.traces.walk import Walk
+
+_FENCE = re.compile(r"\A```\w*\n|\n```\Z")
+"""Marks that chats put around code."""
+
+_SCENARIO = "# spec:"
+
+
+def read_pasted(
+    text: str, model: Model | None = None, effort: Effort | None = None
+) -> Walk | Scenario:
+    """The walk that the text stands for, at its end; a scenario, or a challenge's link, is parsed
+    but not yet played.
+
+    `model` is the one being looked at: a spec that is in no package is taken from it, as in
+    `play(scenario, model)`. Each kind of text has its own constants, except a trace of another
+    tool, which is first tried with the model's. effort: bounds the search for the steps of such a
+    trace. Raises LabError with one sentence.
+    """
+    return _read(text, model, False, effort)
+
+
+def read_file(
+    path: str | Path, model: Model | None = None, effort: Effort | None = None
+) -> Walk | Scenario:
+    """The same for a file; `model` is one of the spec that it must be about.
+
+    Raises LabError, also if the file is about another spec.
+    """
+    text = text_of_file(path)
+    try:
+        found = _read(text, model, model is not None, effort)
+    except _NoTrace as error:
+        raise LabError(f"{shortened(Path(path).name)}, line 1: {error}") from None
+    if isinstance(found, Scenario):
+        found = parse_scenario(text, Path(path).name)
+        found = replace(found, name=shortened(Path(path).stem), file=Path(path))
+    if model is not None:
+        theirs = found.model(model) if isinstance(found, Scenario) else found.model
+        if theirs.spec.name != model.spec.name:
+            raise LabError(
+                f"{shortened(path)} is about {theirs.spec.name}, not about {model.spec.name}."
+            )
+    return found
+
+
+def names_no_steps(text: str) -> bool:
+    """Is it a trace of states, whose steps have to be found? That may take a while."""
+    try:
+        return isinstance(_parsed(_unfenced(text)), PrintedTrace)
+    except LabError:
+        return False
+
+
+class _NoTrace(LabError):
+    """The text is in none of the formats."""
+
+
+def _read(text: str, model: Model | None, only: bool, effort: Effort | None) -> Walk | Scenario:
+    text = _unfenced(text)
+    if text.startswith(_SCENARIO):
+        return parse_scenario(text, "your scenario")
+    found = _parsed(text)
+    if isinstance(found, PrintedTrace):
+        return walk_along(found, model, only, effort)
+    if found is not None:
+        return read_json(found, model)
+    if is_link(text):
+        scenario = linked_scenario(text)
+        return scenario if scenario.challenge else play(scenario, model)
+    raise _NoTrace(
+        "This can't be played: give a scenario (its first line is `# spec: NAME`), a link (lab1.…),"
+        " an exported JSON, all that TLC printed about an error, or a trace that TLC, Apalache or"
+        " Quint wrote as JSON."
+    )
+
+
+def _parsed(text: str) -> object | None:
+    """The trace of another tool, or what another JSON has; None for any other text."""
+    if text.startswith(_SCENARIO):
+        return None
+    text = without_marks(text)
+    if is_tlc_output(text):
+        return parse_output(text)
+    if not text.startswith(("{", "[")):
+        return None
+    found = parsed_json(text)
+    return found if is_own_itf(found) else trace_of(found) or found
+
+
+def _unfenced(text: str) -> str:
+    return _FENCE.sub("", text.lstrip("\ufeff").strip())

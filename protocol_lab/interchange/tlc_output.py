@@ -1,0 +1,400 @@
+"""Parses TLC's error traces into states and values, without knowledge of any spec.
+
+    Error: Invariant StrongIsr is violated.
+    Error: The behavior up to this point is:
+    State 1: <Initial predicate>
+    /\\ nextLeaderEpoch = 0
+    /\\ requests = {[leader |-> b1, isr |-> {b1, b2}]}
+    ...
+
+It reads the output of the command line, also with -difftrace (a variable that is not printed has
+kept its value) and -tool, the Toolbox's export of an error trace, with tabs before the variables,
+and the module X_TTrace_N.tla that TLC writes, which has the states but not the actions. Text around
+the trace is skipped, and so is what logs, terminals and mails add to every line (`without_marks`).
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.interchange.log_lines import without_marks
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A model value or a string: specs use both to name nodes."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function as pairs of argument and value; a record is one whose arguments are strings."""
+
+    pairs: tuple[tuple[Any, Any], ...]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A sequence or tuple, which is also a function of 1..n."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SetOf:
+    """A set, in the order in which TLC prints it."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Items(Sequence, SetOf):
+    """Items of what may be a sequence or a set: JSON does not say which."""
+
+
+Value = int | bool | Atom | Function | Sequence | SetOf
+
+
+@dataclass(frozen=True)
+class PrintedState:
+    """A state with the action that led to it, "" for the first; all variables by TLC's names.
+
+    module: where that action is defined, "" if it is not said.
+    """
+
+    number: int
+    action: str
+    variables: dict[str, Value] = field(hash=False)
+    module: str = ""
+
+
+@dataclass(frozen=True)
+class PrintedTrace:
+    """A counterexample. `modules` are all modules that the output names, the root module last.
+
+    `complaint` is the tool's sentence about it. An endless run repeats the states from `loop_to` to
+    the last one: `closing` is the action that leads from there back to `loop_to`. If that is the
+    last state itself, nothing happens any more.
+    """
+
+    states: list[PrintedState]
+    modules: list[str]
+    complaint: str = ""
+    loop_to: int | None = None
+    closing: str = ""
+    tool: str = "TLC"
+
+    def __post_init__(self) -> None:
+        if self.loop_to is not None and not 1 <= self.loop_to <= len(self.states):
+            has = f"{len(self.states)} state{'s' * (len(self.states) != 1)}"
+            raise LabError(f"The trace goes back to state {self.loop_to}, but it has {has}.")
+
+    @property
+    def closing_state(self) -> PrintedState | None:
+        """The state after the last one of a loop: the one that the loop begins at, once more."""
+        if self.loop_to is None or self.loop_to == len(self.states):
+            return None
+        number = len(self.states) + 1
+        return replace(self.states[self.loop_to - 1], number=number, action=self.closing)
+
+
+_STATE = re.compile(r"^(?:State )?(?P<number>\d+): <(?P<what>.*)> *$", re.MULTILINE)
+_TABBED = re.compile(r"^(?P<number>\d+)\. (?P<what>(?:\w+:)?\w.*)\n(?=\w+\t)", re.MULTILINE)
+_AT_ONCE = re.compile(r"^.*violated by the initial state:? *$", re.MULTILINE)
+_TRACE_MODULE = re.compile(r"^(?:trace|_TETrace|\w+_TETrace) *==\s*(?=<<)", re.MULTILINE)
+_NAME_OF_TRACE_MODULE = re.compile(r"MODULE (\w+)_TTrace_\d+")
+_LASSO = re.compile(r"^_TTraceLassoStart *== *(\d+)", re.MULTILINE)
+_COMPLAINT = re.compile(
+    r"(?:Invariant|Action property) \w+ is violated|Temporal properties were violated"
+    r"|Deadlock reached"
+)
+_BACK = re.compile(
+    r"^(?:(?P<tool>\d+): )?Back to state:?(?: (?P<number>\d+))?:?(?: <(?P<what>.*)>)? *$"
+    r"|^(?:State )?\d+: (?P<stays>Stuttering)",
+    re.MULTILINE,
+)
+_MODULE = re.compile(r"(?:of module|Semantic processing of module) (\w+)|^\d+\. (\w+):", re.M)
+_TOKEN = re.compile(
+    r'\s*(?:(?P<string>"(?:\\.|[^"\\])*")|(?P<name>\w*[A-Za-z_]\w*)|(?P<number>-?\d+)'
+    r"|(?P<sign><<|>>|\|->|:>|@@|\.\.|/\\|[\[\](){},=]))"
+)
+
+_MOST_NUMBERS = 100_000
+"""No set of a trace is an interval of more numbers."""
+
+DEEPEST = 100
+"""No value of a trace is nested deeper: comparing and showing values is recursive."""
+
+_DIGITS = 9
+"""No trace has a state whose number is as long."""
+
+
+def is_tlc_output(text: str) -> bool:
+    """Does the text look like an error trace of TLC?"""
+    text = without_marks(text)
+    return any(pattern.search(text) for pattern in (_STATE, _TABBED, _AT_ONCE, _TRACE_MODULE))
+
+
+def parse_output(text: str) -> PrintedTrace:
+    """The first counterexample in the text. Raises LabError saying where it is cut or damaged."""
+    text = without_marks(text)
+    if (module := _TRACE_MODULE.search(text)) and not _STATE.search(text):
+        return _trace_of_module(text, module.end())
+    complaint = _COMPLAINT.search(text)
+    states, end = _states(text)
+    loop_to, closing = _loop(text[:end], len(states))
+    return PrintedTrace(
+        states,
+        list(dict.fromkeys(filter(None, _every_group(_MODULE, text)))),
+        complaint.group() if complaint else "",
+        loop_to,
+        closing,
+    )
+
+
+def _loop(text: str, count: int) -> tuple[int | None, str]:
+    """Which state the run goes back to, and by which action; (None, "") if it does not go on."""
+    found = _BACK.search(text)
+    if found is None:
+        return None, ""
+    back = found["tool"] or found["number"]
+    return _number(back) if back else count, _action(found["what"] or "")
+
+
+def _number(text: str) -> int:
+    """The number of a state; of one with too many digits to be any, a number that none has."""
+    return int(text) if len(text) < _DIGITS else 10**_DIGITS
+
+
+def _trace_of_module(text: str, at: int) -> PrintedTrace:
+    """The trace in a module that TLC has written: a sequence of records."""
+    text = re.sub(r"\\\*.*", "", text[:at]) + text[at:]
+    text_from = _TRACE_MODULE.search(text).end()
+    states = states_of(_Reader(text, text_from, 1).value("trace"))
+    name, lasso = _NAME_OF_TRACE_MODULE.search(text), _LASSO.search(text)
+    loop_to = _number(lasso[1]) if lasso else None
+    return PrintedTrace(states, [name[1]] if name else [], loop_to=loop_to)
+
+
+def states_of(value: Value) -> list[PrintedState]:
+    """The states of a trace that is a sequence of records. Raises LabError for any other value."""
+    items = value.items if isinstance(value, Sequence) else ()
+    if not items or not all(isinstance(each, Function) and each.pairs for each in items):
+        raise LabError("This trace is not a sequence of states, which are records of variables.")
+    return [
+        PrintedState(number, "", {str(name): each for name, each in state.pairs})
+        for number, state in enumerate(items, 1)
+    ]
+
+
+def value_of(text: str) -> Value:
+    """The value that a text of TLA+ stands for. Raises LabError if it is none."""
+    reader = _Reader(text, 0, 1)
+    value = reader.value("")
+    if reader.next()[0] != "end":
+        raise LabError(f"{text} is no value of TLA+.")
+    return value
+
+
+def _every_group(pattern: re.Pattern, text: str) -> list[str | None]:
+    return [group for found in pattern.finditer(text) for group in found.groups()]
+
+
+def _states(text: str) -> tuple[list[PrintedState], int]:
+    """The states of the first trace, and where the text about it ends."""
+    heads = list(_STATE.finditer(text)) or list(_TABBED.finditer(text))
+    if not heads:
+        at_once = _AT_ONCE.search(text)
+        if at_once is None:
+            raise LabError(
+                "There is no error trace of TLC in this text; copy everything from `Error:` to the"
+                " end."
+            )
+        return [PrintedState(1, "", _variables(text, at_once.end(), 1))], len(text)
+    states: list[PrintedState] = []
+    end = len(text)
+    for head in heads:
+        number = _number(head["number"])
+        if number == 1 and states:
+            end = head.start()
+            break  # with -continue TLC prints one trace after the other
+        if number != len(states) + 1:
+            raise LabError(
+                f"State {len(states) + 1} of the trace is missing: copy TLC's output from state 1"
+                " to the end."
+            )
+        states.append(
+            PrintedState(
+                number,
+                _action(head["what"]),
+                _variables(text, head.end(), number),
+                _module(head["what"]),
+            )
+        )
+    _check_ending(states)
+    for before, after in pairwise(states):
+        after.variables.update({**before.variables, **after.variables})
+    return states, end
+
+
+def _action(what: str) -> str:
+    """The action's name in `LeaderWrite(b1) line 5, col 3 to ...` or `Module:LeaderWrite`."""
+    name = re.match(r"(?:\w+:)?(\w+)", what)
+    return "" if what.startswith("Initial predicate") or name is None else name.group(1)
+
+
+def _module(what: str) -> str:
+    """The module in `LeaderWrite line 5, col 3 to ... of module Kip320` or `Kip320:LeaderWrite`."""
+    name = re.search(r"of module (\w+)|^(\w+):", what)
+    return next(filter(None, name.groups())) if name else ""
+
+
+def _check_ending(states: list[PrintedState]) -> None:
+    """Raise LabError if the text was cut between two variables of the last state.
+
+    With -difftrace some are missing, too; but then all that are there have changed.
+    """
+    full = len(states[0].variables)
+    *middle, last = states
+    if not middle or len(last.variables) == full:
+        return
+    in_full = len(middle) > 1 and all(len(each.variables) == full for each in middle)
+    before = middle[-1].variables
+    if in_full or any(before.get(name) == value for name, value in last.variables.items()):
+        raise LabError(
+            f"State {last.number} of the trace breaks off: some variables are missing; copy TLC's"
+            " output to the end."
+        )
+
+
+def _variables(text: str, at: int, number: int) -> dict[str, Value]:
+    reader = _Reader(text, at, number)
+    found: dict[str, Value] = {}
+    if re.compile(r"\n?\w+\t").match(text, at):
+        while line := re.compile(r"\n?(\w+)\t(?=.)").match(text, reader.at):
+            reader.at = line.end()
+            found[line.group(1)] = reader.value(line.group(1))
+        return found
+    many = reader.take("/\\")
+    while many or not found:
+        kind, name = reader.next()
+        if kind != "name" or not reader.take("="):
+            raise LabError(f"State {number} of the trace breaks off: {reader.where()}.")
+        found[name] = reader.value(name)
+        if not reader.take("/\\"):
+            break
+    return found
+
+
+class _Reader:
+    """Reads TLA+ values from a position in a text."""
+
+    def __init__(self, text: str, at: int, state: int):
+        self.text, self.at, self.state, self.variable = text, at, state, ""
+        self.depth = 0
+
+    def value(self, variable: str) -> Value:
+        """The value of a variable."""
+        self.variable = variable
+        try:
+            return self._value()
+        except ValueError:  # a number that is too long
+            raise self._damaged() from None
+
+    def where(self) -> str:
+        """The position, as part of a sentence."""
+        line = self.text.count("\n", 0, self.at) + 1
+        inside = f" in the value of {self.variable}" if self.variable else ""
+        return f"line {line} of the text{inside} can't be read; copy all that TLC printed"
+
+    def next(self) -> tuple[str, str]:
+        """The next token, as kind and text."""
+        token = _TOKEN.match(self.text, self.at)
+        if token is None:
+            return "end", ""
+        self.at = token.end()
+        return token.lastgroup, token.group(token.lastgroup)
+
+    def take(self, sign: str) -> bool:
+        """Skip this token, if it comes next."""
+        token = _TOKEN.match(self.text, self.at)
+        if token is None or token.group("sign") != sign:
+            return False
+        self.at = token.end()
+        return True
+
+    def _value(self) -> Value:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._damaged()
+        value = self._next_value()
+        self.depth -= 1
+        return value
+
+    def _next_value(self) -> Value:
+        kind, text = self.next()
+        match kind, text:
+            case "number", _:
+                if not self.take(".."):
+                    return int(text)
+                last = self._value()
+                if not isinstance(last, int) or last - int(text) > _MOST_NUMBERS:
+                    raise self._damaged()
+                return SetOf(tuple(range(int(text), last + 1)))
+            case "name", "TRUE" | "FALSE":
+                return text == "TRUE"
+            case "name", _:
+                return Atom(text)
+            case "string", _:
+                return Atom(re.sub(r"\\(.)", r"\1", text[1:-1]))
+            case "sign", "<<":
+                return Sequence(self._items(">>"))
+            case "sign", "{":
+                return SetOf(self._items("}"))
+            case "sign", "[":
+                return Function(self._pairs("|->", ",", "]"))
+            case "sign", "(":
+                return self._in_parentheses()
+        raise self._damaged()
+
+    def _in_parentheses(self) -> Value:
+        """A function as arguments and values; or any other value."""
+        first = self._value()
+        return first if self.take(")") else Function(self._pairs(":>", "@@", ")", first))
+
+    def _items(self, end: str) -> tuple[Value, ...]:
+        items: list[Value] = []
+        if self.take(end):
+            return ()
+        while True:
+            items.append(self._value())
+            if self.take(end):
+                return tuple(items)
+            self._need(",")
+
+    def _pairs(
+        self, arrow: str, between: str, end: str, first: Value | None = None
+    ) -> tuple[tuple[Value, Value], ...]:
+        """Arguments and values; the first argument may have been read already."""
+        pairs = []
+        argument = self._value() if first is None else first
+        while True:
+            self._need(arrow)
+            pairs.append((argument, self._value()))
+            if self.take(end):
+                return tuple(pairs)
+            self._need(between)
+            argument = self._value()
+
+    def _need(self, sign: str) -> None:
+        if not self.take(sign):
+            raise self._damaged()
+
+    def _damaged(self) -> LabError:
+        return LabError(f"State {self.state} of the trace is cut or damaged: {self.where()}.")

@@ -1,0 +1,14 @@
+"""The kit in a page: its own Python, run by pyodide in a worker of the browser.
+
+downloads      the packages of npm that the pages need, pinned and kept in the cache
+engine_files   everything that a page loads to run the kit, as one script
+searches       what a search by WebAssembly is asked, and what it answers
+search_files   the searches that pages need, compiled and kept
+kernel         runs in the worker: opens steppers, and answers their commands
+exercise_cell  runs in another worker: checks a learner's answer
+
+The page's side is in `js/`: `worker.js` starts pyodide and hands messages on; `engine.js` starts
+the worker, once for all steppers of a page; `live.js` is a stepper's source of views: the recorded
+one until the worker has answered, then the worker; `search_bar.js` and `exercises.js` draw what
+only pages have.
+"""

@@ -1,0 +1,144 @@
+// A stepper's source of views in a page. Until the page's Python is there the stepper's own path can
+// be walked, in frames; then the Python takes over where the reader stands. It has the interface of
+// the widget's model.
+
+const PHONE = 660; // pixels of a window, as in the style sheet
+const LAPTOP = 560; // pixels of a picture's place
+const STARTING = "The kit is starting in this page: in a few seconds it goes on.";
+
+class LiveSource {
+  /** `session`: as protocol_lab/site/sessions.py tells it; no engine: there are only the frames. */
+  constructor(frames, session, engine, key) {
+    Object.assign(this, { frames, session, engine, key, at: session.at });
+    this.values = null; // by part, once the Python has answered
+    this.wanted = []; // what the Python shall do first
+    this.heard = new Map();
+    this.answers = this.number = 0;
+    this.starting = null;
+    this.room = { width: innerWidth < PHONE ? 0 : LAPTOP };
+    this.place = `${location.pathname} ${key}`;
+    this.draw("");
+  }
+
+  // --- The interface that the widget's model has, too ---
+
+  get(part) {
+    return this.values ? (this.values[part] ?? {}) : part === "view" ? this.view : {};
+  }
+
+  on(event, listener) {
+    this.heard.set(listener, event);
+  }
+
+  off(event, listener) {
+    this.heard.delete(listener);
+  }
+
+  send(message) {
+    if (message.command === "room") this.room = message;
+    if (this.values) this.engine.send(this.key, message);
+    else if (message.command === "room") this.draw(this.view.notice);
+    else if (message.command === "shown") this.draw("");
+    else if (this.goes(message)) this.draw("", this.answers++);
+    else {
+      this.wanted.push(message);
+      this.draw(STARTING);
+      void this.start();
+    }
+  }
+
+  isThere() {
+    return true;
+  }
+
+  isUnheard() {
+    return false;
+  }
+
+  watch() {
+    return () => {};
+  }
+
+  tellListeners(part) {
+    for (const [listener, event] of [...this.heard]) if (event === `change:${part}`) listener();
+  }
+
+  // --- The stepper's own path ---
+
+  draw(notice) {
+    const { panel, ...view } = this.frames[this.at];
+    const shape = this.room.width < LAPTOP ? "narrow" : "wide";
+    this.number++;
+    this.view = { ...view, panel: panel[shape], notice, answers: this.answers, number: this.number };
+    this.tellListeners("view");
+  }
+
+  /** Goes where a command leads, if that is on the path. */
+  goes({ command, step, branch, depth }) {
+    const last = this.frames.length - 1;
+    const { timeline } = this.view;
+    const ahead = this.frames[this.at + 1]?.caption.step;
+    const to = {
+      undo: this.at - 1,
+      redo: this.at + 1,
+      first: 0,
+      last,
+      go_to: branch === timeline.branch ? depth - 1 : null,
+      take: step === ahead ? this.at + 1 : null,
+    }[command];
+    if (to === undefined || to === null) return false;
+    this.at = Math.min(Math.max(to, 0), last);
+    return true;
+  }
+
+  // --- Taking over ---
+
+  /** Starts the page's Python, if the walk can be taken there. The promise is kept at the change. */
+  start() {
+    this.starting ??= this.takeOver().catch((error) => {
+      this.wanted = [];
+      this.draw(error.message);
+    });
+    return this.starting;
+  }
+
+  async takeOver() {
+    if (!this.engine) throw new Error("This page has the path only: the kit takes other steps.");
+    if (!this.session.opens) throw new Error("This protocol was written in the notebook: the kit steps it.");
+    await this.engine.start();
+    const { branch, depth } = this.view.timeline;
+    const values = await this.opened();
+    this.values = values; // and those who listen are told when the first answer is there
+    const isBehind = this.at !== depth - 1;
+    const first = isBehind ? [{ command: "go_to", branch, depth: this.at + 1 }] : [];
+    for (const message of [...first, ...this.wanted, { command: "shown" }]) this.send(message);
+  }
+
+  /** The first parts of a stepper that stands where the reader does. */
+  opened() {
+    const { shortest, needed } = this.session;
+    const saved = { ...savedWalk(this.view), scenario: this.view.scenario };
+    return new Promise((resolve, reject) => {
+      const values = {};
+      const asked = { saved, shortest, needed, room: this.room.height ? this.room : null };
+      this.engine.open(this.key, asked, (part, shown) => {
+        if (part === "failed") return reject(new Error(shown));
+        values[part] = shown;
+        if (this.values === values) this.tellListeners(part);
+        else if (part === "view") resolve(values);
+      });
+    });
+  }
+
+  // --- The search of all states ---
+
+  /** Begins it, if the page's Python is there; returns whether it is. */
+  search() {
+    if (this.values) this.send({ command: "search" });
+    return this.values !== null;
+  }
+
+  stopSearching() {
+    this.engine.stop(this.key);
+  }
+}

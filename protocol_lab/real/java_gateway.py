@@ -1,0 +1,76 @@
+"""Calls the classes of a release's jars from Python, through py4j, which PySpark brings."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.real.jars import pyspark_jars
+from protocol_lab.real.java import java_command
+from protocol_lab.real.processes import Processes
+from protocol_lab.real.waiting import wait_until
+
+_STARTING = 120
+"""Seconds that a gateway has to start."""
+
+
+class JavaGateway:
+    """The classes of a release's jars, called from Python: `gateway.jvm.java.util.Properties()`.
+
+    name: of its process among `processes`, so that it can be paused like any client. Raises
+    DidNotHappen.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        jars: Iterable[Path],
+        name: str = "clients",
+        options: Iterable[str] = (),
+    ):
+        from py4j import java_gateway as py4j
+
+        jars = [*jars, *pyspark_jars().glob("py4j-*.jar")]
+        log = processes.folder / name / "gateway.log"
+        words = ("--enable-auth", "0")
+        processes.start(
+            name, java_command(jars, "py4j.GatewayServer", *words, heap=128, options=options), log
+        )
+        # It prints its port, on the loopback interface, and the word that a client must know.
+        port, token = wait_until(
+            lambda: re.match(r"(\d+)\n(\S+)\n", log.read_text(encoding="utf-8", errors="replace")),
+            f"the Java of {name} answers",
+            _STARTING,
+            0.05,
+        ).groups()
+        self._gateway = py4j.JavaGateway(
+            gateway_parameters=py4j.GatewayParameters(
+                port=int(port),
+                auth_token=token,
+                auto_convert=True,
+                # Else Python's garbage collector talks to a Java that has ended meanwhile.
+                enable_memory_management=False,
+            )
+        )
+        self.jvm: Any = self._gateway.jvm  # has the names of Java's packages
+
+    def properties(self, values: dict[str, Any]) -> Any:
+        """A java.util.Properties with these values, as texts."""
+        made = self.jvm.java.util.Properties()
+        for key, value in values.items():
+            made.put(key, str(value))
+        return made
+
+    def close(self) -> None:
+        """Close the connection; the process ends with the run."""
+        self._gateway.close()
+
+
+def cause_of(error: Exception) -> tuple[str, str]:
+    """The class and the message of what a Java call failed with, the innermost cause."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return type(error).__name__, str(error)
+    while java.getCause() is not None:
+        java = java.getCause()
+    return java.getClass().getSimpleName(), java.getMessage() or ""

@@ -1,0 +1,129 @@
+"""What a run of a story leaves: its acts with their answers, and what came of it.
+
+A live run and one that was recorded earlier are the same thing; `day` says when it was.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.errors import LabError
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that was done or seen. `at`: seconds since the run began.
+
+    text: what was done, in the lesson's words. answer: what the system or a client said. seen: what
+    the system was like afterwards, as its picture needs it. step: the lesson's step that this act
+    stands for, as scenarios write it.
+    """
+
+    at: float
+    text: str
+    answer: str = ""
+    seen: dict[str, Any] = field(default_factory=dict)
+    step: str = ""
+
+    def __str__(self) -> str:
+        answer = f" -> {self.answer}" if self.answer else ""
+        return f"{self.at:6.1f}  {self.text}{answer}"
+
+
+@dataclass
+class Outcome:
+    """What clients saw, and which replica had what in the end.
+
+    acknowledged, failed: values, in the order in which producers were answered; an acknowledgement
+    counts if it promises that the value is safe. readable: what a
+    consumer gets in the end. copies: the values of each replica's log. facts: what else the story
+    is about, each a name and a text.
+    """
+
+    acknowledged: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    readable: list[str] = field(default_factory=list)
+    copies: dict[str, list[str]] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> list[str]:
+        """What was acknowledged and can't be read."""
+        return [each for each in self.acknowledged if each not in self.readable]
+
+    def __str__(self) -> str:
+        parts = []
+        if self.acknowledged:
+            parts.append(f"acknowledged: {' '.join(self.acknowledged)}")
+        if self.failed:
+            parts.append(f"told failed: {' '.join(self.failed)}")
+        if self.acknowledged or self.failed:
+            parts.append(f"readable: {' '.join(self.readable) or 'nothing'}")
+            parts.append(f"lost: {' '.join(self.lost) or 'nothing'}")
+        parts += [f"{name}: {value}" for name, value in self.facts.items()]
+        return "; ".join(parts)
+
+
+@dataclass
+class Recording:
+    """One run of a story."""
+
+    story: str
+    release: str
+    settings: dict[str, str]
+    day: str = ""
+    seconds: float = 0.0
+    acts: list[Act] = field(default_factory=list)
+    outcome: Outcome = field(default_factory=Outcome)
+
+    @property
+    def title(self) -> str:
+        """Story, release and settings, in one line."""
+        settings = "".join(f" {name}={value}" for name, value in self.settings.items())
+        return f"{self.story} --release {self.release}{settings}"
+
+    def __str__(self) -> str:
+        ran = f"recorded on {self.day}, {self.seconds:.0f} s"
+        return "\n".join([f"{self.title}  ({ran})", *map(str, self.acts), str(self.outcome)])
+
+    def write(self, file: Path) -> None:
+        """Write it as JSON. Raises OSError."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+
+def read_recording(file: Path) -> Recording:
+    """The recording in this file. Raises LabError if it is none."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        acts = [Act(**each) for each in found.pop("acts")]
+        return Recording(**found | {"acts": acts, "outcome": Outcome(**found["outcome"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise LabError(f"{file} is no recording of a story ({type(error).__name__}).") from None
+
+
+class Recorder:
+    """Makes the recording of a run while it happens, and passes on each act."""
+
+    def __init__(self, recording: Recording, tell: Callable[[Act], None]):
+        self.recording, self._tell = recording, tell
+        self._began = time.monotonic()
+        recording.day = date.today().isoformat()
+
+    @property
+    def outcome(self) -> Outcome:
+        """What has come of it so far."""
+        return self.recording.outcome
+
+    def act(
+        self, text: str, answer: str = "", seen: dict[str, Any] | None = None, step: str = ""
+    ) -> None:
+        """Record an act, and pass it on."""
+        self.recording.seconds = round(time.monotonic() - self._began, 1)
+        done = Act(self.recording.seconds, text, answer, seen or {}, step)
+        self.recording.acts.append(done)
+        self._tell(done)

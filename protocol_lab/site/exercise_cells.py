@@ -1,0 +1,77 @@
+"""The exercises of a notebook that a page can check: their cells, with the statements they need."""
+
+import ast
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.page.engine_files import kit_archive
+from protocol_lab.site.notebook_steppers import statements_before
+
+CHECKS = ".check("
+
+_SECONDS = 60
+"""How long the statements of all exercises of a notebook may take."""
+
+_TRIED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from protocol_lab.page.exercise_cell import last_value
+for needed in json.load(sys.stdin):
+    try:
+        last_value(needed)
+        print("true", flush=True)
+    except Exception:
+        print("false", flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class ExerciseCell:
+    """A cell that checks an answer: its number, and the sources of the statements it needs."""
+
+    number: int
+    needed: list[str]
+
+
+def exercise_cells(cells: list[dict[str, Any]]) -> list[ExerciseCell]:
+    """The exercises whose statements run where there is nothing but what a page has."""
+    found = []
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] == "code" and CHECKS in cell["source"]:
+            before = statements_before(cells, number)
+            if before is not None:
+                found.append(ExerciseCell(number, [ast.unparse(each) for each in before]))
+    if not found:
+        return []
+    words = [sys.executable, "-I", "-S", "-c", _TRIED, _kit().name]
+    asked = json.dumps([[*each.needed, _without_check(cells[each.number])] for each in found])
+    try:
+        done = subprocess.run(
+            words, input=asked, capture_output=True, encoding="utf-8", timeout=_SECONDS
+        )
+        said = done.stdout.split()
+    except subprocess.TimeoutExpired as error:
+        said = (error.stdout or b"").decode().split()
+    return [each for each, runs in zip(found, said) if runs == "true"]  # the others took too long
+
+
+def _without_check(cell: dict[str, Any]) -> str:
+    """A cell without its last line, which would begin the check."""
+    tree = ast.parse(cell["source"])
+    return ast.unparse(ast.Module(tree.body[:-1], []))
+
+
+@cache
+def _kit() -> tempfile.TemporaryDirectory:
+    """A folder with what a page has of the kit, until the process ends."""
+    folder = tempfile.TemporaryDirectory()
+    zipfile.ZipFile(BytesIO(kit_archive())).extractall(Path(folder.name))
+    return folder

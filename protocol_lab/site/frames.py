@@ -1,0 +1,53 @@
+"""The frames of a stepper's own path: what it shows in each of its states.
+
+A page walks along them until its Python is there. They are what the page's kernel would show, so
+that nothing changes when it takes over.
+"""
+
+import hashlib
+import json
+import zlib
+from base64 import b64encode
+from typing import Any
+
+from protocol_lab.page.kernel import PageStepper
+from protocol_lab.stepper import panels
+from protocol_lab.stepper.stage import Stage
+from protocol_lab.stepper.starting_point import Session
+
+ROOMS = {"wide": (800, 440), "narrow": (352, 2000)}
+"""The spaces for which pictures are drawn, in pixels: on a laptop's page, and on a phone."""
+
+_RAW_DEFLATE = -zlib.MAX_WBITS
+
+
+def frames_of(session: Session) -> list[dict[str, Any]]:
+    """The stepper's view in each state of the session's branch, its picture drawn for each of
+    `ROOMS`. The session stands where it did."""
+    shown: dict[str, Any] = {}
+    stepper = PageStepper(session, "", lambda _, part, values: shown.update({part: values}), None)
+    walk, here = session.walk, session.walk.moment
+    options = {name: panels.Options(stage=Stage(room, True)) for name, room in ROOMS.items()}
+    frames = []
+    for depth in range(1, len(walk.path) + 1):
+        walk.go_to(depth)
+        stepper.refresh()
+        drawn = {name: panels.cluster(walk, each) for name, each in options.items()}
+        frames.append({**json.loads(shown["view"]), "panel": drawn})
+    stepper.close()
+    walk.moment = here
+    return frames
+
+
+def as_script(frames: list[dict[str, Any]]) -> tuple[str, str]:
+    """The name of some frames, which changes with them, and a script that gives them to a page.
+
+    Frames that follow each other are similar: so the values of one part stand side by side. They
+    are deflated and put into a script as base64, since a page that was opened from the disk may
+    load no other kind of file.
+    """
+    columns = {part: [each[part] for each in frames] for part in frames[0]}
+    text = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode()
+    name = hashlib.sha256(text).hexdigest()[:12]
+    packed = b64encode(zlib.compress(text, level=9, wbits=_RAW_DEFLATE)).decode()
+    return name, f'labReceive("{name}", "{packed}");\n'

@@ -1,0 +1,29 @@
+// The frames of a stepper's path, as protocol_lab/site/frames.py has written them.
+
+const framesLoaded = new Map(); // by name: { promise, resolve }
+
+/** Called by the script with the frames, which a page opened from the disk can load. */
+globalThis.labReceive = (name, packed) => framesLoaded.get(name)?.resolve(unpackedFrames(packed));
+
+/** A list of views, each with the pictures for all rooms; the script is loaded the first time. */
+function framesOf(name) {
+  if (!framesLoaded.has(name)) {
+    const entry = {};
+    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
+    framesLoaded.set(name, entry);
+    document.head.append(h("script", { src: `${FOLDER}frames/${name}.js` }));
+  }
+  return framesLoaded.get(name).promise;
+}
+
+async function unpackedFrames(packed) {
+  const columns = Object.entries(JSON.parse(new TextDecoder().decode(await inflated(bytesOf(packed)))));
+  return columns[0][1].map((_, k) => Object.fromEntries(columns.map(([part, values]) => [part, values[k]])));
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+
+async function inflated(bytes) {
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
+}

@@ -1,0 +1,542 @@
+"""The stepper as a plain object: it answers every command of the learner with a new board.
+
+Python computes everything; the scripts in `js/` draw what it shows and send commands back, each a
+small message {command: ..., ...}. `view` has what follows from the walk alone, and is shown at
+once; `near`, `graph`, `find` and `reading` are computed in the background (`live`). Any error
+reaches the learner as one sentence, and leaves the walk as it was. Nothing here needs Jupyter.
+"""
+
+import threading
+from base64 import b64encode
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+from weakref import WeakSet
+
+from protocol_lab.addresses import SITE
+from protocol_lab.catalog import known_as
+from protocol_lab.checker.find import FOUND, Found
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.conditions import example
+from protocol_lab.drawing.picture_exports import FORMATS
+from protocol_lab.errors import LabError, quoted
+from protocol_lab.explain.wording import words
+from protocol_lab.interchange.readers import names_no_steps, read_pasted
+from protocol_lab.spec.spec import Model
+from protocol_lab.stepper import panels
+from protocol_lab.stepper.board import board
+from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.resumption import origin_of, resumed
+from protocol_lab.stepper.stage import Stage
+from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
+from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
+from protocol_lab.traces.links import link_text
+from protocol_lab.traces.narration import narrated
+from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.walk import Moment, Walk
+
+_ABOUT_THE_FILE = ("shortest", "hand-made", "Compare ")
+"""Lines of a scenario's description that begin so say how it was found, not what it shows."""
+
+_OPEN: "WeakSet[PlainStepper]" = WeakSet()
+"""All open steppers: those on the same walk show the same state."""
+
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held while a stepper changes: JupyterLab's messages come on a thread of their own, and cells run
+on another. One for all steppers, since several may show one walk."""
+
+
+class PlainStepper:
+    """Walks through a protocol as it is told, and shows the values that the scripts draw.
+
+    A subclass says how they are shown: it overrides `show` and `shown_together`.
+
+    `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
+    that found a trace. `invariants` names those whose violations count; by default the spec's
+    default ones, and those that the scenario, challenge or exploration is about. `spoilers`: show
+    the distance to the nearest violation without being asked. Cells may change `stepper.walk`; the
+    picture is updated after the cell.
+
+    Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
+    """
+
+    def __init__(
+        self,
+        of: Model | Walk | Scenario | Challenge | Result | Session,
+        *,
+        invariants: Collection[str] | None = None,
+        spoilers: bool = False,
+    ):
+        self.view: dict[str, Any] = {}
+        self.near: dict[str, Any] = {}
+        self.graph: dict[str, Any] = {}
+        self.find: dict[str, Any] = {}
+        self.reading: dict[str, Any] = {}
+        self._notice = ""
+        self._export: dict[str, str] | None = None
+        self._answers = 0
+        self._number = 0
+        self._computed: dict[str, Any] = {}
+        self._shown = False  # in a browser; before that nothing is computed in the background
+        self._tab, self._aim = "cluster", ""
+        self._room: tuple[int, int] | None = None  # of the picture, in the browser
+        self._is_presenting = False
+        self._unfolded: set[str] = set()  # the folded refusals that the learner has opened
+        self._options = panels.Options()
+        self._live = Live()
+        self._earlier: Session | None = None
+        self._session = of if isinstance(of, Session) else begin(of, invariants)
+        self._origin = origin_of(self._session)
+        self._spoilers = spoilers
+        self.refresh()
+        _OPEN.add(self)
+
+    @property
+    def walk(self) -> Walk:
+        """The walk shown; it changes when a scenario is loaded."""
+        return self._session.walk
+
+    @property
+    def session(self) -> Session:
+        """The session shown: the walk, and the scenario or challenge that it is about."""
+        return self._session
+
+    def close(self) -> None:
+        """Stop its computations."""
+        _OPEN.discard(self)
+        self._live.close()
+
+    # --- What is shown -----------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name by which the page knows it again."""
+        return ""
+
+    def show(self, part: str, values: dict[str, Any]) -> None:
+        """Show a part: view, near, graph, find or reading."""
+        setattr(self, part, values)
+
+    def shown_together(self) -> AbstractContextManager:
+        """A context whose parts are shown at once at its end."""
+        return nullcontext()
+
+    def refresh(self) -> None:
+        """Show the current state of the walk, in one message, so that the page is drawn once."""
+        with _ONE_AT_A_TIME, self.shown_together():
+            self._refresh()
+
+    def _refresh(self) -> None:
+        session, walk = self._session, self._session.walk
+        self._options.watched = session.watched
+        panel = panels.TABS[self._tab](walk, self._options)
+        self._number += 1
+        view = {
+            **board(walk, session.watched, self._unfolded),
+            "told": narrated(walk.model, walk.moment),
+            "number": self._number,
+            "answers": self._answers,
+            "model": self.name,
+            "origin": self._origin,
+            "notice": self._notice or panel.get("notice", ""),
+            "tab": self._tab,
+            "tabs": list(panels.TABS),
+            "panel": panel,
+            "spoilers": self._spoilers,
+            "aim": self._aim,
+            "aims": [{"name": name, "label": words(name)} for name in session.watched_names],
+            "scenario": session.scenario and about_scenario(session.scenario),
+            "scenarios": session.shipped,
+            "starts": session.starts,
+            "more_starts": session.more_starts,
+            "challenge": session.challenge and self._challenge(),
+            "earlier": self._earlier and self._earlier.title,
+            "situations": _situations(walk.model),
+            "example": example(walk.model),
+            "formats": list(FORMATS),
+            "export": self._export,
+            "reading": bool(self.reading.get("working")),
+        }
+        self.show("view", view)
+        self._compute()
+
+    def _challenge(self) -> dict[str, Any]:
+        session = self._session
+        return progress(self._the_challenge(), session.walk, session.hints)
+
+    def _compute(self) -> None:
+        """Start the background computations for the state shown, unless they are done."""
+        if not self._shown:
+            return
+        walk, (model, aims) = self.walk, self._aims()
+        near = self._spoilers and (model, walk.row, *aims)
+        self._keep("near", near, self._near, model, aims)
+        wanted = (walk.moment, self._options.depth)
+        self._keep("graph", self._tab == "graph" and wanted, self._graph)
+
+    def _keep(self, part: str, wanted: Any, compute: Callable[..., None], *values: Any) -> None:
+        """Compute a part anew, or mark its present value as valid for the current view."""
+        if not wanted:
+            self._live.cancel(part)
+            self._computed.pop(part, None)
+        elif self._computed.get(part) == wanted:
+            self.show(part, {**getattr(self, part), "number": self._number})
+        else:
+            self._computed[part] = wanted
+            self.show(part, {"number": self._number, "working": True})
+            compute(*values)
+
+    def _aims(self) -> tuple[Model, list[str]]:
+        """What distances are measured to: a challenge's goal, or all or one of the watched
+        invariants.
+
+        They are invariants of the model that comes with them.
+        """
+        if self._session.challenge is not None:
+            return self._session.goal
+        return self.walk.model, [self._aim] if self._aim else self._session.watched_names
+
+    def _near(self, model: Model, aims: list[str]) -> None:
+        self._live.near(model, self.walk.row, aims, self._shows("near"))
+
+    def _graph(self) -> None:
+        self._live.graph(self.walk, self._options.depth, self._shows("graph"))
+
+    def _shows(self, part: str) -> Callable[[dict[str, Any]], None]:
+        """What shows an answer from the background, unless something else is wanted by then."""
+        wanted = self._computed[part]
+
+        def show(value: dict[str, Any]) -> None:
+            with _ONE_AT_A_TIME:
+                if self._computed.get(part) is wanted:
+                    self.show(part, {"number": self._number, "working": False, **value})
+
+        return show
+
+    # --- What the learner asks for -----------------------------------------------------------
+
+    def answer(self, message: Any) -> None:
+        """Do what a message of the page asks for, and show the new board."""
+        with _ONE_AT_A_TIME:
+            self._answer(message)
+
+    def _answer(self, message: Any) -> None:
+        command = message.get("command") if isinstance(message, dict) else None
+        if command == "room":
+            self._take_room(message)  # the window was resized; the learner did nothing
+            return
+        self._notice, self._export = "", None
+        if command != "choose":
+            self._options.refused = ""
+        try:
+            self._commands()[message["command"]](message)
+        except LabError as error:
+            self._notice = str(error)
+        except Exception as error:
+            self._notice = f"That did not work ({type(error).__name__}: {error})."
+        self._answers += 1
+        self.refresh_safely()
+        for other in list(_OPEN):
+            if other is not self and other.walk is self.walk:
+                other.refresh_safely()
+
+    def refresh_safely(self) -> None:
+        """Show the current state, or a sentence that says why it can't be shown."""
+        try:
+            self.refresh()
+        except Exception as error:
+            sentence = f"This state can't be shown ({type(error).__name__}: {error})."
+            self.show("view", {**self.view, "notice": sentence, "answers": self._answers})
+
+    def _commands(self) -> dict[str, Callable[[dict], Any]]:
+        walk = self.walk
+        return {
+            "shown": self._begin_computing,
+            "take": lambda message: walk.take(str(message["step"])),
+            "undo": lambda _: walk.undo(),
+            "redo": lambda _: walk.redo(),
+            "first": lambda _: walk.first(),
+            "last": lambda _: walk.last(),
+            "go_to": self._go_to,
+            "go_along": self._go_along,
+            "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
+            "take_over": lambda _: walk.fork(walk.new_name("my way")),
+            "switch": lambda message: walk.switch(message["branch"]),
+            "restart": self._restart,
+            "load": self._load,
+            "paste": self._paste,
+            "stop_reading": lambda _: self._live.stop_reading(),
+            "back": self._back,
+            "resume": self._resume,
+            "export": self._write,
+            "open": self._open,
+            "choose": self._choose,
+            "look": self._look,
+            "unfold": lambda message: self._unfolded.add(str(message["key"])),
+            "aim": self._take_aim,
+            "spoilers": self._spoil,
+            "find": self._find,
+            "stop_finding": lambda _: self._live.stop_finding(),
+            "hint": self._hint,
+            "shortest": self._lay_shortest,
+        }
+
+    def _take_room(self, message: dict) -> None:
+        """Draw for the space that the picture has in the browser."""
+        self._room = max(200, int(message["width"])), max(120, int(message["height"]))
+        self._is_presenting = bool(message.get("presenting"))
+        self._options.stage = self._new_stage()
+        self.refresh_safely()
+
+    def _new_stage(self) -> Stage:
+        return Stage(self._room, can_rearrange=True, for_audience=self._is_presenting)
+
+    def _begin_computing(self, _: dict) -> None:
+        self._shown = True
+        self._seek_par()
+
+    def _go_to(self, message: dict) -> None:
+        if message["branch"] != self.walk.branch:
+            self.walk.switch(message["branch"])
+        self.walk.go_to(int(message["depth"]))
+
+    def _go_along(self, message: dict) -> None:
+        """Take several steps; none if one of them can't be taken."""
+        walk, here, branch = self.walk, self.walk.moment, self.walk.branch
+        try:
+            for step in message["steps"]:
+                walk.take(str(step))
+        except LabError:
+            walk.branch, walk.moment = branch, here
+            raise
+
+    # --- Another walk ---
+
+    def _begin(self, of: Walk | Scenario) -> None:
+        self._show_session(begin(of, like=self.walk.model))
+
+    def _show_session(self, session: Session) -> None:
+        """Show another session, and keep the current one."""
+        self._session, self._earlier = session, self._session
+        self._origin = origin_of(session)
+        self._aim = ""
+        self._options = panels.Options(stage=self._room and self._new_stage())
+
+    def _restart(self, message: dict) -> None:
+        self._begin(Walk.begin(self.walk.model, message["start"]))
+
+    def _back(self, _: dict) -> None:
+        if self._earlier is None:
+            raise LabError("There is no earlier walk to go back to.")
+        self._show_session(self._earlier)
+
+    def _resume(self, message: dict) -> None:
+        """Continue from what the page has kept of an earlier walk."""
+        self._show_session(resumed(message["saved"], like=self.walk.model))
+
+    def _load(self, message: dict) -> None:
+        for each in shipped_scenarios(known_as(self.walk.model.spec)):
+            if each.name == message["name"]:
+                self._begin(each)
+                return
+        raise LabError(
+            f"There is no scenario {quoted(message['name'])} any more; choose another one."
+        )
+
+    def _paste(self, message: dict) -> None:
+        """Walk along a text; where its steps have to be found first, in the background."""
+        text, model = str(message["text"]), self.walk.model
+        if not names_no_steps(text):
+            self._begin(read_pasted(text, model))
+            return
+
+        def show(progress: str) -> None:
+            self.show("reading", {"working": True, "text": progress})
+
+        def done(read: Walk | Scenario | LabError) -> None:
+            with _ONE_AT_A_TIME:
+                self.show("reading", {"working": False})
+                try:
+                    if isinstance(read, LabError):
+                        raise read
+                    self._begin(read)
+                    self._notice = ""
+                except LabError as error:
+                    self._notice = str(error)
+                self.refresh_safely()
+
+        show("Looking for its steps…")
+        self._live.read(text, model, show, done)
+
+    def _write(self, message: dict) -> None:
+        if message["format"] not in FORMATS:
+            raise LabError(
+                f"There is no format {quoted(message['format'])}: use {', '.join(FORMATS)}."
+            )
+        ending, write = FORMATS[message["format"]]
+        if message["format"] == "link":
+            write = self._address
+        name = self.walk.model.spec.name.rpartition(".")[2] + ending
+        about = {"format": message["format"], "file": name}
+        if ending != ".gif":
+            self._export = {**about, **_content(ending, write(self.walk))}
+            return
+        self._export = {**about, "working": True}  # seconds: in the background, of a copy
+
+        def done(written: str | bytes | LabError) -> None:
+            failed = isinstance(written, LabError)
+            self._notice = str(written) if failed else ""
+            self._export = None if failed else {**about, **_content(ending, written)}
+            self.refresh_safely()
+
+        walk = replace(self.walk, branches=dict(self.walk.branches))
+        walk.moment = self.walk.moment
+        self._live.ask("export", lambda stopped: write(walk), done)
+
+    @property
+    def link(self) -> str:
+        """The steps so far as a link, which also says for which challenge they are."""
+        about = self._session.challenge if self._origin["in_catalog"] else None
+        return link_text(self.walk, about.name if about else "")
+
+    def _address(self, _: Walk) -> str:
+        """The page that opens the link; a spec that no package has opens in the kit alone."""
+        return f"{SITE}/#{self.link}" if self._origin["in_catalog"] else self.link
+
+    # --- The tabs ---
+
+    def _open(self, message: dict) -> None:
+        if message["tab"] not in panels.TABS:
+            raise LabError(
+                f"There is no tab {quoted(message['tab'])}; use {', '.join(panels.TABS)}."
+            )
+        self._tab = message["tab"]
+
+    def _choose(self, message: dict) -> None:
+        self._options.choose({key: message[key] for key in message if key != "command"})
+
+    def _look(self, message: dict) -> None:
+        self._options.refused, self._tab = str(message["step"]), "code"
+
+    # --- How near ---
+
+    def _take_aim(self, message: dict) -> None:
+        names = self._session.watched_names
+        if message["name"] and message["name"] not in names:
+            raise LabError(
+                f"{quoted(message['name'])} is not watched here; use {', '.join(names)}."
+            )
+        self._aim = message["name"]
+
+    def _spoil(self, message: dict) -> None:
+        self._spoilers = bool(message["shown"])
+
+    # --- The way to a state ---
+
+    def _find(self, message: dict) -> None:
+        walk = self.walk
+        picked = message.get("situation")
+        if picked is not None:
+            situation = next(each for each in walk.model.spec.situations if each.name == picked)
+            condition, label = situation.function, situation.label
+        else:
+            condition = label = str(message["condition"]).strip()
+        if not condition:
+            raise LabError(f"Write a condition over s and c, such as {example(walk.model)!r}.")
+        begun = walk.moment
+        self.show("find", {"working": True, "text": "Searching…"})
+
+        def show(states: int, depth: int) -> None:
+            self.show("find", {"working": True, "text": f"{states:,} states seen, depth {depth}"})
+
+        def done(found: Found | LabError) -> None:
+            with _ONE_AT_A_TIME:
+                text = self._found(walk, begun, label, found)
+                self.refresh_safely()
+                self.show("find", {"working": False, "text": text})
+
+        self._live.find(walk, condition, show, done)
+
+    def _found(self, walk: Walk, begun: Moment, label: str, found: Found | LabError) -> str:
+        """Lay the path that was found ahead of where the search began; returns what to say about
+        it."""
+        if isinstance(found, LabError):
+            return str(found)
+        if found.verdict != FOUND or not found.steps:
+            return found.text
+        name = walk.new_name(f"to: {label}"[:40])
+        walk.moment = begun
+        walk.lay(name, [step.text for step in found.steps], f"on the way to: {label}")
+        return f"{found.text} They lie ahead on the branch “{name}”."
+
+    # --- The challenge ---
+
+    def _hint(self, _: dict) -> None:
+        session = self._session
+        challenge = self._the_challenge()
+
+        def done(hint: str | LabError | None) -> None:
+            if hint is not None:
+                session.hints.append(str(hint))
+                self.refresh_safely()
+
+        walk, taken = session.walk, list(session.hints)
+        self._live.ask("hint", lambda stopped: next_hint(challenge, walk, taken, stopped), done)
+
+    def _lay_shortest(self, _: dict) -> None:
+        """Put a shortest path beside the learner's, and open the comparison."""
+        walk, mine = self.walk, self.walk.branch
+        shown = progress(self._the_challenge(), walk, self._session.hints)
+        if shown["shortest"] is None:
+            raise LabError("The shortest way is shown once you have found one.")
+        name = "the shortest way"
+        if name not in walk.branches:
+            here = walk.moment
+            walk.go_to(1 + shown["given"])
+            walk.lay(name, shown["shortest"])
+            walk.switch(mine)
+            walk.moment = here
+        self._tab = "compare"
+        self._options.left, self._options.right, self._options.at = mine, name, 0
+
+    def _the_challenge(self) -> Challenge:
+        if self._session.challenge is None:
+            raise LabError(
+                "This is not a challenge: there are no hints, and no shortest path to show."
+            )
+        return self._session.challenge
+
+    def _seek_par(self) -> None:
+        challenge = self._session.challenge
+        if challenge is not None:
+            self._live.ask(
+                "par", lambda stopped: par(challenge, stopped), lambda _: self.refresh_safely()
+            )
+
+
+def _content(ending: str, written: str | bytes) -> dict[str, str]:
+    """What an export sends to the page: text to read, or an image and data to save."""
+    if isinstance(written, bytes):
+        data = f"data:image/gif;base64,{b64encode(written).decode()}"
+        return {"image": data, "data": data}
+    if ending.endswith(".svg"):
+        data = f"data:image/svg+xml;base64,{b64encode(written.encode()).decode()}"
+        return {"image": data, "data": data}
+    return {"text": written}
+
+
+def about_scenario(scenario: Scenario) -> dict[str, Any]:
+    """A scenario's title and description as plain values, without the lines about its file."""
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "description": [
+            line for line in scenario.description[1:] if not line.startswith(_ABOUT_THE_FILE)
+        ],
+    }
+
+
+def _situations(model: Model) -> list[dict[str, str]]:
+    return [{"name": each.name, "label": each.label} for each in model.spec.situations]

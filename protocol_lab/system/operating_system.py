@@ -1,0 +1,108 @@
+"""What Linux, macOS and Windows do differently, so that no other room has to ask.
+
+Everything is looked up when it is called, so that tests can have the conditions of another system
+(`tests/system/conditions.py`). `real` asks for itself: there is no Windows for it.
+"""
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+PLATFORM = sys.platform
+
+_UNSHARE = ("unshare", "--map-root-user", "--net")
+
+
+def is_windows() -> bool:
+    """Is this Windows?"""
+    return PLATFORM == "win32"
+
+
+def is_linux() -> bool:
+    """Is this Linux, and no page?"""
+    return PLATFORM == "linux"
+
+
+def is_macos() -> bool:
+    """Is this macOS?"""
+    return PLATFORM == "darwin"
+
+
+def user_number() -> int | None:
+    """The user that this process acts for; None on Windows, whose users have no numbers."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+def is_own(known: os.stat_result) -> bool:
+    """Does a file belong to the user? On Windows, which has the user's folders apart, it does."""
+    return user_number() in (None, known.st_uid)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def address_space() -> int | None:
+    """The most bytes of address space that this process may have; None if there is no limit.
+    Windows and pages have none."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def limit_process(cpu_seconds: int, memory_bytes: int) -> None:
+    """Limit this process and those that it starts. Windows has no such limits, and macOS does not
+    take all of them."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for which, value in (
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(which)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(which, (value, value))
+
+
+@cache
+def without_network() -> tuple[str, ...]:
+    """What to put before a command, so that it has a network of its own with nothing in it; empty
+    where the system can't do that. Linux mostly can."""
+    import shutil
+    import subprocess
+
+    if not is_linux() or shutil.which(_UNSHARE[0]) is None:
+        return ()
+    tried = subprocess.run([*_UNSHARE, "true"], capture_output=True, check=False)
+    return _UNSHARE if tried.returncode == 0 else ()
+
+
+def kill_with_descendants(process: "Popen") -> None:
+    """Kill a process that was started with start_new_session=True, and what it has started; on
+    Windows only the process itself."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def signal_name(exit_code: int) -> str:
+    """The signal that ended a process, as in SIGKILL; "" if none did, as always on Windows."""
+    with suppress(ValueError):
+        return signal.Signals(-exit_code).name if exit_code < 0 else ""
+    return f"signal {-exit_code}"

@@ -1,0 +1,106 @@
+"""`python3 lab.py test [OPTIONS]`: runs the tests with pytest; says what was left out.
+
+    --quick             what needs no browser, no Spark and no long search
+    --all               also what takes long and seldom fails: the tests marked `rarely`
+    --share K/N         of these only a share, K from 1 to N; `commit/N`: K depends on the commit
+    --require-browser   fail if there is no Chromium, as `CI=true` does
+
+Other words go to pytest.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import psutil
+import pytest
+
+from tests import ROOT
+
+PROCESS_BYTES = 4 << 30
+"""What a process takes in the end, with its browser or its Spark."""
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+NO_BROWSER = (
+    "The browser tests need a Chromium: run `sudo apt-get install chromium`, "
+    "or set CHROMIUM to one, and start again."
+)
+NO_BROWSER_TESTS = (
+    "The browser tests were NOT run, because there is no Chromium here: "
+    "get one with `sudo apt-get install chromium`, or set CHROMIUM to one."
+)
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the tests that these options select; returns pytest's exit code."""
+    own = ("--quick", "--all", "--require-browser")
+    options = [word for word in words if word not in own]
+    quick, everything, required = (each in words for each in own)
+    browser = find_chromium()
+    if browser:
+        os.environ["CHROMIUM"] = browser
+    elif required or os.environ.get("CI") == "true":
+        print(NO_BROWSER, file=sys.stderr)
+        return 1
+    selection, options = split_markers(options)
+    selection += ["not slow and not spark"] if quick else []
+    selection += ["not browser"] if quick or not browser else []
+    if "--share" in options[:-1]:
+        place = options.index("--share") + 1
+        options[place] = share_of_commit(options[place])
+    elif not everything:
+        selection += ["not rarely"]
+    if selection:
+        options += ["-m", " and ".join(selection)]
+    # tests/work_units.py says what each process takes as a whole, and in which order.
+    command = [f"--numprocesses={processes()}", "--dist=loadfile"]
+    code = int(pytest.main([*command, "--no-loadscope-reorder", *options]))
+    if not browser:
+        print(NO_BROWSER_TESTS, flush=True)
+    return code
+
+
+def processes() -> int:
+    """How many processes run tests: one more than there are cores, four at most.
+
+    A third of the tests' time is spent on waiting for browsers, kernels and Java. There are fewer
+    processes where memory is short.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(4, (cores or 1) + 1, psutil.virtual_memory().available // PROCESS_BYTES))
+
+
+def share_of_commit(share: str) -> str:
+    """For `commit/N` K/N, where the commit decides K; any other share stays as it is."""
+    commit, _, count = share.partition("/")
+    if commit != "commit" or not count.isdecimal():
+        return share
+    found = subprocess.check_output(("git", "rev-parse", "HEAD"), cwd=ROOT, text=True)
+    return f"{int(found[:8], 16) % int(count) + 1}/{count}"
+
+
+def split_markers(options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Separate pytest's `-m EXPRESSION`s, of which only the last would count, from the rest."""
+    expressions, others = [], []
+    words = iter(options)
+    for word in words:
+        if word == "-m":
+            expressions.append(f"({next(words, '')})")
+        else:
+            others.append(word)
+    return expressions, others
+
+
+def find_chromium() -> str | None:
+    """The Chromium for the browser tests: $CHROMIUM, else one on the PATH, else None."""
+    for name in (os.environ.get("CHROMIUM"), *CHROMIUM_NAMES):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

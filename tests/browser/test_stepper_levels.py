@@ -1,0 +1,109 @@
+"""The stepper's first level: what is seen at first contact, in every window and theme."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from protocol_lab.notebook import challenge, replay, step
+from protocol_lab.teaching.challenges import challenge_named, shortest
+from tests.browser.readability import READ
+from tests.browser.stepper_page import expect_depth, key, shown, stepper_of
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(1280, 632), (1280, 720), (1440, 900), (1920, 1080), (390, 844)]
+
+
+@pytest.fixture
+def talk():
+    """The talk's loss at slide 52."""
+    stepper = replay("talk_46_56_found_scenario")
+    stepper.walk.go_to(12)
+    stepper.refresh()
+    return stepper
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_can_be_read_and_no_caption_is_cut_in_any_window(browser, talk, screenshots, theme):
+    with shown(browser, talk, theme=theme, tools=False) as page:
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("width => place.style.width = width", f"{width - 16}px")
+            page.wait_for_timeout(300)
+            page.screenshot(path=screenshots / f"stepper_{theme}_{width}_{height}.png")
+            caption = page.locator(".ls-caption")
+            assert caption.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
+            size = caption.evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+            assert size == (17 if width < 660 else 18)
+            for text in stepper_of(page).evaluate(READ):
+                assert text["contrast"] >= 4.5, (width, text)
+                assert text["size"] >= 13, (width, text)
+            for name in ("undo", "redo"):
+                box = key(stepper_of(page), name).bounding_box()
+                assert box["height"] >= 46
+                assert box["y"] + box["height"] <= height, "in reach without scrolling"
+
+
+def test_all_else_is_behind_tools_and_stays_as_it_was_left(browser, talk):
+    with shown(browser, talk, tools=False) as page:
+        stepper = stepper_of(page)
+        for name in ("tab-graph", "play", "export", "spoilers"):
+            expect(key(stepper, name)).to_be_hidden()
+        key(stepper, "tools").click()
+        for name in ("tab-graph", "play", "export", "spoilers"):
+            expect(key(stepper, name)).to_be_visible()
+        expect(key(stepper, "tools")).to_be_focused()
+        assert page.evaluate("localStorage.getItem('lab-stepper-tools')") == "open"
+
+
+def test_the_caption_tells_who_did_what_and_what_is_lost(browser):
+    stepper = step("kafka.finite_replicated_log")
+    for each in ("append(replica=1, record=2)", "replicate_to(source=1, target=2)"):
+        stepper.walk.take(each)
+    stepper.walk.take("truncate_to(replica=1, end_offset=0)")
+    stepper.refresh()
+    with shown(browser, stepper, tools=False) as page:
+        caption = page.locator(".ls-caption p")
+        expect(caption).to_contain_text("Replica 1 cuts off 1 record.")
+        page.get_by_role("button", name="truncate_to(replica=2, end_offset=0)").click()
+        expect(caption).to_contain_text("Nobody holds record 2 any more.")
+        expect(caption).to_have_attribute("title", re.compile("One log loses its records"))
+
+
+def test_next_keeps_its_place_and_the_focus(browser, talk):
+    with shown(browser, talk, tools=False) as page:
+        stepper = stepper_of(page)
+        places = []
+        for depth in (13, 14, 15):
+            key(stepper, "redo").click()
+            expect_depth(stepper, depth)
+            expect(key(stepper, "redo")).to_be_focused()
+            places.append(key(stepper, "redo").bounding_box())
+        assert places[0] == places[1] == places[2]
+
+
+def test_on_a_phone_the_choices_are_a_sheet_above_the_buttons(browser, talk):
+    with shown(browser, talk, 390, 844, tools=False) as page:
+        stepper = stepper_of(page)
+        expect(stepper.locator(".ls-can")).to_be_hidden()
+        key(stepper, "sheet").click()
+        choice = stepper.locator(".ls-choice").first
+        expect(choice).to_be_in_viewport()
+        assert choice.bounding_box()["height"] >= 44
+        choice.click()
+        expect_depth(stepper, 13)
+        expect(stepper.locator(".ls-can")).to_be_hidden()
+
+
+def test_a_challenge_that_is_won_is_green_also_where_its_aim_was_the_loss(browser, screenshots):
+    stepper = challenge("truncate_a_committed_record")
+    given = len(stepper.session.challenge.given_steps)
+    for each in shortest(challenge_named("truncate_a_committed_record")).steps[given:]:
+        stepper.walk.take(each.text)
+    stepper.refresh()
+    with shown(browser, stepper, tools=False) as page:
+        expect(page.locator(".ls-challenge")).to_contain_text("Solved")
+        expect(page.locator(".lab-stepper")).to_have_class("lab-stepper ls-won")
+        page.wait_for_timeout(800)
+        page.screenshot(path=screenshots / "challenge_won.png")

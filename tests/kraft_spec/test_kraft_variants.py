@@ -1,0 +1,247 @@
+"""The variants that add to KIP-853: requests, announced resignations, identities of disks."""
+
+import pytest
+
+from protocol_lab import HOLDS
+from protocol_lab.explore import explore
+from protocol_lab.liveness.check import check_property
+from protocol_lab.semantics.step_text import find_step
+from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.spec.state_view import view
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+from tests.spec_checks import agree, bind, walk
+
+SPEC = "kraft.kip_853"
+REQUESTS, END_QUORUM = f"{SPEC}_with_requests", f"{SPEC}_with_end_quorum_epoch"
+EMPTY_DISKS, REPLACEMENT = f"{SPEC}_with_empty_disks", "kraft.kip_853_disk_replacement"
+TWO = {
+    "init_cluster_size": 2,
+    "min_cluster_size": 1,
+    "max_cluster_size": 2,
+    "hosts": 2,
+    "max_spawned_servers": 2,
+}
+
+JOINING = {
+    "init_cluster_size": 2,
+    "min_cluster_size": 2,
+    "max_cluster_size": 3,
+    "hosts": 2,
+    "max_spawned_servers": 3,
+    "max_epoch": 1,
+    "max_values_per_epoch": 0,
+    "max_current_epoch": 1,
+    "max_messages_in_flight": 2,
+    "test_liveness": True,
+    "first_fetch_fixed": True,
+    "max_add_reconfigs": 1,
+}
+
+
+def scenario(stem: str):
+    return read_scenario(next(path for path in scenarios_of("kraft") if path.stem == stem))
+
+
+def steps_of(stem: str) -> list[str]:
+    return [line.text for line in scenario(stem).lines if line.kind == "step"]
+
+
+def refusal(model, row: bytes, step: str) -> str:
+    return find_step(model, row, step).reason
+
+
+def errors_on(stem: str) -> list[str]:
+    """The errors of the answers to requests on a scenario's way, in their order."""
+    played, found = play(scenario(stem)), []
+    names = played.model.layout.fields["membership"].fields["join_responses"].fields["items"]
+    names = names.item.fields["error"].names
+    for moment in played.path:
+        asked = view(played.model.layout, moment.row).membership
+        for bag in (asked.join_responses, asked.remove_responses):
+            found += [names[answer.error] for answer in bag]
+    return [each for k, each in enumerate(found) if k == 0 or found[k - 1] != each]
+
+
+# --- What they add -------------------------------------------------------------------------------
+
+
+def names_of(spec: str) -> set[str]:
+    return {each.name for each in bind(spec).spec.actions}
+
+
+@pytest.mark.parametrize(
+    ("spec", "added", "left_out"),
+    [
+        (REQUESTS, 8, {"accept_add_voter_request", "accept_remove_voter_request"}),
+        (END_QUORUM, 1, set()),
+        (EMPTY_DISKS, 1, set()),
+        (REPLACEMENT, 9, {"accept_add_voter_request", "accept_remove_voter_request"}),
+    ],
+)
+def test_what_a_variant_adds(spec, added, left_out):
+    assert len(names_of(spec) - names_of(SPEC)) == added
+    assert names_of(SPEC) - names_of(spec) == left_out
+
+
+def test_as_published_nothing_of_them_is_there():
+    model = bind(SPEC)
+    assert len(model.spec.actions) == 21
+    assert not {"membership", "end_quorum_requests"} & set(model.layout.fields)
+    assert "max_empty_restarts" not in model.constants._fields
+
+
+@pytest.mark.parametrize("spec", [REQUESTS, END_QUORUM, EMPTY_DISKS, REPLACEMENT])
+def test_each_leaves_the_original_as_it_is_where_it_does_nothing(spec):
+    """The first states of each, without a request, a resignation or a lost disk: the same steps."""
+    plain, added = bind(SPEC, **TWO), bind(spec, **TWO)
+    steps = ["send_fetch_request(server=2, peer=1)", "client_request(server=1, value=1)"]
+    for taken in range(3):
+        ours, theirs = (
+            {each.action.name for each in successors(model, walk(model, *steps[:taken]))}
+            for model in (plain, added)
+        )
+        assert ours - theirs <= {"accept_remove_voter_request"}
+        assert theirs - ours <= {"send_remove_request"}
+
+
+@pytest.mark.parametrize("spec", [REQUESTS, END_QUORUM, EMPTY_DISKS, REPLACEMENT])
+def test_its_own_actions_are_the_fair_ones(spec):
+    """An action that a variant has replaced is assumed to be fair in its own version."""
+    declared = bind(spec).spec
+    functions = {each.name: each.function for each in declared.actions}
+    for assumed in declared.fairness:
+        assert [functions.get(each.__name__) for each in assumed.functions] == [*assumed.functions]
+
+
+# --- Requests ------------------------------------------------------------------------------------
+
+
+def test_every_error_of_the_document_is_answered():
+    joins = errors_on("join_request_is_redirected")
+    removals = errors_on("requests_to_remove_are_rejected")
+    assert joins == ["not_leader", "leader_not_ready", "nil", "already_member"]
+    assert removals == [
+        "not_leader",
+        "nil",
+        "reconfig_in_progress",
+        "unknown_member",
+        "leader_not_ready",
+    ]
+
+
+def test_who_asks_the_wrong_server_turns_to_the_leader_or_looks_for_one():
+    model = scenario("join_request_is_redirected").model()
+    steps = steps_of("join_request_is_redirected")
+    told = steps.index("handle_join_response(message=JoinResponse(dest=3))") + 1
+    s = view(model.layout, walk(model, *steps[:told]))
+    assert (s.leader[3], s.current_epoch[3], s.membership.asked[3]) == (2, 2, 0)
+    # Had nobody been elected, the answer would name nobody.
+    asked = steps.index("send_join_request(server=3, peer=1)")
+    elected = steps.index("send_request_vote(server=2)")
+    row = walk(
+        model,
+        *steps[:elected],
+        "check_quorum_resign(server=1)",
+        steps[asked],
+        "reject_join_request(message=JoinRequest(source=3))",
+        "handle_join_response(message=JoinResponse(dest=3))",
+    )
+    s = view(model.layout, row)
+    assert (s.leader[3], s.state[3]) == (0, "unattached")
+    assert refusal(model, row, "send_join_request(server=3, peer=1)")
+
+
+def test_a_lost_request_is_sent_again():
+    constants = scenario("join_request_is_redirected").constants
+    model = bind(REQUESTS, **constants, max_connectivity_changes=2, max_disconnected_pairs=1)
+    steps = steps_of("join_request_is_redirected")
+    ask = "send_join_request(server=3, peer=1)"
+    row = walk(model, *steps[: steps.index("send_request_vote(server=2)")], ask)
+    assert "waits for an answer" in refusal(model, row, ask)
+    cut = find_step(model, row, "change_network_connectivity(down={2})")  # the link of 1 and 3
+    assert len(view(model.layout, cut.row).membership.join_requests) == 0
+    assert find_step(model, cut.row, ask).taken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "reached"), [(REQUESTS, "a_request_is_rejected"), (END_QUORUM, "a_successor_leads")]
+)
+def test_the_claims_hold(spec, reached):
+    """Two servers, one removed, two epochs: on both engines as far as 1,000 states."""
+    removing = bind(spec, **TWO, max_epoch=2, max_remove_reconfigs=1)
+    assert agree(removing, max_states=1_000, progress=False).violated is None
+    result = explore(removing, max_states=75_000, progress=False)
+    assert result.violated is None
+    assert reached not in result.never_reached
+
+
+# --- Resignations --------------------------------------------------------------------------------
+
+
+def test_without_the_word_a_follower_needs_more_steps():
+    """The same story until the leader has gone: with the word one step, else four."""
+    given = scenario("resigned_leader_says_so")
+    steps = steps_of("resigned_leader_says_so")[:11]
+    silent = bind(SPEC, **given.constants)
+    row = walk(silent, *steps)
+    stands = "send_request_vote(server=3)"
+    for more in (
+        "handle_fetch_response(message=FetchResponse(dest=3))",
+        "send_fetch_request(server=3, peer=1)",
+        "reject_fetch_request(message=FetchRequest(source=3))",
+        "handle_fetch_response(message=FetchResponse(dest=3))",
+    ):
+        assert "no reason" in refusal(silent, row, stands)
+        row = find_step(silent, row, more).row
+    assert find_step(silent, row, stands).taken
+
+
+# --- Identities ----------------------------------------------------------------------------------
+
+
+def test_the_story_of_the_lost_disk_needs_the_ignored_identity():
+    played = play(scenario("empty_server_votes"))
+    [claim] = [
+        each for each in played.model.spec.invariants if each.name == "leader_has_all_acked_values"
+    ]
+    assert evaluate(played.model, played.path[-1].row, claim.function)
+    model, steps = scenario("empty_server_is_another").model(), steps_of("empty_server_votes")
+    row = walk(model, *steps[:9])
+    asked = view(model.layout, row).net_messages.vote_requests
+    assert [each.dest for each in asked] == [1]
+    [other] = [each for each in model.spec.invariants if each.name == claim.name]
+    assert evaluate(model, row, other.function) == HOLDS
+
+
+def test_a_lost_server_comes_back_once_and_as_another():
+    model = scenario("empty_server_is_another").model()
+    row = walk(model, "crash_lose_state(server=2)", "restart_without_state(server=2)")
+    s = view(model.layout, row)
+    assert (s.server_ids[4].host, s.server_ids[4].disk_id) == (2, 1)
+    assert (s.server_ids[2].host, s.server_ids[2].disk_id) == (2, 0)
+    twice = {**scenario("empty_server_is_another").constants, "max_empty_restarts": 2}
+    again = bind(EMPTY_DISKS, **twice)
+    row = walk(again, "crash_lose_state(server=2)", "restart_without_state(server=2)")
+    assert "runs on its host" in refusal(again, row, "restart_without_state(server=2)")
+    assert "has its disk" in refusal(again, row, "restart_without_state(server=1)")
+
+
+def test_with_ignored_identity_a_server_is_told_that_it_leads():
+    """The shortest story: the leader comes back with nothing, and hears that it is the leader."""
+    constants = {"max_crashes": 1, "max_disconnected_pairs": 1, "max_empty_restarts": 1}
+    model = bind(EMPTY_DISKS, **TWO, **constants, identity_ignored=True, max_values_per_epoch=0)
+    result = explore(model, engine="python", progress=False)
+    assert result.violated == "no_illegal_state"
+    lost = explore(model, engine="python", invariants=["a_lost_server_stays_lost"], progress=False)
+    assert [each.action for each in lost.trace] == ["crash_lose_state", "restart_without_state"]
+
+
+@pytest.mark.rarely
+def test_who_asks_to_join_is_answered():
+    """Weak fairness of the answers is enough; without it a request may lie for ever."""
+    model = bind(REQUESTS, **JOINING)
+    result = check_property(model, "join_requests_answered", progress=False)
+    assert result.verdict == "holds"
+    lazy = check_property(model, "join_requests_answered", fairness="none", progress=False)
+    assert (lazy.verdict, lazy.stutters) == ("violated", True)

@@ -1,0 +1,56 @@
+"""What the pages need of npm is compared with its digest, kept, and otherwise a sentence."""
+
+import io
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.errors import LabError
+from protocol_lab.page import downloads
+from protocol_lab.page.downloads import Download, archive_of
+
+
+@pytest.fixture
+def packed(tmp_path, monkeypatch):
+    """An archive as npm packs it, and how often npm was asked for it."""
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path / "cache"))
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz", encoding="utf-8") as archive:
+        about = tarfile.TarInfo("package/dist/x.mjs")
+        about.size = 4
+        archive.addfile(about, io.BytesIO(b"text"))
+    asked = []
+
+    def npm(words, cwd, **options):
+        asked.append(words[-1])
+        (Path(cwd) / "a-thing-1.2.tgz").write_bytes(written.getvalue())
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(downloads.subprocess, "run", npm)
+    monkeypatch.setattr(downloads, "find_npm", lambda: "npm")
+    return written.getvalue(), asked
+
+
+def test_a_package_is_fetched_once_and_kept(packed):
+    content, asked = packed
+    wanted = Download("@a/thing", "1.2", downloads._digest(content))
+    assert archive_of(wanted) == archive_of(wanted) == {"dist/x.mjs": b"text"}
+    assert asked == ["@a/thing@1.2"]
+
+
+def test_another_content_is_refused_and_not_kept(packed):
+    _, asked = packed
+    for _ in range(2):
+        with pytest.raises(LabError, match="its digest differs"):
+            archive_of(Download("@a/thing", "1.2", "sha512-other"))
+    assert len(asked) == 2
+
+
+def test_the_reason_of_npm_is_told(packed, monkeypatch):
+    said = "npm error code E404\nnpm error 404 Not Found - GET a-thing\n"
+    failed = subprocess.CompletedProcess([], 1, "", said)
+    monkeypatch.setattr(downloads.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(LabError, match=r"could not fetch @a/thing 1\.2 \(404 Not Found"):
+        archive_of(Download("@a/thing", "1.2", ""))

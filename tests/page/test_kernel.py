@@ -1,0 +1,121 @@
+"""What a page's Python does, in a process that has nothing but what the page gets."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.page.engine_files import kit_archive
+from protocol_lab.site.sessions import Sessions
+from protocol_lab.stepper.plain_stepper import PlainStepper
+from protocol_lab.stepper.resumption import origin_of
+from protocol_lab.stepper.starting_point import begin
+from protocol_lab.teaching.challenges import challenge_named
+from protocol_lab.traces.links import linked_scenario
+
+IN_THE_PAGE = """
+import asyncio, json, sys
+kit, asked = sys.argv[1:]
+sys.path.insert(0, kit)
+from protocol_lab.page.kernel import Kernel
+
+shown, searched = {}, []
+
+async def search(module, question, key):
+    searched.append([module, json.loads(question), key])
+    answer = {"state": "COMPLETE", "distinct": 7, "depth": 3, "seconds": 0.5, "path": None}
+    return json.dumps(answer)
+
+async def run():
+    kernel = Kernel(lambda key, part, value: shown.update({f"{key} {part}": json.loads(value)}),
+                    lambda dot: "<svg xmlns='http://www.w3.org/2000/svg'/>", search)
+    for key, opened, messages in json.loads(asked):
+        kernel.open(key, json.dumps(opened))
+        for message in messages:
+            kernel.answer(key, json.dumps(message))
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+
+asyncio.run(run())
+print(json.dumps({"shown": shown, "searched": searched}))
+"""
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kit")
+    zipfile.ZipFile(BytesIO(kit_archive())).extractall(folder)
+    return folder
+
+
+def in_the_page(kit, *opened):
+    """What the page is told, and the searches that it is asked for."""
+    words = [sys.executable, "-I", "-S", "-c", IN_THE_PAGE, str(kit), json.dumps(opened)]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def saved(stepper):
+    return {"saved": {**origin_of(stepper.session), "timeline": stepper.view["timeline"]}}
+
+
+@pytest.mark.slow
+def test_a_walk_is_taken_over_and_goes_on_as_in_the_kit(kit):
+    stepper = PlainStepper(load("kafka.kip_320").bind(replicas=2))
+    step = {"command": "take", "step": "controller_elect_leader(new_leader=1)"}
+    stepper.answer(step)
+    opened = saved(stepper)
+    on = {"command": "take", "step": stepper.view["can"][0]["choices"][0]["step"]}
+    messages = [on, {"command": "shown"}, {"command": "spoilers", "shown": True}]
+    told = in_the_page(kit, ["a", opened, messages])
+    stepper.answer(on)
+    view = told["shown"]["a view"]
+    kit_view = json.loads(json.dumps(stepper.view))
+    for part in ("can", "cannot", "timeline", "invariants", "caption", "panel"):
+        assert view[part] == kit_view[part], part
+    assert view["link"].startswith("lab1.")
+    near = told["shown"]["a near"]
+    assert near["here"] == "none can be reached"
+    (module, question, _), *_ = told["searched"]
+    assert module.startswith("kafka-kip_320-")
+    assert question["initial"] == [stepper.walk.row.hex()]
+
+
+@pytest.mark.slow
+def test_all_states_are_searched_from_the_one_shown(kit):
+    stepper = PlainStepper(load("kafka.kip_320").bind(replicas=2))
+    told = in_the_page(kit, ["a", saved(stepper), [{"command": "search"}]])
+    assert told["shown"]["a search"]["verdict"] == "holds"
+    assert "7 states were searched in 0.5 s" in told["shown"]["a search"]["text"]
+    ((_, question, key),) = told["searched"]
+    assert (key, question["seconds"]) == ("a", None)
+    assert question["invariants"] == stepper.session.watched_names
+
+
+@pytest.mark.slow
+def test_a_challenge_without_some_actions_of_its_spec_is_opened_and_linked(kit):
+    stepper = PlainStepper(challenge_named("nobody_fails"))
+    step = {"command": "take", "step": stepper.view["can"][0]["choices"][0]["step"]}
+    told = in_the_page(kit, ["a", saved(stepper), [step, {"command": "search"}]])
+    stepper.answer(step)
+    view = told["shown"]["a view"]
+    assert view["cannot"] == json.loads(json.dumps(stepper.view["cannot"]))
+    assert linked_scenario(view["link"]).challenge == "nobody_fails"
+    sessions = Sessions()
+    sessions.add(begin(challenge_named("nobody_fails")))
+    ((module, _, _),) = told["searched"]
+    assert [module] == [*sessions.searches.asked]
+
+
+@pytest.mark.slow
+def test_a_walk_that_can_not_be_taken_is_told(kit):
+    stepper = PlainStepper(load("kafka.kip_320").bind(replicas=2))
+    opened = saved(stepper)
+    opened["saved"]["spec"] = "kafka.kip_319"
+    told = in_the_page(kit, ["a", opened, []])
+    assert "kafka.kip_319" in told["shown"]["a failed"]

@@ -1,0 +1,52 @@
+"""Runs a case of a story on real processes, for tests."""
+
+import os
+import warnings
+from collections.abc import Mapping
+
+import pytest
+
+from protocol_lab.errors import LabError
+from protocol_lab.real.stories import run, stories, story_of
+from protocol_lab.real.waiting import DidNotHappen
+
+TRIES = 2
+"""How often a story is tried that does not come about within its bounds, on a busy machine."""
+
+
+def cases_of(package: str) -> list:
+    """The cases of the stories of a package, as parameters."""
+    return [
+        pytest.param(
+            story.name,
+            case.release,
+            story.chosen(case.settings),
+            id="-".join([story.name, case.release, *case.settings.values()]),
+        )
+        for story in stories().values()
+        if story.play.__module__.startswith(package)
+        for case in story.cases
+    ]
+
+
+def check_case(name: str, release: str, settings: Mapping[str, str]) -> None:
+    """Act a case out: another outcome than the known one fails.
+
+    One that did not come about twice says so in a warning, since a check that fails by chance is
+    soon ignored. Without Java or jars it is skipped, but in CI that is a failure.
+    """
+    story = story_of(name)
+    for _ in range(TRIES):
+        try:
+            recording = run(story, release, settings, print, print)
+        except DidNotHappen as error:
+            problem = error
+        except LabError as error:
+            if os.environ.get("CI") == "true":
+                raise
+            pytest.skip(f"NOT RUN on the real thing: {error}")
+        else:
+            known = story.case(release, settings)
+            assert known.differences(recording.outcome) == [], str(recording)
+            return
+    warnings.warn(f"{name} on {release} did not come about: {problem}", stacklevel=2)

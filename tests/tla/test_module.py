@@ -1,0 +1,167 @@
+"""Specs as TLA+: the text of each construct, and TLC's counts where TLC is at hand.
+
+TLC is at hand if $TLA2TOOLS is the path of tla2tools.jar (or a class path).
+"""
+
+import os
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.catalog import load
+from protocol_lab.cli import main
+from protocol_lab.explore import explore
+from protocol_lab.notebook import in_tla
+from protocol_lab.system.programs import find_java
+from protocol_lab.tla.module import written
+from protocol_lab.tla.values import NoTranslation
+from tests import ROOT
+
+TLC = os.environ.get("TLA2TOOLS")
+
+SAME = [
+    ("examples/two_phase_commit.py", {}, 288, 11),
+    ("examples/paxos.py", {}, 3_921, 17),
+    ("kafka.async_isr", {}, 22_456, 21),
+    ("bookkeeper.quorum_coverage_fencing", {}, 144, 4),
+    ("bookkeeper.ledger_chaining", {}, 10_778, 36),
+]
+"""Specs with their distinct states and depth."""
+
+LOSSY = """
+from typing import NamedTuple
+from protocol_lab import *
+class Constants(NamedTuple):
+    nodes: int = 2
+class State(Struct):
+    alive: NodeSet(Node("nodes"))
+    log: Seq(Int8, 4)
+    inbox: Bag(Int8, 4)
+    count: Per(Node("nodes"), Int8)
+spec = Spec("lossy", State, Constants)
+@spec.init
+def init(s, c):
+    return TAKEN
+@spec.action
+def act(s, c, node: Node("nodes")):
+    {}
+    return TAKEN
+"""
+
+
+def shown(spec: str) -> str:
+    name = str(ROOT / spec) if spec.endswith(".py") else spec
+    return written(load(name).bind()).text
+
+
+def text_of(code: str, folder: Path) -> str:
+    """The action `act` with this code, as TLA+."""
+    file = folder / "lossy.py"
+    file.write_text(LOSSY.format(code.replace("\n", "\n    ")), encoding="utf-8")
+    text = written(load(str(file)).bind()).text
+    return text[text.index("act(node) ==") : text.index("Next ==")]
+
+
+def test_an_action_reads_as_tla():
+    assert r"""\* A resource manager prepares: from here on it does as the TM says.
+rm_prepare(rm) ==
+    /\ rm_state[rm] = "working"  \* else: the resource manager works no more
+    /\ rm_state' = [rm_state EXCEPT ![rm] = "prepared"]
+    /\ msgs' = msgs \cup {[kind |-> "prepared", rm |-> rm]}
+    /\ UNCHANGED <<tm_state, tm_prepared>>
+""" in shown("examples/two_phase_commit.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("append(s.log, node)", r"log' = Append(log, node)"),
+        ("s.log[node] = 3", r"log' = [log EXCEPT ![node + 1] = 3]"),
+        ("pop_first(s.log)", r"log' = Tail(log)"),
+        ("add(s.inbox, node)", r"inbox' = inbox (+) SetToBag({node})"),
+        ("add_once(s.inbox, node)", r"inbox' = inbox \cup {node}"),
+        ("s.alive = with_node(s.alive, node)", r"alive' = alive \cup {node}"),
+        ("s.alive = nodes_up_to(2) & ~s.alive", r"alive' = 1..2 \ alive"),
+        ("s.count[node] += 1", r"count' = [count EXCEPT ![node] = count[node] + 1]"),
+        ("if node in s.alive:\n    return 'no'", r"node \notin alive  \* else: no"),
+        (
+            "for n in range(1, c.nodes + 1):\n    s.count[n] = n",
+            r"count' = [n \in 1..nodes |-> n]",
+        ),
+        (
+            "k = 0\nfor n in s.alive:\n    if s.count[n] > 1:\n        k += 1\ns.count[node] = k",
+            r"![node] = Cardinality({n \in alive : count[n] > 1})",
+        ),
+        (
+            "if any(s.count[n] > 1 for n in s.alive):\n    return 'no'",
+            r"\A n \in alive : count[n] <= 1",
+        ),
+    ],
+)
+def test_each_construct_has_its_text(code: str, expected: str, tmp_path: Path):
+    assert expected in " ".join(text_of(code, tmp_path).split()).replace("\\* else", " \\* else")
+
+
+def test_what_has_no_translation_is_told_with_its_place(tmp_path: Path):
+    with pytest.raises(NoTranslation, match=r"act: s.count\[node\] .* \(lossy.py line \d+\): bits"):
+        text_of("s.count[1] = s.count[node] ^ 5", tmp_path)
+
+
+def test_the_command_writes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture):
+    assert main(["tla", "kafka.id_sequence", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.split() == [
+        str(tmp_path / "id_sequence.tla"),
+        str(tmp_path / "id_sequence.cfg"),
+    ]
+    assert "max_id = 3" in (tmp_path / "id_sequence.cfg").read_text(encoding="utf-8")
+    file = tmp_path / "lossy.py"
+    file.write_text(LOSSY.format("s.count[1] = s.count[node] ^ 5"), encoding="utf-8")
+    assert main(["tla", str(file), str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("spec", [each[0] for each in SAME])
+def test_every_bound_name_is_defined(spec: str):
+    text = shown(spec)
+    assert not re.search(r"\bleaf\b|item of this pass", text)
+
+
+@pytest.mark.parametrize(("spec", "constants", "distinct", "depth"), SAME)
+def test_tlc_counts_the_same(spec: str, constants: dict, distinct: int, depth: int, tmp_path: Path):
+    if not TLC:
+        pytest.skip("TLC was not run: set TLA2TOOLS to the path of tla2tools.jar")
+    name = str(ROOT / spec) if spec.endswith(".py") else spec
+    model = load(name).bind(**constants)
+    made = written(model)
+    (tmp_path / f"{made.name}.tla").write_text(made.text, encoding="utf-8")
+    (tmp_path / f"{made.name}.cfg").write_text(made.configuration, encoding="utf-8")
+    java = str(Path(find_java()) / "bin" / "java")
+    words = [java, "-Xmx1g", "-cp", TLC, "tlc2.TLC", "-workers", "1", made.name]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert f" {distinct} distinct states found, 0 states left" in done.stdout
+    assert f"depth of the complete state graph search is {depth}." in done.stdout
+    result = explore(model, progress=False)
+    assert (result.distinct, result.depth) == (distinct, depth)
+
+
+def test_a_notebook_shows_python_and_tla_side_by_side():
+    spec = load(ROOT / "examples" / "two_phase_commit.py")
+    prepare = next(each.function for each in spec.actions if each.name == "rm_prepare")
+    shown = unescape(in_tla(spec.bind(), prepare).data)
+    assert "def rm_prepare(s: State, c: Constants, rm: RM):" in shown
+    assert '\n    /\\ rm_state[rm] = "working"' in shown.partition("<b>TLA+</b>")[2]
+    assert in_tla(spec.bind(), *[each.function for each in spec.actions]).data.count("==") > 5
+
+
+def test_what_has_no_tla_is_shown_with_the_reason(tmp_path):
+    file = tmp_path / "lossy.py"
+    file.write_text(LOSSY.format("s.count[node] = 3 ^ node"), encoding="utf-8")
+    spec = load(str(file))
+    [act] = [each.function for each in spec.actions]
+    with pytest.raises(NoTranslation) as refused:
+        written(spec.bind())
+    assert str(refused.value) in unescape(in_tla(spec.bind(), act).data)
