@@ -1,8 +1,12 @@
 """Calls the classes of a release's jars from Python, through py4j, which PySpark brings."""
 
+import importlib
 import re
+import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from protocol_lab.real.jars import pyspark_jars
@@ -28,8 +32,7 @@ class JavaGateway:
         name: str = "clients",
         options: Iterable[str] = (),
     ):
-        from py4j import java_gateway as py4j
-
+        py4j = _own_py4j()
         jars = [*jars, *pyspark_jars().glob("py4j-*.jar")]
         log = processes.folder / name / "gateway.log"
         words = ("--enable-auth", "0")
@@ -74,3 +77,24 @@ def cause_of(error: Exception) -> tuple[str, str]:
     while java.getCause() is not None:
         java = java.getCause()
     return java.getClass().getSimpleName(), java.getMessage() or ""
+
+
+@cache
+def _own_py4j() -> ModuleType:
+    """py4j.java_gateway as it is installed, loaded once more, for us alone.
+
+    A session of Spark replaces in the shared one how a call's exception is read: PySpark would look
+    for ours in Spark's Java, where its number means something else.
+    """
+    shared = _taken_out()
+    try:
+        return importlib.import_module("py4j.java_gateway")
+    finally:
+        _taken_out()
+        sys.modules.update(shared)
+
+
+def _taken_out() -> dict[str, ModuleType]:
+    """The modules of py4j that are loaded, which the next import doesn't find."""
+    names = [name for name in sys.modules if name.split(".")[0] == "py4j"]
+    return {name: sys.modules.pop(name) for name in names}
