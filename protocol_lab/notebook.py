@@ -9,13 +9,13 @@ from typing import Any
 
 from IPython.display import HTML, Markdown
 
-from protocol_lab.catalog import load, spec_names
+from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
 from protocol_lab.drawing.picture_exports import save_walk
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
-from protocol_lab.errors import LabError, unknown
+from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_file
@@ -31,8 +31,7 @@ from protocol_lab.teaching.overview import progress
 from protocol_lab.traces.scenarios import (
     Scenario,
     play,
-    read_scenario,
-    scenarios_of,
+    scenario,
     split_caption,
 )
 from protocol_lab.traces.walk import Moment, Walk
@@ -67,20 +66,6 @@ def step(of: str | Model, configuration: str | None = None, /, **constants: Any)
     Raises LabError.
     """
     return Stepper(load(of).bind(configuration, **constants) if isinstance(of, str) else of)
-
-
-def scenario(name: str) -> Scenario:
-    """The scenario with this name (its file name without the ending), or at this path.
-
-    Raises LabError with the known names if there is none.
-    """
-    if Path(name).suffix == ".txt":
-        return read_scenario(name)
-    packages = sorted({spec.partition(".")[0] for spec in spec_names()})
-    files = {path.stem: path for package in packages for path in scenarios_of(package)}
-    if name not in files:
-        raise unknown("scenario", name, files)
-    return read_scenario(files[name])
 
 
 def replay(name: str, slide: int | None = None, *, spec: str | Model | None = None) -> Stepper:

@@ -1,21 +1,24 @@
-"""Loads the spec, or the story, in a Python file, in any folder and under any file name.
+"""Loads the spec, or the story, in a Python file, in any folder and under any file name; and runs
+the cells of a notebook for their value.
 
 A file in a package (a folder with an `__init__.py`) is imported as a part of that package, so that
 its relative imports work. Any other file is imported as Python runs a script: its own folder is put
 on the path, so that it finds the modules beside it. Files that were edited are read again.
 """
 
+import ast
 import importlib
 import importlib.util
 import keyword
+import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from protocol_lab.errors import LabError, SpecError, quoted, shortened
 from protocol_lab.language.hashing import short_hash
@@ -56,6 +59,20 @@ def load_from_file(path: str | Path, kind: type[Found], name: str) -> Found:
     with read_again(root, module_name):
         module = _imported(module_name, file, shortened(path))
     return _only_one_of(module, kind, name, shortened(path))
+
+
+def value_of_cells(sources: Iterable[str]) -> Any:
+    """The value of the last line of cells that are run one after the other in one scope."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    value = None
+    for source in sources:
+        file = f"<cell {short_hash(source)}>"  # a function's source is read from there later
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        statements = ast.parse(source, file).body
+        last = statements.pop() if statements and isinstance(statements[-1], ast.Expr) else None
+        exec(compile(ast.Module(statements, []), file, "exec"), scope)
+        value = last and eval(compile(ast.Expression(last.value), file, "eval"), scope)
+    return value
 
 
 def load_module(name: str) -> Spec | None:

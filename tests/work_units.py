@@ -64,10 +64,8 @@ STAND_FOR_ALL = (
     "pulsar.compaction",
     "00_start_here",
     "kafka/01_replication",
-    "kafka/06_the_last_replica",
     "kraft/01_a_raft_that_pulls",
     "bookkeeper/02_recovery_and_fencing",
-    "pulsar/01_what_compaction_promises",
     "spark/01_spark",
 )
 """The specs and notebooks whose slow tests each run has. Those of the others repeat the same for
@@ -79,7 +77,8 @@ def subject(test: str) -> str:
     `test_x[kafka.kip_320-3,2]`; "" if there is none."""
     parameters = test.partition("[")[2]
     found = re.search(
-        r"\b(kafka|kraft|bookkeeper|pulsar|spark|real|reduction|temporal)[./]\w+", parameters
+        r"\b(kafka|kraft|bookkeeper|pulsar|spark|real|reduction|temporal|your_own)[./]\w+",
+        parameters,
     )
     return found[0] if found else ""
 

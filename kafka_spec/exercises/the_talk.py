@@ -12,7 +12,6 @@ from kafka_spec.unclean_leader_election import (
     spec,
 )
 from protocol_lab import HOLDS, NONE, TAKEN
-from protocol_lab.notebook import scenario
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -25,6 +24,7 @@ from protocol_lab.teaching.exercises import (
     with_invariant,
     wrong,
 )
+from protocol_lab.traces.scenarios import scenario
 from protocol_lab.traces.walk import Moment, Walk
 
 SAFETY = "committed_messages_never_lost"

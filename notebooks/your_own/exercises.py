@@ -1,32 +1,29 @@
 """The exercises of your_own/01_primary_backup: each looks at the spec of the notebook's cells."""
 
-from protocol_lab import TAKEN, Range, Spec, add, contains, is_in, members, with_node, without_node
+from protocol_lab import TAKEN, Node, NodeSet, Range, Spec, add, with_node, without_node
 from protocol_lab.checker.result import Result
 from protocol_lab.teaching.exercises import Feedback, exercise, right, run, wrong
 
+Server = Node("servers")
 
-def backups(s, c) -> int:
+
+def backups(s, c) -> NodeSet(Server):
     """All who are alive, but for the primary."""
     return without_node(s.alive, s.primary)
-
-
-def has(log, value) -> bool:
-    """Does the log hold this value?"""
-    return any(log.items[k] == value for k in range(log.length))
 
 
 def acknowledge(s, c, offset: Range(0, "writes - 1")):
     """The primary tells the client that a value is safe: every backup that is alive has it."""
     log = s.log[s.primary]
-    if not contains(s.alive, s.primary):
+    if s.primary not in s.alive:
         return "the primary is down"
-    if offset >= log.length:
+    if offset >= len(log):
         return "the primary has nothing at that offset"
-    if is_in(s.acknowledged, log.items[offset]):
+    if log[offset] in s.acknowledged:
         return "the client knows already"
-    if not all(has(s.log[backup], log.items[offset]) for backup in members(backups(s, c))):
+    if not all(log[offset] in s.log[backup] for backup in backups(s, c)):
         return "a backup that is alive lacks it"
-    add(s.acknowledged, log.items[offset])
+    add(s.acknowledged, log[offset])
     return TAKEN
 
 
@@ -43,9 +40,9 @@ def acknowledge(s, c, offset: Range(0, "writes - 1")):
 def answer_when_it_is_safe(answer) -> Feedback:
     """Answer when it is safe, and do answer.
 
-    Edit the guard of `acknowledge` in the cell above, run it, and give the spec: `check(spec)`. The
-    check explores two and three servers with one and two writes. No acknowledged value may be lost,
-    and the client must still get an answer after somebody took over.
+    Change the last guard of `acknowledge`, and give the spec: `check(spec)`. The check explores two
+    and three servers with one and two writes. No acknowledged value may be lost, and the client
+    must still get an answer after somebody took over.
     """
     counts = []
     for servers, writes in ((2, 1), (3, 1), (3, 2)):
@@ -56,11 +53,11 @@ def answer_when_it_is_safe(answer) -> Feedback:
     return right(f"It holds in all states: {', '.join(counts)}.")
 
 
-def restart(s, c, server: Range(1, "servers")):
+def restart(s, c, server: Server):
     """A server is back, once it has copied what the primary has."""
-    if contains(s.alive, server):
+    if server in s.alive:
         return "the server is alive"
-    if server != s.primary and not contains(s.alive, s.primary):
+    if server != s.primary and s.primary not in s.alive:
         return "there is no primary to copy from"
     s.log[server] = s.log[s.primary]
     s.alive = with_node(s.alive, server)
@@ -81,8 +78,8 @@ def restart(s, c, server: Range(1, "servers")):
 def come_back_safely(answer) -> Feedback:
     """Let a server come back, safely.
 
-    Edit `restart` in the cell above, run it, and give the spec: `check(spec)`. No acknowledged
-    value may be lost, and everybody must be able to be alive again after somebody took over.
+    Change `restart`, and give the spec: `check(spec)`. No acknowledged value may be lost, and
+    everybody must be able to be alive again after somebody took over.
     """
     found, feedback = _explored(answer, 3, 1)
     if feedback:

@@ -71,6 +71,8 @@ def _kit_files() -> dict[str, Path]:
             is_code = path.suffix == ".py" and "real" not in inside.parts[:1]
             if is_code or inside.parts[0] == "scenarios":
                 files[path.relative_to(ROOT).as_posix()] = path
+    for path in (ROOT / "notebooks").glob("*/*.py"):  # their exercises
+        files[path.relative_to(ROOT).as_posix()] = path
     for package in PURE_PACKAGES:
         for each in importlib.metadata.files(package) or []:
             if each.suffix == ".py" and each.parts[0] == package:

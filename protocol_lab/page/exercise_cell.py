@@ -1,12 +1,10 @@
 """An exercise's cell in a page: runs what it needs and then the cell, and tells the judgement."""
 
-import ast
 import json
-import linecache
-from collections.abc import Iterable
-from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.spec_files import value_of_cells
+from protocol_lab.teaching.exercises import missing
 from protocol_lab.teaching.feedback import DrawnFeedback, Feedback
 
 
@@ -18,11 +16,13 @@ def checked(asked: str) -> str:
     """
     wanted = json.loads(asked)
     try:
-        value = last_value([*wanted["needed"], wanted["cell"]])
+        value = value_of_cells([*wanted["needed"], wanted["cell"]])
     except SyntaxError as error:
         return _said(f"Python can't read line {error.lineno} of the cell: {error.msg}.")
     except LabError as error:
         return _said(str(error))
+    except ModuleNotFoundError as error:
+        return _said(missing(error))
     except Exception as error:
         return _said(f"The cell can't be run ({type(error).__name__}: {error}).")
     if not isinstance(value, Feedback):
@@ -31,20 +31,6 @@ def checked(asked: str) -> str:
     steps = [str(each) for each in value.steps]
     shown = {"passed": value.passed, "verdict": value.verdict, "text": value.text}
     return json.dumps({**shown, "steps": steps, "drawing": drawing})
-
-
-def last_value(sources: Iterable[str]) -> Any:
-    """The value of the last line of sources that are run one after the other in one scope."""
-    scope: dict[str, Any] = {"__name__": "__main__"}
-    value = None
-    for number, source in enumerate(sources):
-        file = f"<cell {number}>"
-        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        statements = ast.parse(source, file).body
-        last = statements.pop() if statements and isinstance(statements[-1], ast.Expr) else None
-        exec(compile(ast.Module(statements, []), file, "exec"), scope)
-        value = last and eval(compile(ast.Expression(last.value), file, "eval"), scope)
-    return value
 
 
 def _said(text: str) -> str:

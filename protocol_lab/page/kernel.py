@@ -24,6 +24,7 @@ from protocol_lab.page.searches import (
 from protocol_lab.semantics.step_text import step_of
 from protocol_lab.semantics.transitions import needed_attempts
 from protocol_lab.spec.spec import Model
+from protocol_lab.spec_files import value_of_cells
 from protocol_lab.stepper.live import Live, Show, shown
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
@@ -156,13 +157,15 @@ class Kernel:
     def open(self, key: str, asked: str) -> None:
         """Begin a stepper where a saved walk stands.
 
-        asked, as JSON: the `saved` walk of `resumption.resumed`, for a challenge the steps of a
-        `shortest` path, and the `room` for the picture, if it is known. A walk that can't be taken
-        is told as the part "failed".
+        asked, as JSON: the `saved` walk of `resumption.resumed`, the cells that are `needed` for
+        its model if no package has its spec, for a challenge the steps of a `shortest` path, and
+        the `room` for the picture, if it is known. A walk that can't be taken is told as the part
+        "failed".
         """
         wanted = json.loads(asked)
         try:
-            session = resumed(wanted["saved"])
+            written = value_of_cells(wanted["needed"]) if wanted.get("needed") else None
+            session = resumed(wanted["saved"], written)
             if session.challenge is not None and wanted.get("shortest"):
                 remember_shortest(session.challenge, wanted["shortest"])
             room = wanted.get("room")

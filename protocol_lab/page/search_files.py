@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from protocol_lab.language.dependencies import source_hash
 from protocol_lab.page.searches import name_of
 from protocol_lab.spec.constants import as_text, show
 from protocol_lab.spec.spec import Model
+from protocol_lab.spec_files import value_of_cells
 from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.teaching.challenges import Challenge
 
@@ -36,6 +37,12 @@ class Searches:
         """Add the search of a model whose spec is in the catalog, for any of its invariants."""
         constants = {name: as_text(value) for name, value in show(model.constants).items()}
         asked = {"spec": known_as, "constants": constants, "invariants": _invariants(model)}
+        self._add(name_of(model), model, asked)
+
+    def add_written(self, cells: Sequence[str]) -> None:
+        """Add the search of the model that a notebook's cells make."""
+        model = value_of_cells(cells)
+        asked = {"cells": list(cells), "invariants": _invariants(model)}
         self._add(name_of(model), model, asked)
 
     def add_challenge(self, challenge: Challenge) -> None:

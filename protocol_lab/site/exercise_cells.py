@@ -18,15 +18,15 @@ from protocol_lab.site.notebook_steppers import statements_before
 CHECKS = ".check("
 
 _SECONDS = 60
-"""How long the statements of all exercises of a notebook may take."""
+"""How long all cells of a notebook may take."""
 
 _TRIED = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from protocol_lab.page.exercise_cell import last_value
+from protocol_lab.spec_files import value_of_cells
 for needed in json.load(sys.stdin):
     try:
-        last_value(needed)
+        value_of_cells(needed)
         print("true", flush=True)
     except Exception:
         print("false", flush=True)
@@ -41,18 +41,27 @@ class ExerciseCell:
     needed: list[str]
 
 
-def exercise_cells(cells: list[dict[str, Any]]) -> list[ExerciseCell]:
-    """The exercises whose statements run where there is nothing but what a page has."""
+def exercise_cells(name: str, cells: list[dict[str, Any]]) -> list[ExerciseCell]:
+    """The exercises whose statements run where there is nothing but what a page has.
+
+    name: the notebook's path from the kit's folder.
+    """
     found = []
     for number, cell in enumerate(cells):
         if cell["cell_type"] == "code" and CHECKS in cell["source"]:
-            before = statements_before(cells, number)
+            before = statements_before(name, cells, number)
             if before is not None:
                 found.append(ExerciseCell(number, [ast.unparse(each) for each in before]))
-    if not found:
+    tried = [[*each.needed, _without_check(cells[each.number])] for each in found]
+    return [each for each, runs in zip(found, run_in_a_page(tried), strict=True) if runs]
+
+
+def run_in_a_page(cells: list[list[str]]) -> list[bool]:
+    """Which of these lists of cells run where there is nothing but what a page has?"""
+    if not cells:
         return []
     words = [sys.executable, "-I", "-S", "-c", _TRIED, _kit().name]
-    asked = json.dumps([[*each.needed, _without_check(cells[each.number])] for each in found])
+    asked = json.dumps(cells)
     try:
         done = subprocess.run(
             words, input=asked, capture_output=True, encoding="utf-8", timeout=_SECONDS
@@ -60,7 +69,8 @@ def exercise_cells(cells: list[dict[str, Any]]) -> list[ExerciseCell]:
         said = done.stdout.split()
     except subprocess.TimeoutExpired as error:
         said = (error.stdout or b"").decode().split()
-    return [each for each, runs in zip(found, said) if runs == "true"]  # the others took too long
+    done = [each == "true" for each in said]
+    return done + [False] * (len(cells) - len(done))  # the others took too long
 
 
 def _without_check(cell: dict[str, Any]) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from protocol_lab.drawing.arrangement import Arrangement, arranged
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.errors import LabError
-from protocol_lab.notebook import scenario
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
+from protocol_lab.traces.scenarios import scenario
 
 _STYLE = Path(__file__).with_name("landing.css")
 _PLACE = re.compile(

@@ -11,15 +11,33 @@ import linecache
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from pathlib import Path
 from symtable import symtable
 from typing import Any
 
+from protocol_lab import notebook
 from protocol_lab.errors import LabError
+from protocol_lab.spec.constants import as_text, show
+from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.stepper import Stepper
+from protocol_lab.stepper.resumption import origin_of
 from protocol_lab.stepper.starting_point import Session
+
+ROOT = Path(__file__).parents[2]
 
 STATIC = "lab-static"
 """The class of the drawing that a stepper leaves in a notebook's outputs."""
+
+
+@dataclass(frozen=True)
+class StepperCell:
+    """A cell whose output is a stepper: its number, and the session, or the reason why there is
+    none. If the notebook has written or changed the session's spec, `needed` are the statements
+    that make it, and last its model."""
+
+    number: int
+    session: Session | str
+    needed: tuple[str, ...] = ()
 
 
 @dataclass
@@ -28,50 +46,77 @@ class _Statement:
 
     node: ast.stmt
     file: str
+    text: str
     reads: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
 
 
-def stepper_sessions(name: str, cells: list[dict[str, Any]]) -> Iterator[tuple[int, Session | str]]:
-    """For each cell whose output is a stepper its number, and the session or the reason why there
-    is none."""
+def stepper_cells(name: str, cells: list[dict[str, Any]]) -> Iterator[StepperCell]:
+    """The cells whose output is a stepper; name: the notebook's path from the kit's folder."""
     before: list[_Statement] = []
     done: set[int] = set()
     scope: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code":
             continue
-        statements = _statements(cell["source"], f"<{name}, cell {number}>")
+        statements = _statements(cell["source"], f"<{name}, cell {number}>", name)
         if statements and has_stepper(cell):
             *own, last = statements
             if isinstance(last.node, ast.Expr):
                 found = _evaluated(last, _needed(last.reads, before + own), done, scope)
                 if not isinstance(found, Stepper | str):
                     found = ""  # a drawing, such as show(...)
-                if found != "":
-                    yield number, found if isinstance(found, str) else found.session
+                if isinstance(found, Stepper):
+                    needed = _written_here(found.session, scope, before + own)
+                    yield StepperCell(number, found.session, needed)
+                elif found:
+                    yield StepperCell(number, found)
         before += statements
 
 
-def statements_before(cells: list[dict[str, Any]], number: int) -> list[ast.stmt] | None:
+def _written_here(
+    session: Session, scope: dict[str, Any], before: list[_Statement]
+) -> tuple[str, ...]:
+    """What makes the session's model, if no package has its spec, and a name has it here."""
+    model = session.walk.model
+    if session.challenge is None and not origin_of(session)["in_catalog"]:
+        constants = {name: as_text(value) for name, value in show(model.constants).items()}
+        for name, value in scope.items():
+            path = f"{name}.spec" if isinstance(value, Model) else name
+            found = value.spec if isinstance(value, Model) else value
+            if isinstance(found, Spec) and found is model.spec:
+                needed = _needed({name}, before)
+                return (*(each.text for each in needed), f"{path}.bind(**{constants!r})")
+    return ()
+
+
+def statements_before(name: str, cells: list[dict[str, Any]], number: int) -> list[ast.stmt] | None:
     """The statements of earlier cells that a cell needs, in their order, without those that only
     show something; None if it is not plain Python."""
-    own = _statements(cells[number]["source"], f"<cell {number}>")
+    own = _statements(cells[number]["source"], f"<cell {number}>", name)
     if not own:
         return None
     before = [
         each
         for k, cell in enumerate(cells[:number])
         if cell["cell_type"] == "code"
-        for each in _statements(cell["source"], f"<cell {k}>")
-        if not isinstance(each.node, ast.Expr)
+        for each in _statements(cell["source"], f"<cell {k}>", name)
+    ]
+    modules = {
+        alias.asname or alias.name
+        for each in before
+        if isinstance(each.node, ast.Import | ast.ImportFrom)
+        for alias in each.node.names
+    }
+    # A method that is called for its effect on an object of the notebook declares something, as
+    # `spec.messages(...)` does; `exercises.one.check(...)` shows something.
+    before = [
+        each for each in before if not isinstance(each.node, ast.Expr) or each.changes - modules
     ]
     for each in before:
         each.reads = _global_names(ast.unparse(each.node))
-    wanted = _global_names(cells[number]["source"])
-    needed = _needed(wanted, before)
-    wanted = wanted.union(*(each.reads for each in needed))
-    return [_only(each.node, wanted) for each in needed]
+    needed = _needed(_global_names(cells[number]["source"]), before)
+    return [each.node for each in needed]
 
 
 def _global_names(source: str) -> set[str]:
@@ -86,14 +131,6 @@ def _global_names(source: str) -> set[str]:
             if each.is_referenced() and (is_top or each.is_global())
         }
     return names
-
-
-def _only(node: ast.stmt, wanted: set[str]) -> ast.stmt:
-    """An import without the names that nobody wants; any other statement as it is."""
-    if not isinstance(node, ast.ImportFrom):
-        return node
-    kept = [each for each in node.names if (each.asname or each.name) in wanted]
-    return ast.ImportFrom(node.module, kept, node.level)
 
 
 def has_stepper(cell: dict[str, Any]) -> bool:
@@ -124,18 +161,44 @@ def _evaluated(
         return f"{type(error).__name__}: {error}"
 
 
-def _statements(source: str, file: str) -> list[_Statement]:
-    """The statements of a cell; none of one that is not plain Python, as with a magic."""
+def _statements(source: str, file: str, name: str) -> list[_Statement]:
+    """The statements of a cell of the notebook of this name; none of one that is not plain Python,
+    as with a magic."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return []
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return [_statement(node, file) for node in tree.body]
+    folder, found = Path(name).parent, []
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports = [_imported(node, alias, folder) for alias in node.names]
+            found += [_statement(each, file, ast.unparse(each)) for each in imports]
+        else:
+            found.append(_statement(node, file, _text_of(source, node)))
+    return found
 
 
-def _statement(node: ast.stmt, file: str) -> _Statement:
-    found = _Statement(node, file)
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, folder: Path) -> ast.stmt:
+    """The import of one name, from where a page has it.
+
+    A module beside the notebook is in the notebook's folder; and what the module for notebooks only
+    passes on is imported from its own one, since a page has no IPython.
+    """
+    if isinstance(node, ast.ImportFrom):
+        module = node.module
+        if module == notebook.__name__:
+            module = getattr(getattr(notebook, alias.name, None), "__module__", module)
+        made: ast.stmt = ast.ImportFrom(module, [alias], node.level)
+    elif (ROOT / folder / f"{alias.name}.py").is_file():
+        made = ast.ImportFrom(".".join(folder.parts), [alias], 0)
+    else:
+        made = ast.Import([alias])
+    return ast.copy_location(made, node)
+
+
+def _statement(node: ast.stmt, file: str, text: str) -> _Statement:
+    found = _Statement(node, file, text)
     for each in symtable(ast.unparse(node), file, "exec").get_symbols():  # not inside functions
         if each.is_assigned() or each.is_imported():
             found.changes.add(each.get_name())
@@ -151,6 +214,14 @@ def _statement(node: ast.stmt, file: str) -> _Statement:
                 # Called for its effect, such as walk.take(...): it changes its object.
                 found.changes.add(_root(method))
     return found
+
+
+def _text_of(source: str, node: ast.stmt) -> str:
+    """A statement as it stands in its cell, with its decorators."""
+    decorators = getattr(node, "decorator_list", [])
+    if not decorators:
+        return ast.get_source_segment(source, node)
+    return "\n".join(source.splitlines()[decorators[0].lineno - 1 : node.end_lineno])
 
 
 def _root(node: ast.expr) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from protocol_lab.addresses import link_to_notebook, link_to_page
-from protocol_lab.site.exercise_cells import CHECKS, exercise_cells
+from protocol_lab.site.exercise_cells import CHECKS, exercise_cells, run_in_a_page
 from protocol_lab.site.kept_predictions import Asked, predictions
-from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_sessions
+from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_cells
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.state_diagrams import with_diagrams
 
@@ -49,18 +49,20 @@ class Pages:
         cells = notebook["cells"]
         for cell in cells:
             cell["source"] = "".join(cell["source"])
-        for number, session in stepper_sessions(name, cells):
-            if isinstance(session, str):
-                self.static.append(f"{name}, cell {number}: {session}")
+        for each in stepper_cells(name, cells):
+            if isinstance(each.session, str):
+                self.static.append(f"{name}, cell {each.number}: {each.session}")
             else:
                 page = PurePosixPath(name).with_suffix(".html").as_posix()
-                _put_stepper(cells[number], self.sessions.add(session, page))
+                opens = each.needed and run_in_a_page([[*each.needed]])[0]
+                told = self.sessions.add(each.session, page, each.needed if opens else ())
+                _put_stepper(cells[each.number], told)
         for each in predictions(cells):
             _put_prediction(cells[each.asked], f"{name} {cells[each.asked].get('id')}", each)
             cells[each.settled]["outputs"] = [
                 each for each in cells[each.settled]["outputs"] if not _is_folded(each)
             ]
-        checked = {id(cells[each.number]): each.needed for each in exercise_cells(cells)}
+        checked = {id(cells[each.number]): each.needed for each in exercise_cells(name, cells)}
         for cell in cells:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
                 cell["metadata"].setdefault("tags", []).append("hide-input")

@@ -1,6 +1,7 @@
 """The sessions of the pages' steppers: the frames of their paths, and what the page's Python needs
 to go on from there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +22,13 @@ class Sessions:
     searches: Searches = field(default_factory=Searches)
     places: dict[str, str] = field(default_factory=dict)
 
-    def add(self, session: Session, page: str = "index.html") -> dict[str, Any]:
-        """Add a session of a page; returns what the page needs to know of it, as plain values."""
+    def add(
+        self, session: Session, page: str = "index.html", needed: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Add a session of a page; returns what the page needs to know of it, as plain values.
+
+        needed: the cells that make its model, if no package has its spec.
+        """
         origin, challenge = origin_of(session), session.challenge
         way = challenge and shortest(challenge)
         steps = way and [each.step.text for each in way.path[1 + len(challenge.given_steps) :]]
@@ -30,7 +36,9 @@ class Sessions:
             self.places.setdefault(challenge.name, page)
         name, script = as_script(frames_of(session))
         self.frames[name] = script
-        if not origin["in_catalog"]:
+        if needed:
+            self.searches.add_written(needed)
+        elif not origin["in_catalog"]:
             pass  # the page can't load its spec
         elif challenge is None:
             self.searches.add(origin["spec"], session.walk.model)
@@ -43,7 +51,8 @@ class Sessions:
             "at": session.walk.moment.depth - 1,
             "spec": known_as(session.walk.model.spec),
             "challenge": challenge and challenge.name,
-            "opens": origin["in_catalog"],
+            "opens": origin["in_catalog"] or bool(needed),
+            "needed": list(needed),
             "shortest": steps,
         }
 

@@ -110,6 +110,8 @@ class Exercise:
             return feedback
         except LabError as error:
             return wrong(str(error))
+        except ModuleNotFoundError as error:
+            return wrong(missing(error))
         except Exception as error:
             return wrong(f"Your answer can't be run: {_in_one_sentence(error)}")
 
@@ -158,6 +160,14 @@ def _is_the_kits_own(answer: Any) -> bool:
     room, _, rest = answer.__module__.partition(".")
     is_the_kits = room == __name__.partition(".")[0] or room.endswith("_spec")
     return is_the_kits and not rest.startswith("exercises")
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """The sentence for an answer that needs a module which is not here."""
+    return (
+        f"This answer needs {error.name}, which is not here: a page has only a part of what"
+        " `python3 lab.py` installs, and the cell runs there as it stands."
+    )
 
 
 def _in_one_sentence(error: Exception) -> str:

@@ -27,9 +27,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.catalog import known_as, load, load_from_catalog, named_beside, scenario_files
+from protocol_lab.catalog import (
+    known_as,
+    load,
+    load_from_catalog,
+    named_beside,
+    scenario_files,
+    spec_names,
+)
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.quantities import whole_number_of
 from protocol_lab.semantics.step_text import chooses_start, find_step
@@ -126,6 +133,20 @@ def bound_model(
     if folder is None:
         return load_from_catalog(spec_name).bind(**constants)
     return load(named_beside(spec_name, folder)).bind(**constants)
+
+
+def scenario(name: str) -> Scenario:
+    """The scenario with this name (its file name without the ending), or at this path.
+
+    Raises LabError with the known names if there is none.
+    """
+    if Path(name).suffix == ".txt":
+        return read_scenario(name)
+    packages = sorted({spec.partition(".")[0] for spec in spec_names()})
+    files = {path.stem: path for package in packages for path in scenarios_of(package)}
+    if name not in files:
+        raise unknown("scenario", name, files)
+    return read_scenario(files[name])
 
 
 def read_scenario(path: str | Path) -> Scenario:

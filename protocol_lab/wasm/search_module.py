@@ -24,6 +24,7 @@ from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import FAILS, STEP_FAILS
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.spec import Model, Property
+from protocol_lab.spec_files import value_of_cells
 from protocol_lab.teaching.challenges import challenge_named, goal_model
 from protocol_lab.wasm import driver
 from protocol_lab.wasm.object_file import end_of_data, module_of
@@ -130,13 +131,19 @@ def _made(builder: Builder, name: str, pieces: list[Piece], lines: list[str]) ->
 def main() -> None:
     """Read requests from standard input, one a line, and write a module for each.
 
-    A request is {"spec": ..., "constants": {...}, "invariants": [...] or null}, {"challenge": ...,
+    A request is {"spec": ..., "constants": {...}, "invariants": [...] or null}, {"cells": [...],
+    "invariants": ...} for the model that a notebook's cells make, {"challenge": ...,
     "invariants": ...} for a challenge's own model, or {"challenge": ...} for its goal.
     """
     for line in sys.stdin:
         asked = json.loads(line)
         challenge = challenge_named(asked["challenge"]) if "challenge" in asked else None
-        model = challenge.model if challenge else load(asked["spec"]).bind(**asked["constants"])
+        if challenge:
+            model = challenge.model
+        elif "cells" in asked:
+            model = value_of_cells(asked["cells"])
+        else:
+            model = load(asked["spec"]).bind(**asked["constants"])
         if "invariants" in asked:
             made = compile_search(model, asked["invariants"])
         else:

@@ -106,6 +106,7 @@ def test_one_crash_is_too_few_for_a_closed_ledger_on_two_bookies():
     assert held.per_action["bookie_crashes_when_ledger_closed"] > 0
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_bookie_in_limbo_that_tells_no_lac_answers_fewer_fence_requests():
     one = {"bookies": 1, "write_quorum": 1}
@@ -128,6 +129,7 @@ def test_two_bookies_that_have_the_entry_block_each_other():
     assert meant.never_reached == []
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_recovery_from_a_positive_lac_gets_stuck_unless_it_counts_from_there():
     sizes = {"bookies": 1, "write_quorum": 1, "ack_quorum": 1, "send_limit": 2}
@@ -186,6 +188,7 @@ def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
             assert "has changed the ensemble" in close.reason
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_any_ensemble_reaches_more_than_the_smallest():
     sizes = {"write_quorum": 1, "ack_quorum": 1, "max_lost_messages": 1}

@@ -12,12 +12,14 @@ from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
 from protocol_lab.page.engine_files import engine_script
+from protocol_lab.site.notebook_steppers import stepper_cells
 from protocol_lab.site.pages import exercise_html
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.links import read_link
 from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.test_site import Quiet
+from tests.notebook_outputs import FOLDER
 from tests.site.pages import write_page
 
 # On a machine that does much else its searches may not end in time.
@@ -36,20 +38,25 @@ def within(s, c):
 
 replication.high_watermark_within_the_log.check(within)
 """
+OWN = FOLDER / "your_own" / "01_primary_backup.ipynb"
 SOURCE = "document.querySelectorAll('.lab-page-stepper')[{}].mounted"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A page with three steppers."""
+    """A page with four steppers; the third one is of a protocol that its notebook has written."""
     try:
         engine = engine_script()
     except LabError as error:
         pytest.skip(str(error))
     made = tmp_path_factory.mktemp("live")
-    opened = [LOGS, challenge_named(LOST), scenario("talk_46_56_found_scenario")]
+    cells = json.loads(OWN.read_text(encoding="utf-8"))["cells"]
+    for cell in cells:
+        cell["source"] = "".join(cell["source"])
+    own = next(stepper_cells("notebooks/your_own/01_primary_backup.ipynb", cells))
+    opened = [LOGS, challenge_named(LOST), own, scenario("talk_46_56_found_scenario")]
     more = exercise_html({"source": ANSWER}, NEEDED)
-    write_page(made, *opened, engine=engine, searched=2, more=more)
+    write_page(made, *opened, engine=engine, searched=3, more=more)
     return made
 
 
@@ -188,12 +195,25 @@ def test_a_challenge_is_won_and_the_violation_is_found_from_where_it_begins(page
     assert here["challenge"]["points"] == 10
 
 
-def test_the_reader_goes_on_from_the_end_of_the_path(page):
+def test_a_protocol_that_the_notebook_has_written_is_stepped_and_searched(page):
     live(page, 2)
-    last = send(page, 2, command="last")
+    step = "write(lost={2})"
+    assert step in steps_of(get(page, number=2))
+    send(page, 2, command="take", step=step)
+    bar = page.locator(".lab-search").nth(2)
+    bar.get_by_role("button", name="Search all states").click()
+    told = bar.locator("[role=status]")
+    told.get_by_text("Violated: acknowledged_is_kept, after 3 steps from here").wait_for()
+    send(page, 2, command="open", tab="code")
+    assert "s.primary not in s.alive" in json.dumps(get(page, number=2)["panel"])
+
+
+def test_the_reader_goes_on_from_the_end_of_the_path(page):
+    live(page, 3)
+    last = send(page, 3, command="last")
     assert last["timeline"]["depth"] == last["timeline"]["length"] > 5
     assert last["scenario"]["name"] == "talk_46_56_found_scenario"
-    onwards = send(page, 2, command="take", step=steps_of(last)[0])
+    onwards = send(page, 3, command="take", step=steps_of(last)[0])
     assert onwards["timeline"]["depth"] == last["timeline"]["depth"] + 1
 
 

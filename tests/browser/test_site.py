@@ -270,6 +270,7 @@ def opened_walk(page, number):
     return page.evaluate(_LIVE, number)
 
 
+@pytest.mark.rarely
 def test_a_step_of_a_challenge_is_a_link_that_opens_there(open_page):
     """From its own page, from the first page, and from the kit."""
     page = open_page(ADVERSARY)

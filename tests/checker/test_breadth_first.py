@@ -545,6 +545,7 @@ for slots in map(int, sys.argv[1:]):
 """
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_kernels_that_different_processes_have_compiled_can_be_loaded_together(tmp_path):
     """Their functions have the same names and different layouts: none may call the other's."""

@@ -30,10 +30,10 @@ def test_a_spec_depends_on_its_seed_and_number_only():
 
 
 @pytest.mark.slow
-def test_fifteen_specs(tmp_path):
-    reports = fuzzed(range(15), tmp_path)
+def test_eight_specs(tmp_path):
+    reports = fuzzed(range(8), tmp_path)
     assert [each for each in reports if each["differences"]] == []
-    assert sum(each["compared"] for each in reports) > 500
+    assert sum(each["compared"] for each in reports) > 250
 
 
 @pytest.mark.rarely

@@ -85,6 +85,7 @@ def test_a_trace_of_a_spec_of_ones_own_without_docstrings():
     ]
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_every_original_has_a_trace_and_kafkas_golden_ones_are_as_long():
     walks = [printed(path) for path in sorted(TRACES.glob("*.txt"))]

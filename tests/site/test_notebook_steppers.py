@@ -6,10 +6,11 @@ import pytest
 
 from protocol_lab.addresses import CODESPACES, binder_of, link_to_notebook, link_to_page
 from protocol_lab.site.build import notebook_names
-from protocol_lab.site.exercise_cells import exercise_cells
+from protocol_lab.site.exercise_cells import exercise_cells, run_in_a_page
 from protocol_lab.site.kept_predictions import predictions
-from protocol_lab.site.notebook_steppers import stepper_sessions
+from protocol_lab.site.notebook_steppers import stepper_cells
 from protocol_lab.site.pages import Pages, glossary_terms
+from protocol_lab.spec_files import value_of_cells
 from tests import ROOT
 
 DRAWING = {"data": {"text/html": '<div class="lab-static"></div>'}}
@@ -30,11 +31,13 @@ def test_only_what_a_stepper_needs_is_run():
         code("step(walk)", DRAWING),
         code("walk = Walk.begin(logs.spec.bind(replicas=3))\nstep(walk)", DRAWING),
     ]
-    first, second = stepper_sessions("a notebook", cells)
-    assert [first[0], second[0]] == [6, 7]
-    assert [step.text for step in first[1].walk.steps] == ["append(replica=1, record=1)"]
-    assert second[1].walk.model.constants.replicas == 3
-    assert second[1].walk.steps == []
+    first, second = stepper_cells("a notebook", cells)
+    assert [first.number, second.number] == [6, 7]
+    steps = [step.text for step in first.session.walk.steps]
+    assert steps == ["append(replica=1, record=1)"]
+    assert second.session.walk.model.constants.replicas == 3
+    assert second.session.walk.steps == []
+    assert first.needed == second.needed == ()
 
 
 def test_a_spec_that_a_cell_changes_has_the_change():
@@ -48,9 +51,11 @@ def test_a_spec_that_a_cell_changes_has_the_change():
         code("spec = with_invariant(load('kafka.finite_replicated_log'), short)"),
         code("step(explore(spec.bind(log_size=2)))", DRAWING),
     ]
-    ((_, session),) = stepper_sessions("a notebook", cells)
-    assert session.watched_names == ["short"]
-    assert len(session.walk.path) == 3
+    (found,) = stepper_cells("a notebook", cells)
+    assert found.session.watched_names == ["short"]
+    assert len(found.session.walk.path) == 3
+    assert value_of_cells(found.needed).spec.invariants[-1].name == "short"
+    assert run_in_a_page([[*found.needed], ["import numba"]]) == [True, False]
 
 
 def test_an_exercise_comes_with_what_its_cell_needs_and_no_more():
@@ -64,15 +69,21 @@ def test_an_exercise_comes_with_what_its_cell_needs_and_no_more():
         code("import pandas"),
         code("pandas.check(2)"),
     ]
-    zombie, within = exercise_cells(cells)  # pandas is in no page
+    zombie, within = exercise_cells("notebooks/a.ipynb", cells)  # pandas is in no page
     assert zombie.needed == ["from kafka_spec.exercises import replication"]
     assert within.needed == ["from protocol_lab import HOLDS", *zombie.needed]
 
 
+def test_a_page_has_the_module_beside_its_notebook():
+    cells = [code("import exercises"), code("exercises.come_back_safely.check(None)")]
+    (found,) = exercise_cells("notebooks/your_own/a.ipynb", cells)
+    assert found.needed == ["from notebooks.your_own import exercises"]
+
+
 def test_a_stepper_that_can_not_be_made_says_why():
     cells = [code("from nowhere import step"), code("step(1)", DRAWING)]
-    ((number, why),) = stepper_sessions("a notebook", cells)
-    assert (number, why) == (1, "ModuleNotFoundError: No module named 'nowhere'")
+    (found,) = stepper_cells("a notebook", cells)
+    assert (found.number, found.session) == (1, "ModuleNotFoundError: No module named 'nowhere'")
 
 
 def test_what_is_no_stepper_stays_a_drawing():
@@ -80,7 +91,7 @@ def test_what_is_no_stepper_stays_a_drawing():
         code("from protocol_lab.notebook import Walk, load, show"),
         code("show(Walk.begin(load('kafka.finite_replicated_log').bind()))", DRAWING),
     ]
-    assert list(stepper_sessions("a notebook", cells)) == []
+    assert list(stepper_cells("a notebook", cells)) == []
 
 
 def settled(text):

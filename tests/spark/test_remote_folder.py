@@ -134,7 +134,6 @@ def test_a_bucket_that_does_not_exist_and_a_folder_in_use_are_refused(store):
         search(store.address("run"))
 
 
-@pytest.mark.slow
 def test_a_store_that_can_not_be_reached(store):
     nobody = store.address("run").replace(f":{store.server_port}", ":1")
     with pytest.raises(LabError, match=r"^s3://bucket/run\S* can't be used: it can't be reached"):
@@ -151,7 +150,7 @@ def session():
     session.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.spark
 def test_all_levels_on_spark_in_a_store(store, session):
     bound = kip_320.spec.bind(**SMALL)
@@ -175,7 +174,7 @@ def test_all_levels_on_spark_in_a_store(store, session):
         steps_to(session, store.address("tables"))
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.spark
 def test_an_executor_without_access_says_so(store, session):
     bound = kip_320.spec.bind(**SMALL)

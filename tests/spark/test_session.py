@@ -18,6 +18,7 @@ def test_a_task_refuses_what_was_sent_to_another_owner():
         expect_owner(2, [2, 3])
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "code", "said"),

@@ -929,6 +929,7 @@ session.stop()
 """
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_search_that_needs_no_job_leaves_one_session():
     """Spark's start goes on in the background when the driver has made all levels itself."""

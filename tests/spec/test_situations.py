@@ -88,6 +88,7 @@ def seen(name: str, situation) -> bool:
     return False
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 def test_situations_exist(name):
