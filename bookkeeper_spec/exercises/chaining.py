@@ -1,59 +1,17 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
-from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec, two_clients_have_a_ledger
+from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec
 from protocol_lab import HOLDS, TAKEN, append
 from protocol_lab.teaching.exercises import (
     Feedback,
-    against_par,
     exercise,
     repair,
     right,
     run,
-    shortest_path,
-    take_steps,
     with_action,
     with_invariant,
     wrong,
 )
-
-# --- Two leaders -------------------------------------------------------------------------------
-
-
-@exercise(
-    hints=[
-        "A client can only append to the list that it has read. So the second one has to read it"
-        " after the first one has appended.",
-        "The first one must not hear that it was deposed: do without `abdicate`, and without the"
-        " steps that end in `bad_version`.",
-    ],
-    answer="""
-        become_leader(client=1)
-        get_last_ledger(client=1)
-        create_ledger(client=1)
-        append_ledger_success(client=1)
-        leader_chosen(client=2)
-        become_leader(client=2)
-        get_last_ledger(client=2)
-        close_last_ledger_success(client=2)
-        create_ledger(client=2)
-        append_ledger_success(client=2)
-    """,
-    why="Nothing prevents two leaders, and nothing has to. The first one's ledger is fenced: it"
-    " believes that it leads, and can't write a thing.",
-)
-def let_two_clients_have_a_ledger(answer) -> Feedback:
-    """Let two clients lead, each with a ledger of its own.
-
-    Write the steps, one a line, after which both clients believe that they lead, and each has a
-    ledger that it has appended to the list. As few as you can: par is computed by the check.
-    """
-    model = spec.bind()
-    walk = take_steps(model, answer)
-    if not two_clients_have_a_ledger(walk.state, model.constants):
-        return wrong("After these steps there are not two such clients.", walk)
-    found = shortest_path(model, two_clients_have_a_ledger)
-    return against_par(len(walk.steps), found, "Two leaders")
-
 
 # --- The ledger list ---------------------------------------------------------------------------
 

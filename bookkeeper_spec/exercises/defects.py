@@ -6,12 +6,8 @@ from bookkeeper_spec.v4_13.actions import has_asked
 from protocol_lab import HOLDS, TAKEN, only, with_node
 from protocol_lab.teaching.exercises import (
     Feedback,
-    against_par,
     exercise,
     repair,
-    run,
-    take_steps,
-    wrong,
 )
 
 spec = v4_13.spec
@@ -22,51 +18,6 @@ THREE_BOOKIES = {
     "ack_quorum": 1,
     "lac_from_fragment": "false",
 }
-
-# --- Defect 1: do it -----------------------------------------------------------------------------
-
-
-@exercise(
-    hints=[
-        'w2 must hear "no such entry" from a bookie that stores the entry afterwards: so this'
-        " bookie is not fenced when it answers.",
-        "One of two fenced bookies is enough for w2 to read, and that one may have stored the entry"
-        " before. w1 then lacks only the other one.",
-    ],
-    answer="""
-        w1_creates_ledger(ensemble={1, 2})
-        w1_sends_add_entry_requests(lost={})
-        bookie_sends_add_confirmed_response(bookie=1, writer=w1, entry=1, lac=0, lost={})
-        w1_receives_add_confirmed_response(bookie=1, entry=1)
-        w2_place_in_recovery(lost={})
-        bookie_sends_fencing_read_lac_response(bookie=1, lost={})
-        w2_receives_fencing_read_lac_response(bookie=1, lac=0)
-        w2_sends_read_requests(lost={})
-        bookie_sends_read_response(bookie=1, entry=1, lost={})
-        bookie_sends_read_response(bookie=2, entry=1, lost={})
-        w2_receives_non_final_read(bookie=1, entry=1, data=1)
-        w2_completes_read_with_no_such_entry(bookie=2, entry=0, data=0)
-        w2_closes_ledger()
-        bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=1, lac=0, lost={})
-        w1_receives_add_confirmed_response(bookie=2, entry=1)
-    """,
-    why='b2\'s "no" was true when it was said, and no longer true when it was used. No message was'
-    " lost, and everybody did what the protocol says.",
-)
-def lose_an_acknowledged_entry(answer) -> Feedback:
-    """Lose an acknowledged entry.
-
-    BookKeeper 4.13 with two bookies and both quorums 2. Write the steps, one a line, after which
-    `no_divergence_between_writer_and_meta_data` fails. As few as you can: the check computes par.
-    """
-    model = spec.bind(**TWO_BOOKIES)
-    walk = take_steps(model, answer)
-    broken = [each.name for each in walk.standings() if not each.holds]
-    if "no_divergence_between_writer_and_meta_data" not in broken:
-        return wrong("After these steps the closed ledger has all that w1 has acknowledged.", walk)
-    found = run(model, invariants=["no_divergence_between_writer_and_meta_data"])
-    return against_par(len(walk.steps), found, "An acknowledged entry is cut off")
-
 
 # --- Defect 1: mend it in another way ------------------------------------------------------------
 

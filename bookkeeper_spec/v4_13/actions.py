@@ -180,7 +180,7 @@ def bookie_sends_read_response(
 
     Defect 1: the bookie need not be fenced, and may store the entry after it has denied it. 15
     steps to no_divergence_between_writer_and_meta_data, with two bookies and quorums of 2 (the
-    exercise `lose_an_acknowledged_entry`). The released fix is `recovery_reads_fence`; the exercise
+    challenge `outrun_the_fence`). The released fix is `recovery_reads_fence`; the exercise
     `make_a_no_last` finds one with fewer fences.
     """
     reads = s.messages.reads[entry - 1]

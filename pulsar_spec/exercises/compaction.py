@@ -5,6 +5,7 @@ from typing import Any
 from protocol_lab import HOLDS, TAKEN, LabError, append
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.spec import Spec
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.teaching.exercises import (
     Feedback,
@@ -176,6 +177,38 @@ def say_what_is_not_lost(answer) -> Feedback:
 
 
 # --- 02: the phases, step by step ----------------------------------------------------------------
+
+
+def delete_before_the_cursor(s, c):
+    """The old ledger is deleted while the cursor still names it."""
+    if s.compactor_state != "compactor_in_phase_two_persist_cusror":
+        return "the compactor has not updated the horizon"
+    old = max_compacted_ledger_id(s, c) - 1
+    if old > 0:
+        s.compacted_ledgers[old] = Ledger()
+    s.compactor_state = "compactor_in_phase_two_delete_ledger"
+    return TAKEN
+
+
+def write_the_cursor_last(s, c):
+    """Horizon and context are written to disk, and the compactor begins anew."""
+    if s.compactor_state != "compactor_in_phase_two_delete_ledger":
+        return "the compactor has not deleted the old ledger"
+    s.cursor.compaction_horizon = s.compaction_horizon
+    s.cursor.compacted_topic_context = s.compacted_topic_context
+    forget_phase_one(s)
+    return TAKEN
+
+
+def _old_ledger_first() -> Spec:
+    """Compaction with its last two steps the other way round."""
+    name = "compactor_phase_two_delete_ledger"
+    spec = with_action(compaction.spec, name, delete_before_the_cursor)
+    return with_action(spec, "compactor_phase_two_persist_cusror", write_the_cursor_last)
+
+
+old_ledger_first = _old_ledger_first()
+
 
 ONE_FOR_THREE = """
     producer(input_key=1, input_value=1)

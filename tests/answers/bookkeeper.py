@@ -3,7 +3,6 @@
 To mend an action compiles it again, which takes seconds: of those one wrong answer each.
 """
 
-from bookkeeper_spec.exercises.defects import lose_an_acknowledged_entry
 from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
 from bookkeeper_spec.exercises.recovery import drop_an_entry
 from bookkeeper_spec.exercises.todays_protocol import lose_what_one_yes_would_save
@@ -171,9 +170,6 @@ WRONG = {
     "drop_an_entry": [
         (without_the_last_step(drop_an_entry), "w2 has not closed the ledger"),
     ],
-    "lose_an_acknowledged_entry": [
-        (without_the_last_step(lose_an_acknowledged_entry), "has all that w1 has acknowledged"),
-    ],
     "make_a_no_last": [
         (fence_with_every_answer, "never: a bookie that has the entry says so, and is not fenced"),
     ],
@@ -182,10 +178,6 @@ WRONG = {
         (without_the_last_step(lose_it_on_two_bookies), "has all that its writer has acknowledged"),
     ],
     "say_that_you_do_not_know": [(never_know, "never")],
-    "let_two_clients_have_a_ledger": [
-        ("become_leader(client=1)", "there are not two such clients"),
-        ("create_ledger(client=1)", "Step 1: create_ledger(client=1) can't happen here"),
-    ],
     "append_only_to_what_you_have_read": [
         (append_whatever_is_there, "breaks after"),
         (append_nothing, "append_ledger_success never happens"),
