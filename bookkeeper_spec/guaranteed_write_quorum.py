@@ -195,7 +195,9 @@ def is_pinned(mine: Writer, bookie) -> bool:
 # --- The creator sends both marks, and drops what is on a write quorum ---------------------------
 
 
-def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensemble)):
+def client_sends_add_entry_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
+):
     """The creator sends its next entry, with its LAC and LAFR, to its current ensemble."""
     mine = s.clients[client]
     reason = why_not_add(c, mine)
@@ -205,7 +207,7 @@ def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensem
     return send_next_entry(c, mine, adds, mine.lap + 1, stamp_of(c, mine), lost)
 
 
-def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
+def receive_add_confirmed_response(s: State, c: Constants, client, bookie, entry) -> str:
     """Note that a bookie has stored an entry; raise LAC and LAFR; drop what is fully replicated."""
     mine = s.clients[client]
     reason = note_confirmation(mine, s.messages[client].adds, bookie, entry)
@@ -219,14 +221,16 @@ def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
     return TAKEN
 
 
-def client_receives_add_confirmed_response(s, c, client: Client, bookie: Bookie, entry: SomeEntry):
+def client_receives_add_confirmed_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
+):
     """A bookie has stored an entry of the creator: on an ack quorum, its caller is told."""
     if s.clients[client].status != "open":
         return "the client has no open ledger"
     return receive_add_confirmed_response(s, c, client, bookie, entry)
 
 
-def client_closes_ledger_success(s, c, client: Client):
+def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The creator closes the ledger at its LAC, once everything is on a write quorum."""
     mine = s.clients[client]
     reason = why_not_change_metadata(s, mine)
@@ -241,7 +245,7 @@ def client_closes_ledger_success(s, c, client: Client):
 # --- Bookies keep the highest LAC and LAFR; recoveries ask for the LAFR --------------------------
 
 
-def why_not_come_to(s, c, bookie, client, entry, lac, lafr) -> str:
+def why_not_come_to(s: State, c: Constants, bookie, client, entry, lac, lafr) -> str:
     """Why a bookie can't handle this request; "" if it can."""
     return why_not_handle_add(s.messages[client].adds, entry, stamp(c, lac, lafr), bookie)
 
@@ -253,8 +257,8 @@ def keep_marks(s, bookie, lac, lafr) -> None:
 
 
 def bookie_sends_add_confirmed_response(
-    s,
-    c,
+    s: State,
+    c: Constants,
     bookie: Bookie,
     client: Client,
     entry: SomeEntry,
@@ -276,8 +280,8 @@ def bookie_sends_add_confirmed_response(
 
 
 def bookie_sends_add_fenced_response(
-    s,
-    c,
+    s: State,
+    c: Constants,
     bookie: Bookie,
     client: Client,
     entry: SomeEntry,
@@ -293,7 +297,7 @@ def bookie_sends_add_fenced_response(
 
 
 def bookie_sends_fencing_read_lafr_response(
-    s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, client: Client, lost: Subset(its_own)
 ):
     """A bookie fences the ledger, whether it has heard of it or not, and tells its LAFR."""
     return fence(s, s.messages[client], bookie, s.b_lafr[bookie], lost)
@@ -302,7 +306,7 @@ def bookie_sends_fencing_read_lafr_response(
 # --- A new fragment begins after the LAFR, and a pinned bookie can't be replaced -----------------
 
 
-def replacements(s, c, client, failed) -> NodeSet(Bookie):
+def replacements(s: State, c: Constants, client, failed) -> NodeSet(Bookie):
     """The bookies for an ensemble without those that failed."""
     mine = s.clients[client]
     if mine.curr_fragment.id == 0:
@@ -310,7 +314,7 @@ def replacements(s, c, client, failed) -> NodeSet(Bookie):
     return bookies_to_choose(s, c, mine.curr_fragment.ensemble & ~failed, failed)
 
 
-def replace(s, c, client, failed: NodeSet(Bookie), ensemble) -> str:
+def replace(s: State, c: Constants, client, failed: NodeSet(Bookie), ensemble) -> str:
     """Begin a new fragment after the LAFR, if no bookie that failed is pinned.
 
     A pinned bookie has confirmed an entry that is acknowledged and would move on; without the
@@ -323,8 +327,8 @@ def replace(s, c, client, failed: NodeSet(Bookie), ensemble) -> str:
 
 
 def client_changes_ensemble(
-    s,
-    c,
+    s: State,
+    c: Constants,
     client: Client,
     failed: Subset(failed_bookies),
     ensemble: Subset(replacements, "write_quorum"),
@@ -342,8 +346,8 @@ def client_changes_ensemble(
 
 
 def recovery_client_changes_ensemble(
-    s,
-    c,
+    s: State,
+    c: Constants,
     client: Client,
     failed: Subset(failed_bookies),
     ensemble: Subset(replacements, "write_quorum"),
@@ -355,7 +359,7 @@ def recovery_client_changes_ensemble(
 
 
 def client_resends_pending_add_op(
-    s, c, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
+    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
     """After a change of the ensemble, the creator sends a pending entry to the new bookies."""
     mine = s.clients[client]
@@ -365,7 +369,7 @@ def client_resends_pending_add_op(
 
 
 def recovery_client_sends_pending_add_op(
-    s, c, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
+    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
     """After a change of the ensemble, a recovery writes a pending entry to the new bookies."""
     mine = s.clients[client]
@@ -378,7 +382,7 @@ def recovery_client_sends_pending_add_op(
 
 
 def client_receives_fencing_read_lafr_response(
-    s, c, client: Client, bookie: Bookie, lafr: SomeMark
+    s: State, c: Constants, client: Client, bookie: Bookie, lafr: SomeMark
 ):
     """A recovery hears that a bookie is fenced, and begins after the highest LAFR so far."""
     mine = s.clients[client]
@@ -392,13 +396,15 @@ def client_receives_fencing_read_lafr_response(
     return TAKEN
 
 
-def client_writes_back_entry(s, c, client: Client, lost: Subset(its_write_ensemble)):
+def client_writes_back_entry(
+    s: State, c: Constants, client: Client, lost: Subset(its_write_ensemble)
+):
     """A recovery writes an entry back, to its current ensemble, wherever it was read."""
     return write_back(s, client, stamp_of(c, s.clients[client]), lost)
 
 
 def recovery_client_receives_add_confirmed_response(
-    s, c, client: Client, bookie: Bookie, entry: SomeEntry
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
     """A bookie has stored an entry that the recovery wrote back."""
     if s.clients[client].status != "in_recovery":
@@ -409,12 +415,12 @@ def recovery_client_receives_add_confirmed_response(
 # --- What a write quorum promises: invariants of both proposals ----------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s, c):
+def no_divergence_between_client_and_meta_data(s: State, c: Constants):
     """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
     return no_lac_beyond_the_end(s, c)
 
 
-def no_dirty_reads(s, c):
+def no_dirty_reads(s: State, c: Constants):
     """What a bookie of the ensemble takes for confirmed is on an ack quorum."""
     for bookie in range(1, c.bookies + 1):
         lac = s.b_lac[bookie]
@@ -425,7 +431,7 @@ def no_dirty_reads(s, c):
     return HOLDS
 
 
-def tail_fragments_reach_write_quorum(s, c):
+def tail_fragments_reach_write_quorum(s: State, c: Constants):
     """All entries of all fragments but the last are on all bookies of their ensemble."""
     for k in range(len(s.meta_fragments) - 1):
         fragment, following = s.meta_fragments[k], s.meta_fragments[k + 1]
@@ -435,7 +441,7 @@ def tail_fragments_reach_write_quorum(s, c):
     return HOLDS
 
 
-def all_entries_of_closed_ledger_reached_write_quorum(s, c):
+def all_entries_of_closed_ledger_reached_write_quorum(s: State, c: Constants):
     """All entries of a closed ledger are on all bookies of their ensemble."""
     if s.meta_status == "closed":
         for entry in range(1, s.meta_last_entry + 1):
@@ -448,7 +454,7 @@ def all_entries_of_closed_ledger_reached_write_quorum(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def an_acknowledged_entry_is_not_fully_replicated(s, c) -> bool:
+def an_acknowledged_entry_is_not_fully_replicated(s: State, c: Constants) -> bool:
     """An entry is acknowledged, and not on a write quorum yet."""
     return any(
         s.clients[k].status == "open" and s.clients[k].lafr < s.clients[k].lac
@@ -456,7 +462,7 @@ def an_acknowledged_entry_is_not_fully_replicated(s, c) -> bool:
     )
 
 
-def a_bookie_is_pinned(s, c) -> bool:
+def a_bookie_is_pinned(s: State, c: Constants) -> bool:
     """A bookie that timed out can't be replaced, since it has confirmed an acknowledged entry."""
     return any(
         s.clients[k].status == "open" and is_pinned(s.clients[k], bookie)

@@ -142,7 +142,7 @@ class State(Struct):
     next_entry_id: Int8.bounded_by("ledger_slots")
 
 
-def init(s, c):
+def init(s: State, c: Constants):
     """No ledgers. Client 1 is chosen, and nobody knows of it yet."""
     for client in range(1, c.clients + 1):
         s.c_state[client].llist_version = NO_VERSION
@@ -160,17 +160,17 @@ def is_not_at(mine, status: Status) -> bool:
     return not mine.leader or mine.status != status
 
 
-def is_stale(s, mine) -> bool:
+def is_stale(s: State, mine) -> bool:
     """Has the ledger's metadata changed since the client read or wrote it?"""
     return mine.ledger.version < s.md_ledgers[mine.ledger.id - 1].version
 
 
-def is_on_bookies(s, ledger_id) -> bool:
+def is_on_bookies(s: State, ledger_id) -> bool:
     """Do the bookies know the ledger, by its entry or because it was fenced?"""
     return any(ledger.id == ledger_id for ledger in s.b_ledgers)
 
 
-def is_listed(s, ledger_id) -> bool:
+def is_listed(s: State, ledger_id) -> bool:
     """Is the ledger in the list?"""
     return ledger_id in s.md_llist
 
@@ -181,7 +181,7 @@ def resign(mine) -> None:
     mine.status = "waiting"
 
 
-def close_in_metadata(s, ledger_id) -> None:
+def close_in_metadata(s: State, ledger_id) -> None:
     """Mark a ledger as closed, with a new version."""
     s.md_ledgers[ledger_id - 1].open = False
     s.md_ledgers[ledger_id - 1].version += 1
@@ -190,7 +190,7 @@ def close_in_metadata(s, ledger_id) -> None:
 # --- A client takes over: it is chosen as the leader ---------------------------------------------
 
 
-def leader_chosen(s, c, client: Client):
+def leader_chosen(s: State, c: Constants, client: Client):
     """Another client is to lead; whoever led before does not hear of it."""
     if s.md_leader == client:
         return "the client is the chosen leader already"
@@ -198,7 +198,7 @@ def leader_chosen(s, c, client: Client):
     return TAKEN
 
 
-def become_leader(s, c, client: Client):
+def become_leader(s: State, c: Constants, client: Client):
     """A client hears that it was chosen."""
     if s.c_state[client].leader:
         return "the client believes that it leads already"
@@ -209,7 +209,7 @@ def become_leader(s, c, client: Client):
     return TAKEN
 
 
-def abdicate(s, c, client: Client):
+def abdicate(s: State, c: Constants, client: Client):
     """A client hears that another one was chosen."""
     if not s.c_state[client].leader:
         return "the client does not believe that it leads"
@@ -222,7 +222,7 @@ def abdicate(s, c, client: Client):
 # --- It closes the last ledger -------------------------------------------------------------------
 
 
-def get_last_ledger(s, c, client: Client):
+def get_last_ledger(s: State, c: Constants, client: Client):
     """A new leader reads the ledger list, and the metadata of the last ledger if there is one."""
     mine = s.c_state[client]
     if is_not_at(mine, "get_md_for_closing"):
@@ -236,7 +236,7 @@ def get_last_ledger(s, c, client: Client):
     return TAKEN
 
 
-def ledger_already_closed(s, c, client: Client):
+def ledger_already_closed(s: State, c: Constants, client: Client):
     """The last ledger was closed when its metadata was read: nothing to close."""
     mine = s.c_state[client]
     if is_not_at(mine, "close_last_ledger"):
@@ -247,7 +247,7 @@ def ledger_already_closed(s, c, client: Client):
     return TAKEN
 
 
-def fence(s, ledger_id) -> None:
+def fence(s: State, ledger_id) -> None:
     """Fence a ledger on the bookies; one that they do not know is created fenced, and empty."""
     if not is_on_bookies(s, ledger_id):
         add(s.b_ledgers, BookieLedger(id=ledger_id, entry=NO_ENTRY, fenced=True))
@@ -259,7 +259,7 @@ def fence(s, ledger_id) -> None:
             return
 
 
-def close_last_ledger_success(s, c, client: Client):
+def close_last_ledger_success(s: State, c: Constants, client: Client):
     """The leader fences the last ledger and closes it: nobody has touched its metadata.
 
     The fence is what stops a deposed leader that has not heard of it. With `close_fences` off, 12
@@ -279,7 +279,7 @@ def close_last_ledger_success(s, c, client: Client):
     return TAKEN
 
 
-def close_last_ledger_bad_version(s, c, client: Client):
+def close_last_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has changed the ledger's metadata: read everything again."""
     mine = s.c_state[client]
     if is_not_at(mine, "close_last_ledger"):
@@ -295,7 +295,7 @@ def close_last_ledger_bad_version(s, c, client: Client):
 # --- It creates a ledger, and appends it to the list ---------------------------------------------
 
 
-def create_ledger(s, c, client: Client):
+def create_ledger(s: State, c: Constants, client: Client):
     """The leader creates a ledger, which is not in the list yet."""
     mine = s.c_state[client]
     if is_not_at(mine, "pending_create_ledger"):
@@ -307,7 +307,7 @@ def create_ledger(s, c, client: Client):
     return TAKEN
 
 
-def append_ledger_success(s, c, client: Client):
+def append_ledger_success(s: State, c: Constants, client: Client):
     """The leader appends its ledger to the list, which is still the one that it has read.
 
     Without the guard on the version two leaders overwrite each other's list, and a ledger with an
@@ -326,7 +326,7 @@ def append_ledger_success(s, c, client: Client):
     return TAKEN
 
 
-def append_ledger_bad_version(s, c, client: Client):
+def append_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has appended a ledger: the client no longer leads, and its ledger is left."""
     mine = s.c_state[client]
     if is_not_at(mine, "pending_append_ledger"):
@@ -340,7 +340,7 @@ def append_ledger_bad_version(s, c, client: Client):
 # --- It writes, and closes its own ledger to chain the next one ----------------------------------
 
 
-def write_to_ledger(s, c, client: Client):
+def write_to_ledger(s: State, c: Constants, client: Client):
     """The leader writes its ledger's one entry; the bookies refuse if the ledger is fenced."""
     mine = s.c_state[client]
     if is_not_at(mine, "has_open_ledger"):
@@ -352,7 +352,7 @@ def write_to_ledger(s, c, client: Client):
     return TAKEN
 
 
-def close_own_ledger_success(s, c, client: Client):
+def close_own_ledger_success(s: State, c: Constants, client: Client):
     """The leader closes its own ledger, to chain the next one; there is nobody to fence."""
     mine = s.c_state[client]
     if is_not_at(mine, "has_open_ledger"):
@@ -366,7 +366,7 @@ def close_own_ledger_success(s, c, client: Client):
     return TAKEN
 
 
-def close_own_ledger_bad_version(s, c, client: Client):
+def close_own_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has closed the leader's ledger: it no longer leads."""
     mine = s.c_state[client]
     if is_not_at(mine, "has_open_ledger"):
@@ -382,7 +382,7 @@ def close_own_ledger_bad_version(s, c, client: Client):
 # --- The bound on a search -----------------------------------------------------------------------
 
 
-def ledger_limit(s, c):
+def ledger_limit(s: State, c: Constants):
     """How far to look: states whose next ledger id has reached the limit are not expanded."""
     if s.md_next_lid < c.ledger_limit:
         return HOLDS
@@ -392,7 +392,7 @@ def ledger_limit(s, c):
 # --- What is claimed -----------------------------------------------------------------------------
 
 
-def type_ok(s, c):
+def type_ok(s: State, c: Constants):
     """All variables hold what they are declared to hold."""
     if s.md_leader < 1 or s.md_leader > c.clients:
         return "the chosen leader is no client"
@@ -413,7 +413,7 @@ def type_ok(s, c):
     return HOLDS
 
 
-def all_non_empty_ledgers_in_ledger_list(s, c):
+def all_non_empty_ledgers_in_ledger_list(s: State, c: Constants):
     """No ledger that the bookies know is outside of the list: what is written can be read."""
     for ledger in s.b_ledgers:
         if not is_listed(s, ledger.id):
@@ -421,7 +421,7 @@ def all_non_empty_ledgers_in_ledger_list(s, c):
     return HOLDS
 
 
-def entry_order_maintained(s, c):
+def entry_order_maintained(s: State, c: Constants):
     """A reader of the list, ledger after ledger, meets entries in the order of their writing."""
     for later in s.b_ledgers:
         for earlier in s.b_ledgers:
@@ -430,14 +430,14 @@ def entry_order_maintained(s, c):
     return HOLDS
 
 
-def ledger_at(s, c, position) -> int:
+def ledger_at(s: State, c: Constants, position) -> int:
     """Which ledger the next invariant looks up for a position of the list, counted from 0."""
     if c.open_ledgers_by == "position":
         return position + 1
     return s.md_llist[position]
 
 
-def only_one_ledger_open_at_a_time(s, c):
+def only_one_ledger_open_at_a_time(s: State, c: Constants):
     """No two ledgers of the list are open at once.
 
     The original looks up the metadata of ledger k for the k-th place of the list: that is the
@@ -455,7 +455,7 @@ def only_one_ledger_open_at_a_time(s, c):
 # --- Reachable -----------------------------------------------------------------------------------
 
 
-def two_ledgers_hold_entries(s, c):
+def two_ledgers_hold_entries(s: State, c: Constants):
     """The log goes on in a second ledger."""
     return HOLDS if s.next_entry_id > 1 else "fewer than two entries are written"
 
@@ -463,7 +463,7 @@ def two_ledgers_hold_entries(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def a_deposed_leader_goes_on(s, c) -> bool:
+def a_deposed_leader_goes_on(s: State, c: Constants) -> bool:
     """A client with a ledger of its own believes that it leads, and another one was chosen."""
     return any(
         s.c_state[client].leader
@@ -473,7 +473,7 @@ def a_deposed_leader_goes_on(s, c) -> bool:
     )
 
 
-def two_clients_have_a_ledger(s, c) -> bool:
+def two_clients_have_a_ledger(s: State, c: Constants) -> bool:
     """Two clients believe that they lead, each with a ledger of its own in the list."""
     return (
         sum(
@@ -485,7 +485,7 @@ def two_clients_have_a_ledger(s, c) -> bool:
     )
 
 
-def a_ledger_is_left_over(s, c) -> bool:
+def a_ledger_is_left_over(s: State, c: Constants) -> bool:
     """A ledger was created that no client will ever append."""
     return any(
         not is_listed(s, ledger_id)
@@ -499,7 +499,7 @@ def a_ledger_is_left_over(s, c) -> bool:
     )
 
 
-def an_empty_ledger_is_in_the_list(s, c) -> bool:
+def an_empty_ledger_is_in_the_list(s: State, c: Constants) -> bool:
     """A ledger of the list was fenced before anything was written to it."""
     return any(ledger.entry == NO_ENTRY for ledger in s.b_ledgers)
 

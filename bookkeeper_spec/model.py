@@ -303,7 +303,7 @@ class State(FencedLedger):
     messages: Per(Client, ClientMessages)
 
 
-def init(s, c):
+def init(s: State, c: Constants):
     """There is no ledger."""
     for client in range(1, c.clients + 1):
         s.clients[client].last_recoverable_entry = NO_ENTRY
@@ -324,7 +324,7 @@ def has_entry(s, bookie, entry) -> bool:
     return s.b_entries[bookie].data[entry] != 0
 
 
-def data_of(s, bookie, entry) -> int:
+def data_of(s: State, bookie, entry) -> int:
     """What the bookie stores under this id."""
     return smallest(s.b_entries[bookie].data[entry])
 
@@ -369,12 +369,12 @@ def update_fragments(fragments, current, first_entry_id, ensemble) -> None:
 # --- Ensembles -----------------------------------------------------------------------------------
 
 
-def is_in_use(s, ensemble) -> bool:
+def is_in_use(s: State, ensemble) -> bool:
     """Does a fragment of the metadata have exactly this ensemble?"""
     return any(fragment.ensemble == ensemble for fragment in s.meta_fragments)
 
 
-def is_valid_ensemble(s, ensemble, include, exclude) -> bool:
+def is_valid_ensemble(s: State, ensemble, include, exclude) -> bool:
     """Does it have all of `include` and none of `exclude`, and is it no fragment's yet?"""
     return is_subset(include, ensemble) and ensemble & exclude == 0 and not is_in_use(s, ensemble)
 

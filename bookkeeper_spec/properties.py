@@ -4,7 +4,15 @@ Then the bound on a search, and situations worth finding. The names are the orig
 one other variant claims is in that variant's own module.
 """
 
-from bookkeeper_spec.model import NO_ENTRY, NOT_STARTED, copies, fragment_of_entry, recovers
+from bookkeeper_spec.model import (
+    NO_ENTRY,
+    NOT_STARTED,
+    Constants,
+    State,
+    copies,
+    fragment_of_entry,
+    recovers,
+)
 from protocol_lab import HOLDS, NO_LIMIT, always_eventually, is_subset, last, nodes_up_to, only
 
 # --- Types ---------------------------------------------------------------------------------------
@@ -57,7 +65,7 @@ def are_clients_of_their_type(s, c) -> bool:
     return all(is_writer_of_its_type(c, s.clients[client]) for client in range(1, c.clients + 1))
 
 
-def type_ok(s, c):
+def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
         return "a value of the metadata or of a bookie is out of range"
@@ -69,7 +77,7 @@ def type_ok(s, c):
 # --- Entries -------------------------------------------------------------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s, c):
+def no_divergence_between_client_and_meta_data(s: State, c: Constants):
     """A closed ledger was closed by one client, at its LAC, and no writer's LAC is beyond the end.
 
     A recovery's may be: if another has closed the ledger before it, its entries are never read.
@@ -111,7 +119,7 @@ def all_acked_entries_are_readable(s, c):
     return HOLDS
 
 
-def all_committed_entries_reach_ack_quorum(s, c):
+def all_committed_entries_reach_ack_quorum(s: State, c: Constants):
     """Once the ledger is closed, all its entries are stored by an ack quorum of their ensemble."""
     if s.meta_status != "closed":
         return HOLDS
@@ -122,7 +130,7 @@ def all_committed_entries_reach_ack_quorum(s, c):
     return HOLDS
 
 
-def no_out_of_order_entries(s, c):
+def no_out_of_order_entries(s: State, c: Constants):
     """Every bookie stores under an id what the writer wrote under it."""
     for bookie in range(1, c.bookies + 1):
         for entry in range(1, c.send_limit + 1):
@@ -134,7 +142,7 @@ def no_out_of_order_entries(s, c):
 # --- Reachable -----------------------------------------------------------------------------------
 
 
-def recovery_closes_the_ledger(s, c):
+def recovery_closes_the_ledger(s: State, c: Constants):
     """A recovery closes the ledger."""
     for client in range(1, c.clients + 1):
         if s.clients[client].status == "closed" and recovers(s, client):
@@ -145,7 +153,7 @@ def recovery_closes_the_ledger(s, c):
 # --- Liveness ------------------------------------------------------------------------------------
 
 
-def ledger_is_closed(s, c) -> bool:
+def ledger_is_closed(s: State, c: Constants) -> bool:
     """The ledger is closed, and a client knows."""
     return s.meta_status == "closed" and any(
         s.clients[client].status == "closed" for client in range(1, c.clients + 1)
@@ -200,7 +208,7 @@ def within_lost_messages(c, lost) -> str:
     return HOLDS if lost <= c.max_lost_messages else "more messages are lost than max_lost_messages"
 
 
-def max_lost_messages(s, c):
+def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
@@ -213,12 +221,12 @@ def max_lost_messages(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def two_clients_recover_at_once(s, c) -> bool:
+def two_clients_recover_at_once(s: State, c: Constants) -> bool:
     """Two clients recover the ledger at the same time."""
     return sum(1 for k in range(1, c.clients + 1) if s.clients[k].status == "in_recovery") > 1
 
 
-def an_acknowledged_entry_was_not_read_yet(s, c) -> bool:
+def an_acknowledged_entry_was_not_read_yet(s: State, c: Constants) -> bool:
     """A recovery is under way, and has not read an entry that the writer has acknowledged."""
     return any(
         s.clients[k].status == "in_recovery"
@@ -230,7 +238,7 @@ def an_acknowledged_entry_was_not_read_yet(s, c) -> bool:
     )
 
 
-def a_recovery_has_an_ensemble_of_its_own(s, c) -> bool:
+def a_recovery_has_an_ensemble_of_its_own(s: State, c: Constants) -> bool:
     """A recovery has replaced a bookie, and the metadata do not know."""
     return any(
         s.clients[k].status == "in_recovery"

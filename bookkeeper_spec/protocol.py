@@ -69,7 +69,7 @@ def ledger_spec(
     return spec
 
 
-def client_closes_ledger_success(s, c, client: Client):
+def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The creator closes the ledger at its LAC, whenever it likes, if it knows the metadata.
 
     With `close_overrides_recovery` also while somebody recovers it, and knowing that it is fenced.

@@ -74,7 +74,7 @@ def bookies_of(ensemble: NodeSet(Bookie)) -> int:
 
 
 @spec.init
-def init(s, c, ensemble: Subset(Bookie), ack_quorum: Range(1, bookies_of)):
+def init(s: State, c: Constants, ensemble: Subset(Bookie), ack_quorum: Range(1, bookies_of)):
     """Any ensemble with any ack quorum; all answers are pending."""
     s.curr_ensemble = ensemble
     s.ensemble_size = len(ensemble)
@@ -86,7 +86,7 @@ def init(s, c, ensemble: Subset(Bookie), ack_quorum: Range(1, bookies_of)):
 
 
 @spec.action
-def receive_response(s, c, bookie: Bookie, response: Answer):
+def receive_response(s: State, c: Constants, bookie: Bookie, response: Answer):
     """The answer of a bookie comes, or is given up."""
     if bookie not in s.curr_ensemble:
         return "the bookie is not in the ensemble"
@@ -99,7 +99,7 @@ def receive_response(s, c, bookie: Bookie, response: Answer):
 # --- Properties ------------------------------------------------------------------------------
 
 
-def fenced_bookies(s) -> NodeSet(Bookie):
+def fenced_bookies(s: State) -> NodeSet(Bookie):
     """The bookies of the ensemble that are known to be fenced."""
     found = nodes_up_to(0)
     for bookie in s.curr_ensemble:
@@ -109,13 +109,13 @@ def fenced_bookies(s) -> NodeSet(Bookie):
 
 
 @spec.invariant
-def equivalence(s, c):
+def equivalence(s: State, c: Constants):
     """The four definitions of quorum coverage agree."""
     return disagreement(fenced_bookies(s), s.curr_ensemble, s.aq)
 
 
 @spec.sometimes
-def enough_are_fenced_while_answers_are_pending(s, c):
+def enough_are_fenced_while_answers_are_pending(s: State, c: Constants):
     """A recovery need not wait for all: with an ack quorum above 1 it can go on earlier."""
     if not enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq):
         return "not enough bookies are fenced"
@@ -128,7 +128,7 @@ def enough_are_fenced_while_answers_are_pending(s, c):
 
 
 @spec.situation
-def one_bookie_is_enough(s, c) -> bool:
+def one_bookie_is_enough(s: State, c: Constants) -> bool:
     """One fenced bookie covers an ensemble of several."""
     return (
         s.ensemble_size > 1
@@ -138,7 +138,7 @@ def one_bookie_is_enough(s, c) -> bool:
 
 
 @spec.situation
-def one_lost_answer_blocks_the_recovery(s, c) -> bool:
+def one_lost_answer_blocks_the_recovery(s: State, c: Constants) -> bool:
     """All answers but one are "fenced", and that one being unknown keeps the recovery waiting."""
     return len(fenced_bookies(s)) == s.ensemble_size - 1 and any(
         s.state[bookie] == "unknown"

@@ -83,7 +83,11 @@ def bookies_of(write_set: NodeSet(Bookie)) -> int:
 
 @spec.init
 def init(
-    s, c, ensemble: Subset(Bookie), write_set: Subset(bookies_in), ack_quorum: Range(1, bookies_of)
+    s: State,
+    c: Constants,
+    ensemble: Subset(Bookie),
+    write_set: Subset(bookies_in),
+    ack_quorum: Range(1, bookies_of),
 ):
     """Any ensemble, with any part of it as the write set, and any ack quorum."""
     s.curr_ensemble = ensemble
@@ -97,7 +101,7 @@ def init(
 
 
 @spec.action
-def receive_response(s, c, bookie: Bookie, response: Answer):
+def receive_response(s: State, c: Constants, bookie: Bookie, response: Answer):
     """The answer of a bookie comes, or is given up."""
     if bookie not in s.curr_ensemble:
         return "the bookie is not in the ensemble"
@@ -115,7 +119,7 @@ def receive_response(s, c, bookie: Bookie, response: Answer):
 # --- Properties ------------------------------------------------------------------------------
 
 
-def bookies_that_said(s, response: Response) -> NodeSet(Bookie):
+def bookies_that_said(s: State, response: Response) -> NodeSet(Bookie):
     """The bookies of the write set with this response."""
     found = nodes_up_to(0)
     for bookie in s.write_set:
@@ -124,19 +128,19 @@ def bookies_that_said(s, response: Response) -> NodeSet(Bookie):
     return found
 
 
-def is_negative(s) -> bool:
+def is_negative(s: State) -> bool:
     """Is the entry known to be on no ack quorum of bookies?"""
     return enough_satisfy(bookies_that_said(s, "no_such_entry"), s.wq, s.aq)
 
 
 @spec.invariant
-def equivalence(s, c):
+def equivalence(s: State, c: Constants):
     """The four definitions of quorum coverage agree."""
     return disagreement(bookies_that_said(s, "no_such_entry"), s.write_set, s.aq)
 
 
 @spec.sometimes
-def a_read_is_negative_while_answers_are_pending(s, c):
+def a_read_is_negative_while_answers_are_pending(s: State, c: Constants):
     """An entry can be given up before all bookies have answered."""
     if not is_negative(s):
         return "too few bookies of the write set lack the entry"
@@ -149,7 +153,7 @@ def a_read_is_negative_while_answers_are_pending(s, c):
 
 
 @spec.situation
-def a_bookie_has_the_entry_and_it_is_given_up(s, c) -> bool:
+def a_bookie_has_the_entry_and_it_is_given_up(s: State, c: Constants) -> bool:
     """One bookie has the entry, and still no ack quorum may have it.
 
     A generous recovery, as BookKeeper 4.18.0's, takes the first ok for a positive answer all the
@@ -159,7 +163,7 @@ def a_bookie_has_the_entry_and_it_is_given_up(s, c) -> bool:
 
 
 @spec.situation
-def all_answered_and_nobody_knows(s, c) -> bool:
+def all_answered_and_nobody_knows(s: State, c: Constants) -> bool:
     """All bookies of the write set answered: none has the entry, and it may not be given up."""
     return (
         bookies_that_said(s, "pending") == 0

@@ -16,8 +16,10 @@ from bookkeeper_spec.model import (
     READ_WRITE,
     Bookie,
     Client,
+    Constants,
     SomeEntry,
     SomeLac,
+    State,
     handle,
     ignore,
     send,
@@ -29,12 +31,12 @@ from protocol_lab import TAKEN, NodeSet, Range, Subset, last, nodes_up_to, with_
 # --- Fencing -------------------------------------------------------------------------------------
 
 
-def can_be_recovered(s) -> bool:
+def can_be_recovered(s: State) -> bool:
     """Is the ledger open, or does another recover it already?"""
     return s.meta_status == "open" or s.meta_status == "in_recovery"
 
 
-def last_ensemble(s) -> NodeSet(Bookie):
+def last_ensemble(s: State) -> NodeSet(Bookie):
     """The bookies that a recovery fences."""
     return last(s.meta_fragments).ensemble if can_be_recovered(s) else 0
 
@@ -57,7 +59,7 @@ def start_recovery(s, client, lost) -> str:
     return TAKEN
 
 
-def client_starts_recovery(s, c, client: Client, lost: Subset(last_ensemble)):
+def client_starts_recovery(s: State, c: Constants, client: Client, lost: Subset(last_ensemble)):
     """A client sets the status to IN_RECOVERY, and asks the last ensemble to fence and for LACs.
 
     Earlier fragments need no fence: nobody adds to them. That the version rises keeps the creator,
@@ -86,7 +88,9 @@ def hear_of_fence(mine, answer, bookie) -> str:
     return TAKEN
 
 
-def client_receives_fencing_read_lac_response(s, c, client: Client, bookie: Bookie, lac: SomeLac):
+def client_receives_fencing_read_lac_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeLac
+):
     """A recovery hears that a bookie is fenced, and begins after the highest LAC so far.
 
     And no earlier than the last fragment: what is before it is confirmed. That mends defect 2 of
@@ -111,7 +115,7 @@ def has_quorum_coverage(c, count, cohort_size) -> bool:
     return count >= cohort_size - c.ack_quorum + 1
 
 
-def its_recovery_ensemble(s, client) -> NodeSet(Bookie):
+def its_recovery_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies from which a recovery reads."""
     return s.clients[client].recovery_ensemble
 
@@ -135,7 +139,9 @@ def ask_for_next_entry(s, c, client, has_read_all, lost) -> str:
     return TAKEN
 
 
-def client_sends_recovery_read_requests(s, c, client: Client, lost: Subset(its_recovery_ensemble)):
+def client_sends_recovery_read_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_recovery_ensemble)
+):
     """A recovery asks for the next entry, once no ack quorum is left that is not fenced.
 
     Whoever still writes then gathers no ack quorum any more. `quorum_coverage_fencing` says the
@@ -155,7 +161,7 @@ SomeData = Range(0, "send_limit")
 """What a bookie answers a read with: an entry's data, or 0 for "no such entry"."""
 
 
-def answer_to_read(s, client, data):
+def answer_to_read(s: State, client, data):
     """The messages with this answer to the client's present read; 0 is "no such entry"."""
     reads = s.messages[client].reads[s.clients[client].curr_read_entry - 1]
     return reads.responses[data - 1] if data > 0 else reads.no_such_entry
@@ -250,7 +256,9 @@ def take_answer(s, c, client, bookie, data, status) -> None:
     mine.read_responses = 0
 
 
-def client_receives_recovery_read_response(s, c, client: Client, bookie: Bookie, data: SomeData):
+def client_receives_recovery_read_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, data: SomeData
+):
     """A recovery is answered with data, or 0 for "no such entry", and decides if it can.
 
     A recovered entry is to be written back, and the next one read. An entry that does not exist
@@ -284,7 +292,7 @@ def write_back_next_entry(writer, messages, stamp, lost) -> str:
     return "every entry that was read was written back"
 
 
-def its_write_ensemble(s, client) -> NodeSet(Bookie):
+def its_write_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies to which a recovery writes entries back."""
     mine = s.clients[client]
     return mine.curr_fragment.ensemble if mine.recovery_phase == READ_WRITE else 0
@@ -298,13 +306,15 @@ def write_back(s, client, stamp, lost) -> str:
     return write_back_next_entry(mine, s.messages[client].adds, stamp, lost)
 
 
-def client_writes_back_entry(s, c, client: Client, lost: Subset(its_write_ensemble)):
+def client_writes_back_entry(
+    s: State, c: Constants, client: Client, lost: Subset(its_write_ensemble)
+):
     """A recovery writes an entry back, to its current ensemble, wherever it was read."""
     return write_back(s, client, s.clients[client].lac, lost)
 
 
 def recovery_client_receives_add_confirmed_response(
-    s, c, client: Client, bookie: Bookie, entry: SomeEntry
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
     """A bookie has stored an entry that the recovery wrote back."""
     if s.clients[client].status != "in_recovery":
@@ -328,7 +338,7 @@ def why_not_end_recovery(s, mine, has_read_all) -> str:
     return TAKEN
 
 
-def recovery_client_closes_ledger(s, c, client: Client):
+def recovery_client_closes_ledger(s: State, c: Constants, client: Client):
     """All that was read is written back: the recovery closes the ledger, with its own fragments.
 
     Only if the version is the one that it has set: another recovery may have begun since.

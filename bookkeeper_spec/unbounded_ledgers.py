@@ -215,7 +215,7 @@ class State(model.Ledger):
     acked_values: NodeSet(model.EntryId)
 
 
-def init(s, c):
+def init(s: State, c: Constants):
     """There is no ledger."""
     return TAKEN
 
@@ -225,7 +225,7 @@ def values(c) -> int:
     return c.send_limit - c.clients + 1
 
 
-def is_stale(s, bookie, client) -> bool:
+def is_stale(s: State, bookie, client) -> bool:
     """Is the client's term older than the bookie's?"""
     return s.clients[client].term < s.b_term[bookie]
 
@@ -233,7 +233,9 @@ def is_stale(s, bookie, client) -> bool:
 # --- The writer of a term: creating, adding and closing ------------------------------------------
 
 
-def client_creates_ledger(s, c, client: Client, ensemble: Subset(first_ensembles, "write_quorum")):
+def client_creates_ledger(
+    s: State, c: Constants, client: Client, ensemble: Subset(first_ensembles, "write_quorum")
+):
     """A client chooses the first ensemble, and begins the first term; the bookies are not told."""
     reason = create_ledger(s, client, ensemble)
     if reason:
@@ -243,7 +245,9 @@ def client_creates_ledger(s, c, client: Client, ensemble: Subset(first_ensembles
     return TAKEN
 
 
-def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensemble)):
+def client_sends_add_entry_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
+):
     """The writer sends the next value, with its LAC and LAFR, to its current ensemble."""
     mine, adds = s.clients[client], s.messages[client].adds
     reason = why_not_add(c, mine)
@@ -259,8 +263,8 @@ def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensem
 
 
 def bookie_sends_add_confirmed_response(
-    s,
-    c,
+    s: State,
+    c: Constants,
     bookie: Bookie,
     client: Client,
     entry: SomeEntry,
@@ -288,7 +292,7 @@ def bookie_sends_add_confirmed_response(
     return TAKEN
 
 
-def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
+def receive_add_confirmed_response(s: State, c: Constants, client, bookie, entry) -> str:
     """Note that a bookie has stored an entry; raise LAC and LAFR; drop what is up to the LAFR.
 
     The original counts the LAFR from the LAC, and takes for fully replicated what an ack quorum
@@ -310,14 +314,16 @@ def receive_add_confirmed_response(s, c, client, bookie, entry) -> str:
     return TAKEN
 
 
-def client_receives_add_confirmed_response(s, c, client: Client, bookie: Bookie, entry: SomeEntry):
+def client_receives_add_confirmed_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
+):
     """A bookie has stored an entry of the writer: on an ack quorum, its caller is told."""
     if s.clients[client].status != "open":
         return "the client has no open ledger"
     return receive_add_confirmed_response(s, c, client, bookie, entry)
 
 
-def client_closes_ledger_success(s, c, client: Client):
+def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The writer of the present term closes the ledger at its LAC, once nothing is pending."""
     mine = s.clients[client]
     reason = why_not_change_metadata(s, mine)
@@ -331,7 +337,7 @@ def client_closes_ledger_success(s, c, client: Client):
     return TAKEN
 
 
-def reasons_to_fail(s, c, client) -> int:
+def reasons_to_fail(s: State, c: Constants, client) -> int:
     """How many of these are true: the ledger is not open, has another term, or another version."""
     mine = s.clients[client]
     return (
@@ -341,7 +347,7 @@ def reasons_to_fail(s, c, client) -> int:
     )
 
 
-def client_closes_ledger_fail(s, c, client: Client):
+def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The writer tries to close the ledger, but another has taken over: it withdraws."""
     mine = s.clients[client]
     if mine.status != "open":
@@ -359,8 +365,8 @@ Kind = Named("add", "fence", "read")
 
 
 def bookie_rejects_request(
-    s,
-    c,
+    s: State,
+    c: Constants,
     bookie: Bookie,
     client: Client,
     kind: Kind,
@@ -393,7 +399,12 @@ def bookie_rejects_request(
 
 
 def client_withdraws(
-    s, c, client: Client, bookie: Bookie, kind: Kind, entry: Range(0, "send_limit")
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    kind: Kind,
+    entry: Range(0, "send_limit"),
 ):
     """A client hears that its term is old, and gives up. The entry is that of an add, else 0."""
     mine, messages = s.clients[client], s.messages[client]
@@ -416,7 +427,7 @@ def client_withdraws(
 # --- A term begins: fencing ----------------------------------------------------------------------
 
 
-def client_starts_new_term(s, c, client: Client, lost: Subset(last_ensemble)):
+def client_starts_new_term(s: State, c: Constants, client: Client, lost: Subset(last_ensemble)):
     """A client takes over: it raises the term in the metadata, and asks the last ensemble to."""
     mine = s.clients[client]
     reason = start_recovery(s, client, lost)
@@ -429,7 +440,7 @@ def client_starts_new_term(s, c, client: Client, lost: Subset(last_ensemble)):
 
 
 def bookie_sends_fencing_read_lafr_response(
-    s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, client: Client, lost: Subset(its_own)
 ):
     """A bookie takes the new term over, and tells its LAC and LAFR."""
     messages = s.messages[client]
@@ -446,7 +457,7 @@ def bookie_sends_fencing_read_lafr_response(
 
 
 def client_receives_fencing_read_lafr_response(
-    s, c, client: Client, bookie: Bookie, lac: SomeMark, lafr: SomeMark
+    s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeMark, lafr: SomeMark
 ):
     """A recovery hears that a bookie has its term, and begins after the highest LAFR so far."""
     mine = s.clients[client]
@@ -463,13 +474,15 @@ def client_receives_fencing_read_lafr_response(
 # --- A term begins: reading ----------------------------------------------------------------------
 
 
-def client_sends_recovery_read_requests(s, c, client: Client, lost: Subset(its_recovery_ensemble)):
+def client_sends_recovery_read_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_recovery_ensemble)
+):
     """A recovery asks for the next entry, once no ack quorum is left with an older term."""
     return ask_for_next_entry(s, c, client, s.clients[client].trunc_entry != 0, lost)
 
 
 def bookie_sends_read_response(
-    s, c, bookie: Bookie, client: Client, entry: SomeEntry, lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, client: Client, entry: SomeEntry, lost: Subset(its_own)
 ):
     """A bookie takes the term over, and answers with the entry or that it has no such entry."""
     reads = s.messages[client].reads[entry - 1]
@@ -485,7 +498,9 @@ def bookie_sends_read_response(
     return TAKEN
 
 
-def client_receives_recovery_read_response(s, c, client: Client, bookie: Bookie, data: SomeData):
+def client_receives_recovery_read_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, data: SomeData
+):
     """A recovery is answered with data, or 0 for "no such entry", and decides if it can.
 
     A recovered entry is to be written back, and the next one read. Where there is no entry, an
@@ -522,13 +537,15 @@ def recovery_stamp(c, mine) -> int:
     return stamp(c, mine.recovery_lac, mine.recovery_lafr)
 
 
-def client_performs_recovery_write(s, c, client: Client, lost: Subset(its_write_ensemble)):
+def client_performs_recovery_write(
+    s: State, c: Constants, client: Client, lost: Subset(its_write_ensemble)
+):
     """A recovery writes an entry back, or its empty last one, to its current ensemble."""
     return write_back(s, client, recovery_stamp(c, s.clients[client]), lost)
 
 
 def recovery_client_receives_add_confirmed_response(
-    s, c, client: Client, bookie: Bookie, entry: SomeEntry
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
     """A bookie has stored an entry that the recovery wrote."""
     if s.clients[client].status != "in_recovery":
@@ -537,7 +554,7 @@ def recovery_client_receives_add_confirmed_response(
 
 
 def recovery_client_sends_pending_add_op(
-    s, c, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
+    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
     """After a change of the ensemble, a recovery writes a pending entry to the new bookies."""
     mine = s.clients[client]
@@ -546,7 +563,7 @@ def recovery_client_sends_pending_add_op(
     return resend_pending_op(mine, s.messages[client].adds, entry, recovery_stamp(c, mine), lost)
 
 
-def client_changes_term_to_open(s, c, client: Client):
+def client_changes_term_to_open(s: State, c: Constants, client: Client):
     """Everything is written back, and truncated: the client opens the ledger, and may write."""
     mine = s.clients[client]
     reason = why_not_end_recovery(s, mine, mine.trunc_entry != 0)
@@ -565,7 +582,7 @@ def client_changes_term_to_open(s, c, client: Client):
 # --- What is claimed, and what must be reachable --------------------------------------------------
 
 
-def type_ok(s, c):
+def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
     is_status = s.meta_status in ("nil", "open", "in_recovery", "closed")
     if not is_status or s.meta_last_entry < 0 or s.meta_version < 0:
@@ -579,12 +596,12 @@ def type_ok(s, c):
     return HOLDS if are_clients_of_their_type(s, c) else "a value of a client is out of range"
 
 
-def all_committed_ids_are_readable(s, c):
+def all_committed_ids_are_readable(s: State, c: Constants):
     """Under every id up to a writer's LAC, some bookie of the fragment's ensemble has an entry."""
     return all_acked_entries_are_readable(s, c)
 
 
-def all_acked_values_are_readable(s, c):
+def all_acked_values_are_readable(s: State, c: Constants):
     """Every value that was acknowledged is on some bookie of an ensemble, under whichever id."""
     readable = nodes_up_to(0)
     if s.meta_status != "nil":
@@ -594,7 +611,7 @@ def all_acked_values_are_readable(s, c):
     return HOLDS if is_subset(s.acked_values, readable) else "an acknowledged value is lost"
 
 
-def no_log_divergence(s, c):
+def no_log_divergence(s: State, c: Constants):
     """Up to their LACs, all bookies of an entry's ensemble that store it have the same data."""
     last = max(s.clients[client].lac for client in range(1, c.clients + 1))
     for entry in range(1, last + 1):
@@ -607,12 +624,12 @@ def no_log_divergence(s, c):
     return HOLDS
 
 
-def a_later_term_is_opened(s, c):
+def a_later_term_is_opened(s: State, c: Constants):
     """Somebody takes over, and the ledger is open again."""
     return HOLDS if s.meta_status == "open" and s.meta_term > 1 else "no later term was opened"
 
 
-def an_old_writer_withdraws(s, c):
+def an_old_writer_withdraws(s: State, c: Constants):
     """A client learns that another has taken over."""
     withdrawn = any(s.clients[k].status == "client_withdrawn" for k in range(1, c.clients + 1))
     return HOLDS if withdrawn else "nobody has withdrawn"
@@ -621,7 +638,7 @@ def an_old_writer_withdraws(s, c):
 # --- The bound on a search: how many messages are lost at a time; situations ----------------------
 
 
-def max_lost_messages(s, c):
+def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
@@ -633,12 +650,12 @@ def max_lost_messages(s, c):
     return within_lost_messages(c, lost)
 
 
-def two_terms_write_at_once(s, c) -> bool:
+def two_terms_write_at_once(s: State, c: Constants) -> bool:
     """Two clients believe that they are the writer: only one has the term of the metadata."""
     return sum(1 for k in range(1, c.clients + 1) if s.clients[k].status == "open") > 1
 
 
-def an_id_has_two_data(s, c) -> bool:
+def an_id_has_two_data(s: State, c: Constants) -> bool:
     """Two bookies store different data under the same id, which is allowed beyond their LACs."""
     for entry in range(1, c.send_limit + 1):
         data = nodes_up_to(0)

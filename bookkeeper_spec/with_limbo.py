@@ -211,12 +211,12 @@ class State(FencedLedger):
     crashes: Int8
 
 
-def init(s, c):
+def init(s: State, c: Constants):
     """There is no ledger."""
     return TAKEN
 
 
-def same_kind(s, client, other) -> bool:
+def same_kind(s: State, client, other) -> bool:
     """Do both recover, or neither? The original distinguishes only the creator from recoveries."""
     return recovers(s, client) == recovers(s, other)
 
@@ -240,7 +240,7 @@ def lose_requests(messages, bookie) -> None:
             lose(request, bookie)
 
 
-def restart_with_data_loss(s, c, bookie) -> str:
+def restart_with_data_loss(s: State, c: Constants, bookie) -> str:
     """A bookie restarts with nothing stored; the requests that it has not handled are lost."""
     if s.crashes >= c.max_crashes:
         return "bookies have crashed max_crashes times"
@@ -258,21 +258,21 @@ def restart_with_data_loss(s, c, bookie) -> str:
     return TAKEN
 
 
-def bookie_crashes_when_ledger_open(s, c, bookie: Bookie):
+def bookie_crashes_when_ledger_open(s: State, c: Constants, bookie: Bookie):
     """A bookie crashes and loses what it stores, while the ledger is open."""
     if not c.allow_crash_when_ledger_open or s.meta_status != "open":
         return "the ledger is not open, or the constants forbid it"
     return restart_with_data_loss(s, c, bookie)
 
 
-def bookie_crashes_when_ledger_in_recovery(s, c, bookie: Bookie):
+def bookie_crashes_when_ledger_in_recovery(s: State, c: Constants, bookie: Bookie):
     """A bookie crashes and loses what it stores, while the ledger is recovered."""
     if not c.allow_crash_when_ledger_in_recovery or s.meta_status != "in_recovery":
         return "the ledger is not in recovery, or the constants forbid it"
     return restart_with_data_loss(s, c, bookie)
 
 
-def bookie_crashes_when_ledger_closed(s, c, bookie: Bookie):
+def bookie_crashes_when_ledger_closed(s: State, c: Constants, bookie: Bookie):
     """A bookie crashes and loses what it stores, after the ledger was closed."""
     if not c.allow_crash_when_ledger_closed or s.meta_status != "closed":
         return "the ledger is not closed, or the constants forbid it"
@@ -283,7 +283,7 @@ def bookie_crashes_when_ledger_closed(s, c, bookie: Bookie):
 
 
 def bookie_sends_fencing_read_lac_response(
-    s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, client: Client, lost: Subset(its_own)
 ):
     """A bookie fences the ledger and tells its LAC.
 
@@ -299,7 +299,13 @@ def bookie_sends_fencing_read_lac_response(
 
 
 def bookie_sends_add_confirmed_response(
-    s, c, bookie: Bookie, client: Client, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
 ):
     """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
     reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
@@ -313,7 +319,12 @@ def bookie_sends_add_confirmed_response(
 
 
 def bookie_sends_read_response(
-    s, c, bookie: Bookie, client: Client, entry: Range(1, "send_limit + 1"), lost: Subset(its_own)
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: Range(1, "send_limit + 1"),
+    lost: Subset(its_own),
 ):
     """A bookie fences the ledger, and answers: with the entry, that there is none, or unknown.
 
@@ -342,7 +353,9 @@ def bookie_sends_read_response(
 # nor where it asks whether an add to a bookie has timed out.
 
 
-def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensemble)):
+def client_sends_add_entry_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
+):
     """The creator sends its next entry, whatever is unconfirmed, to its current ensemble."""
     mine = s.clients[client]
     if mine.status != "open":
@@ -351,13 +364,13 @@ def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensem
 
 
 def client_sends_pending_add_op(
-    s, c, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
+    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
     """After a change of the ensemble, the creator sends an unconfirmed entry to the new bookie."""
     return client_resends_pending_add_op(s, c, client, entry, lost)
 
 
-def client_closes_ledger_fail(s, c, client: Client):
+def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The creator tries to close the ledger, but somebody has changed it: it withdraws."""
     mine = s.clients[client]
     if mine.status != "open" or s.meta_status == "open":
@@ -371,17 +384,17 @@ def client_closes_ledger_fail(s, c, client: Client):
 # --- Clients: recoveries -------------------------------------------------------------------------
 
 
-def client_starts_recovery(s, c, client: Client, lost: Subset(last_ensemble)):
+def client_starts_recovery(s: State, c: Constants, client: Client, lost: Subset(last_ensemble)):
     """A client sets the status to IN_RECOVERY, and asks the last ensemble to fence and for LACs."""
     return start_recovery(s, client, lost)
 
 
-def write_ensemble(s, client) -> NodeSet(Bookie):
+def write_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies to which a recovery writes entries back."""
     return its_write_ensemble(s.clients[client])
 
 
-def client_writes_back_entry(s, c, client: Client, lost: Subset(write_ensemble)):
+def client_writes_back_entry(s: State, c: Constants, client: Client, lost: Subset(write_ensemble)):
     """A recovery writes an entry back, to its current ensemble, wherever it was read."""
     mine = s.clients[client]
     if mine.status != "in_recovery" or mine.recovery_phase != WRITE:
@@ -390,7 +403,7 @@ def client_writes_back_entry(s, c, client: Client, lost: Subset(write_ensemble))
 
 
 def recovery_client_receives_add_confirmed_response(
-    s, c, client: Client, bookie: Bookie, entry: SomeEntry
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
     """A bookie has stored an entry that the recovery wrote back."""
     if s.clients[client].status != "in_recovery":
@@ -402,7 +415,7 @@ def recovery_client_receives_add_confirmed_response(
     return receive_confirmation(c, s.clients[client], s.messages[client].adds, bookie, entry)
 
 
-def recovery_client_closes_ledger(s, c, client: Client):
+def recovery_client_closes_ledger(s: State, c: Constants, client: Client):
     """All that was read is written back: the recovery closes the ledger at its LAC."""
     mine = s.clients[client]
     reason = why_not_end_recovery(s, mine, mine.recovery_phase == WRITE)
@@ -418,7 +431,7 @@ def recovery_client_closes_ledger(s, c, client: Client):
 # --- Ensemble changes: one bookie at a time, and not all that failed at once ---------------------
 
 
-def write_time_outs(s, c, client) -> NodeSet(Bookie):
+def write_time_outs(s: State, c: Constants, client) -> NodeSet(Bookie):
     """The bookies of which a client of this kind has lost an add, or an answer to one."""
     bookies = nodes_up_to(0)
     for other in range(1, c.clients + 1):
@@ -427,7 +440,7 @@ def write_time_outs(s, c, client) -> NodeSet(Bookie):
     return bookies
 
 
-def replacements(s, c, client, bookie) -> NodeSet(Bookie):
+def replacements(s: State, c: Constants, client, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble without a bookie that timed out."""
     ensemble = s.clients[client].curr_fragment.ensemble
     if bookie not in ensemble & write_time_outs(s, c, client):
@@ -435,7 +448,7 @@ def replacements(s, c, client, bookie) -> NodeSet(Bookie):
     return bookies_to_choose(s, c, ensemble & ~only(bookie), only(bookie))
 
 
-def replace(s, c, client, bookie, ensemble) -> str:
+def replace(s: State, c: Constants, client, bookie, ensemble) -> str:
     """Begin a new fragment after the LAC without the bookie."""
     mine = s.clients[client]
     if bookie not in mine.curr_fragment.ensemble:
@@ -455,7 +468,11 @@ def replace(s, c, client, bookie, ensemble) -> str:
 
 
 def client_changes_ensemble(
-    s, c, client: Client, bookie: Bookie, ensemble: Subset(replacements, "write_quorum")
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    ensemble: Subset(replacements, "write_quorum"),
 ):
     """An add of the creator timed out: it replaces the bookie, in the metadata too."""
     mine = s.clients[client]
@@ -470,7 +487,11 @@ def client_changes_ensemble(
 
 
 def recovery_client_changes_ensemble(
-    s, c, client: Client, bookie: Bookie, ensemble: Subset(replacements, "write_quorum")
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    ensemble: Subset(replacements, "write_quorum"),
 ):
     """A write back timed out: the recovery replaces the bookie, and tells nobody for now."""
     if s.clients[client].status != "in_recovery" or s.meta_status != "in_recovery":
@@ -484,12 +505,14 @@ def recovery_client_changes_ensemble(
 # counts as an answer, but as neither yes nor no.
 
 
-def has_anybody_asked(s, c) -> bool:
+def has_anybody_asked(s: State, c: Constants) -> bool:
     """Has any client asked for any entry?"""
     return any(has_asked(s.messages[client]) for client in range(1, c.clients + 1))
 
 
-def client_receives_fencing_read_lac_response(s, c, client: Client, bookie: Bookie, lac: SomeLac):
+def client_receives_fencing_read_lac_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeLac
+):
     """A recovery hears that a bookie is fenced, and its LAC, which counts until somebody reads."""
     mine, answer = s.clients[client], s.messages[client].fence_responses[lac]
     if bookie not in answer.waiting:
@@ -503,12 +526,12 @@ def client_receives_fencing_read_lac_response(s, c, client: Client, bookie: Book
     return TAKEN
 
 
-def read_ensemble(s, client) -> NodeSet(Bookie):
+def read_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies that a recovery asks for the entry after its LAP."""
     return ensemble_to_read(s.clients[client], s.clients[client].fragments)
 
 
-def client_sends_read_requests(s, c, client: Client, lost: Subset(read_ensemble)):
+def client_sends_read_requests(s: State, c: Constants, client: Client, lost: Subset(read_ensemble)):
     """A recovery asks for the next entry, once no ack quorum is left that is not fenced."""
     mine = s.clients[client]
     return ask_for_next_entry(c, mine, s.messages[client], mine.fragments, lost)
@@ -540,7 +563,9 @@ def messages_with(messages, answer: SomeAnswer, entry, data):
     return messages.unknown if answer == "unknown" else messages.no_such_entry
 
 
-def received_all_responses(s, c, client, bookie, answer: SomeAnswer, entry) -> bool:
+def received_all_responses(
+    s: State, c: Constants, client, bookie, answer: SomeAnswer, entry
+) -> bool:
     """With this answer, has every bookie answered or timed out?"""
     mine, time_outs = s.clients[client], nodes_up_to(0)
     for other in range(1, c.clients + 1):
@@ -555,7 +580,7 @@ def received_all_responses(s, c, client, bookie, answer: SomeAnswer, entry) -> b
     )
 
 
-def why_not_decide(s, c, client, bookie, answer: SomeAnswer, entry, data) -> str:
+def why_not_decide(s: State, c: Constants, client, bookie, answer: SomeAnswer, entry, data) -> str:
     """Why this answer is not the last that a recovery waits for; "" if it is."""
     if bookie not in messages_with(s.messages[client], answer, entry, data).waiting:
         return "no such answer is under way from this bookie"
@@ -564,7 +589,7 @@ def why_not_decide(s, c, client, bookie, answer: SomeAnswer, entry, data) -> str
     return TAKEN
 
 
-def finish_read(s, c, client, bookie, answer: SomeAnswer, entry, data) -> None:
+def finish_read(s: State, c: Constants, client, bookie, answer: SomeAnswer, entry, data) -> None:
     """Take the answer, and forget all answers, and all clients' time-outs of these bookies."""
     mine = s.clients[client]
     handle(messages_with(s.messages[client], answer, entry, data), bookie)
@@ -578,7 +603,13 @@ def finish_read(s, c, client, bookie, answer: SomeAnswer, entry, data) -> None:
 
 
 def client_receives_non_final_read(
-    s, c, client: Client, bookie: Bookie, answer: SomeAnswer, entry: ItsEntry, data: ItsData
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    answer: SomeAnswer,
+    entry: ItsEntry,
+    data: ItsData,
 ):
     """A recovery notes an answer to its read, and waits for more."""
     mine, given = s.clients[client], messages_with(s.messages[client], answer, entry, data)
@@ -594,7 +625,13 @@ def client_receives_non_final_read(
 
 
 def client_completes_read_successfully(
-    s, c, client: Client, bookie: Bookie, answer: SomeAnswer, entry: ItsEntry, data: ItsData
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    answer: SomeAnswer,
+    entry: ItsEntry,
+    data: ItsData,
 ):
     """An ack quorum of bookies have the entry: it is to be written back, and the next one read."""
     mine = s.clients[client]
@@ -609,7 +646,13 @@ def client_completes_read_successfully(
 
 
 def client_completes_read_with_no_such_entry(
-    s, c, client: Client, bookie: Bookie, answer: SomeAnswer, entry: ItsEntry, data: ItsData
+    s: State,
+    c: Constants,
+    client: Client,
+    bookie: Bookie,
+    answer: SomeAnswer,
+    entry: ItsEntry,
+    data: ItsData,
 ):
     """So many bookies deny the entry that no ack quorum can have it: all there is was read."""
     mine = s.clients[client]
@@ -626,7 +669,7 @@ def client_completes_read_with_no_such_entry(
 # --- What is claimed -----------------------------------------------------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s, c):
+def no_divergence_between_client_and_meta_data(s: State, c: Constants):
     """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
     return no_lac_beyond_the_end(s, c)
 
@@ -634,7 +677,7 @@ def no_divergence_between_client_and_meta_data(s, c):
 # --- The bound on a search: how many messages are lost at a time ---------------------------------
 
 
-def max_lost_messages(s, c):
+def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
@@ -649,12 +692,12 @@ def max_lost_messages(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def a_bookie_is_in_limbo(s, c) -> bool:
+def a_bookie_is_in_limbo(s: State, c: Constants) -> bool:
     """A bookie has crashed, and does not know any more what it had."""
     return s.b_limbo != 0
 
 
-def a_recovery_hears_that_a_bookie_does_not_know(s, c) -> bool:
+def a_recovery_hears_that_a_bookie_does_not_know(s: State, c: Constants) -> bool:
     """A recovery has an answer from a bookie in limbo, which is neither yes nor no."""
     return any(
         s.clients[k].status == "in_recovery" and s.clients[k].is_unknown != 0

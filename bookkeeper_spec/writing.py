@@ -12,11 +12,13 @@ and fences, and closes; bookies; ensemble changes.
 from bookkeeper_spec.model import (
     Bookie,
     Client,
+    Constants,
     Entry,
     Fragment,
     PendingAddOp,
     SomeEntry,
     SomeLac,
+    State,
     Writer,
     act_upon_add_time_outs,
     add_time_outs,
@@ -82,7 +84,7 @@ def close_ledger(s, mine, last_entry) -> None:
 # --- Creating ------------------------------------------------------------------------------------
 
 
-def first_ensembles(s, c) -> NodeSet(Bookie):
+def first_ensembles(s: State, c: Constants) -> NodeSet(Bookie):
     """The bookies for the first ensemble."""
     return bookies_to_choose(s, c, 0, 0) if s.meta_status == "nil" else no_ensemble(c)
 
@@ -102,7 +104,9 @@ def create_ledger(s, client, ensemble) -> str:
     return TAKEN
 
 
-def client_creates_ledger(s, c, client: Client, ensemble: Subset(first_ensembles, "write_quorum")):
+def client_creates_ledger(
+    s: State, c: Constants, client: Client, ensemble: Subset(first_ensembles, "write_quorum")
+):
     """A client chooses the first ensemble; the bookies are not told."""
     return create_ledger(s, client, ensemble)
 
@@ -142,7 +146,7 @@ def send_next_entry(c, writer, messages, data, stamp, lost) -> str:
     return TAKEN
 
 
-def its_ensemble(s, client) -> NodeSet(Bookie):
+def its_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies to which the creator sends what it adds."""
     return s.clients[client].curr_fragment.ensemble if s.clients[client].status == "open" else 0
 
@@ -156,7 +160,9 @@ def why_not_add(c, mine) -> str:
     return TAKEN
 
 
-def client_sends_add_entry_requests(s, c, client: Client, lost: Subset(its_ensemble)):
+def client_sends_add_entry_requests(
+    s: State, c: Constants, client: Client, lost: Subset(its_ensemble)
+):
     """The creator sends its next entry, with its LAC, to all bookies of its current ensemble.
 
     A bookie learns from nothing else what is confirmed. So after a change of the ensemble the new
@@ -226,7 +232,9 @@ def receive_confirmation(c, writer, messages, bookie, entry) -> str:
     return TAKEN
 
 
-def client_receives_add_confirmed_response(s, c, client: Client, bookie: Bookie, entry: SomeEntry):
+def client_receives_add_confirmed_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
+):
     """A bookie has stored an entry of the creator: the LAC may rise, and the caller is told."""
     if s.clients[client].status != "open":
         return "the client has no open ledger"
@@ -242,7 +250,9 @@ def withdraw(mine) -> None:
     mine.meta_version = 0
 
 
-def client_receives_add_fenced_response(s, c, client: Client, bookie: Bookie, entry: SomeEntry):
+def client_receives_add_fenced_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
+):
     """The creator hears that the ledger is fenced: somebody recovers it, and it withdraws."""
     mine, adds = s.clients[client], s.messages[client].adds
     if mine.status != "open":
@@ -260,7 +270,7 @@ def client_receives_add_fenced_response(s, c, client: Client, bookie: Bookie, en
 # --- Closing -------------------------------------------------------------------------------------
 
 
-def close_over_recovery(s, mine) -> str:
+def close_over_recovery(s: State, mine) -> str:
     """Close the ledger at the creator's LAC, although somebody recovers it.
 
     As BookKeeper 4.18.0 does: its close reads the metadata again, and writes CLOSED over
@@ -272,7 +282,7 @@ def close_over_recovery(s, mine) -> str:
     return TAKEN
 
 
-def client_closes_ledger_success(s, c, client: Client):
+def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The creator closes the ledger at its LAC, whenever it likes, if it knows the metadata.
 
     A recovery has changed their version, so that of a creator and a recovery only one closes.
@@ -285,7 +295,7 @@ def client_closes_ledger_success(s, c, client: Client):
     return TAKEN
 
 
-def client_closes_ledger_fail(s, c, client: Client):
+def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The creator tries to close the ledger, but somebody recovers it: it withdraws."""
     mine = s.clients[client]
     if mine.status != "open" or s.meta_status == "open":
@@ -316,7 +326,13 @@ def refuse_add(s, bookie, client, entry, stamp, lost) -> str:
 
 
 def bookie_sends_add_confirmed_response(
-    s, c, bookie: Bookie, client: Client, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
+    s,
+    c,
+    bookie: Bookie,
+    client: Client,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
 ):
     """A bookie stores an entry and says so. Once fenced, it does so for a recovery only.
 
@@ -335,7 +351,13 @@ def bookie_sends_add_confirmed_response(
 
 
 def bookie_sends_add_fenced_response(
-    s, c, bookie: Bookie, client: Client, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
 ):
     """A bookie on which the ledger is fenced refuses an add of the creator."""
     reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
@@ -371,7 +393,12 @@ def bookie_sends_fencing_read_lac_response(
 
 
 def bookie_sends_read_response(
-    s, c, bookie: Bookie, client: Client, entry: Range(1, "send_limit + 1"), lost: Subset(its_own)
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: Range(1, "send_limit + 1"),
+    lost: Subset(its_own),
 ):
     """A bookie fences the ledger, and answers with the entry or that it has no such entry.
 
@@ -422,7 +449,7 @@ def failed_bookies(s, client) -> NodeSet(Bookie):
     return s.clients[client].curr_fragment.ensemble & add_time_outs(s.messages[client].adds)
 
 
-def replacements(s, c, client) -> NodeSet(Bookie):
+def replacements(s: State, c: Constants, client) -> NodeSet(Bookie):
     """The bookies for an ensemble without those that failed."""
     failed = failed_bookies(s, client)
     if failed == 0:
@@ -441,7 +468,7 @@ def go_on_without(s, c, client, failed, first_entry_id, ensemble) -> str:
     return TAKEN
 
 
-def replace_failed(s, c, client, ensemble) -> str:
+def replace_failed(s: State, c: Constants, client, ensemble) -> str:
     """Begin a new fragment after the LAC, if bookies have failed."""
     failed = failed_bookies(s, client)
     if failed == 0:
@@ -449,7 +476,9 @@ def replace_failed(s, c, client, ensemble) -> str:
     return go_on_without(s, c, client, failed, s.clients[client].lac + 1, ensemble)
 
 
-def client_changes_ensemble(s, c, client: Client, ensemble: Subset(replacements, "write_quorum")):
+def client_changes_ensemble(
+    s: State, c: Constants, client: Client, ensemble: Subset(replacements, "write_quorum")
+):
     """Adds of the creator timed out: it replaces all bookies that failed, in the metadata too.
 
     The new fragment begins after the LAC: what is confirmed stays where it is, and whatever is
@@ -467,7 +496,7 @@ def client_changes_ensemble(s, c, client: Client, ensemble: Subset(replacements,
 
 
 def recovery_client_changes_ensemble(
-    s, c, client: Client, ensemble: Subset(replacements, "write_quorum")
+    s: State, c: Constants, client: Client, ensemble: Subset(replacements, "write_quorum")
 ):
     """Write backs timed out: the recovery replaces the bookies, and tells nobody for now."""
     if s.clients[client].status != "in_recovery" or s.meta_status != "in_recovery":
@@ -521,7 +550,7 @@ def resend_pending_op(writer, messages, entry, stamp, lost) -> str:
     return "the entry is not pending"
 
 
-def its_new_bookies(s, client, entry) -> NodeSet(Bookie):
+def its_new_bookies(s: State, client, entry) -> NodeSet(Bookie):
     """The bookies to which a client has not sent a pending add."""
     return new_bookies_for(s.clients[client], entry)
 
@@ -537,7 +566,7 @@ def client_resends_pending_add_op(
 
 
 def recovery_client_sends_pending_add_op(
-    s, c, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
+    s: State, c: Constants, client: Client, entry: SomeEntry, lost: Subset(its_new_bookies)
 ):
     """After a change of the ensemble, a recovery writes an unconfirmed entry to the new bookies."""
     mine = s.clients[client]

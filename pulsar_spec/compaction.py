@@ -106,7 +106,9 @@ spec = compaction_spec(
 
 
 @spec.action
-def producer(s, c, input_key: Range(0, "key_space"), input_value: Range(0, "value_space")):
+def producer(
+    s: State, c: Constants, input_key: Range(0, "key_space"), input_value: Range(0, "value_space")
+):
     """The producer sends a message, with any key and value or without."""
     if not c.model_producer:
         return "all messages are there from the start"
@@ -120,7 +122,7 @@ def producer(s, c, input_key: Range(0, "key_space"), input_value: Range(0, "valu
 
 
 @spec.action
-def compactor_phase_one(s, c):
+def compactor_phase_one(s: State, c: Constants):
     """The compactor reads the topic to its end and notes the last message of each key.
 
     What is sent afterwards is not in this compaction's ledger, whatever its key: the horizon says
@@ -138,14 +140,14 @@ def compactor_phase_one(s, c):
     return TAKEN
 
 
-def is_kept(s, c, message) -> bool:
+def is_kept(s: State, c: Constants, message) -> bool:
     """Does a message survive compaction? The last of its key does, whatever its value is."""
     if message.key == NULL_KEY:
         return bool(c.retain_null_key)
     return message.id == s.phase_one_result.latest_for_key[message.key]
 
 
-def write_ledger(s, c, new) -> None:
+def write_ledger(s: State, c: Constants, new) -> None:
     """Write what is kept of what phase one has read into a new compacted ledger."""
     s.compacted_ledgers[new].exists = True
     for k in range(s.phase_one_result.read_position):
@@ -155,7 +157,7 @@ def write_ledger(s, c, new) -> None:
 
 
 @spec.action
-def compactor_phase_two_write(s, c):
+def compactor_phase_two_write(s: State, c: Constants):
     """The compactor reads the topic again and writes what is kept into a new compacted ledger.
 
     From here until the old ledger is deleted there are two ledgers on disk, and the cursor names
@@ -175,7 +177,7 @@ def compactor_phase_two_write(s, c):
 
 
 @spec.action
-def compactor_phase_two_update_context(s, c):
+def compactor_phase_two_update_context(s: State, c: Constants):
     """From now on consumers read the new ledger.
 
     Until the next step it stands beside the old horizon: duplicate_null_key_message, after 4 steps
@@ -190,7 +192,7 @@ def compactor_phase_two_update_context(s, c):
 
 
 @spec.action
-def compactor_phase_two_update_horizon(s, c):
+def compactor_phase_two_update_horizon(s: State, c: Constants):
     """From now on the ledger stands for the topic up to where phase one has read.
 
     Not before the context: the old ledger lacks what the new horizon promises, and
@@ -204,7 +206,7 @@ def compactor_phase_two_update_horizon(s, c):
 
 
 @spec.action
-def compactor_phase_two_persist_cusror(s, c):
+def compactor_phase_two_persist_cusror(s: State, c: Constants):
     """Horizon and context are written to disk, as properties of the compaction cursor.
 
     In one write, so that a crash never leaves a horizon beside another compaction's ledger. Before
@@ -218,14 +220,14 @@ def compactor_phase_two_persist_cusror(s, c):
     return TAKEN
 
 
-def forget_phase_one(s) -> None:
+def forget_phase_one(s: State) -> None:
     """The compactor drops the result of phase one, which is in its memory only."""
     s.phase_one_result = PhaseOneResult()
     s.compactor_state = "compactor_in_phase_one"
 
 
 @spec.action
-def compactor_phase_two_delete_ledger(s, c):
+def compactor_phase_two_delete_ledger(s: State, c: Constants):
     """The last ledger but one is deleted, if it exists, and the compactor begins anew.
 
     After a crash the last but one need not be the one that nobody uses. Pulsar 4.2.4 deletes the
@@ -243,7 +245,7 @@ def compactor_phase_two_delete_ledger(s, c):
 # --- Crashes -------------------------------------------------------------------------------------
 
 
-def take_over(s) -> None:
+def take_over(s: State) -> None:
     """Another broker serves the topic. It knows what the cursor says, and nothing else."""
     s.crash_times += 1
     forget_phase_one(s)
@@ -252,7 +254,7 @@ def take_over(s) -> None:
 
 
 @spec.action
-def broker_crash(s, c):
+def broker_crash(s: State, c: Constants):
     """The broker crashes, and the compactor with it; another broker reads the cursor from disk.
 
     It deletes nothing: which ledgers may be left over is written nowhere. The exercise
@@ -268,7 +270,7 @@ def broker_crash(s, c):
 
 
 @spec.action
-def consumer(s, c):
+def consumer(s: State, c: Constants):
     """The original's consumer, which does nothing at any time."""
     if not c.model_consumer:
         return "no consumer is modelled"
@@ -278,7 +280,7 @@ def consumer(s, c):
 
 
 @spec.action
-def terminating(s, c):
+def terminating(s: State, c: Constants):
     """Everything is done and stays as it is, so that the end is not a deadlock."""
     if not has_ended(s, c):
         return "not all messages are sent, ledgers written or readings done"
@@ -298,7 +300,7 @@ def terminating(s, c):
 # one time to the next. If its ledger is deleted while it reads, it has to connect again.
 
 
-def go_on_in_the_topic(s) -> None:
+def go_on_in_the_topic(s: State) -> None:
     """A consumer that reads a ledger and has got all of it turns to the topic."""
     at_end = first_in_ledger(s, s.consumer.ledger, s.consumer.position) == 0
     if s.consumer.ledger != NONE and at_end:
@@ -308,7 +310,7 @@ def go_on_in_the_topic(s) -> None:
 
 
 @spec.action
-def consumer_connects(s, c):
+def consumer_connects(s: State, c: Constants):
     """The consumer connects, to read from the first message on.
 
     One that reads ledger_then_topic takes the ledger and the horizon of this moment, which belong
@@ -330,7 +332,7 @@ def consumer_connects(s, c):
 
 
 @spec.action
-def consumer_receives(s, c):
+def consumer_receives(s: State, c: Constants):
     """The consumer gets the next message, from the compacted ledger or from the topic."""
     if not s.consumer.connected:
         return "the consumer is not connected"
@@ -346,7 +348,7 @@ def consumer_receives(s, c):
 
 
 @spec.action
-def consumer_finishes(s, c):
+def consumer_finishes(s: State, c: Constants):
     """The consumer has read the whole topic, and nothing more will be sent."""
     if len(s.messages) < c.message_sent_limit:
         return "not all messages have been sent"

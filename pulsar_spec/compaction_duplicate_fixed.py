@@ -19,11 +19,11 @@ Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlapl
 from protocol_lab import TAKEN, Configuration
 from pulsar_spec import compaction
 from pulsar_spec.compaction import compaction_spec
-from pulsar_spec.model import max_compacted_ledger_id
+from pulsar_spec.model import Constants, State, max_compacted_ledger_id
 from pulsar_spec.properties import declare_properties
 
 
-def compactor_phase_two_update_context_and_horizon(s, c):
+def compactor_phase_two_update_context_and_horizon(s: State, c: Constants):
     """From now on the new ledger is read, up to where phase one has read: both in one step.
 
     As two steps: duplicate_null_key_message after 4 steps, in `pulsar.compaction`.

@@ -23,7 +23,7 @@ from protocol_lab import TAKEN, Configuration, NodeSet, only, with_node, without
 from pulsar_spec import compaction, model
 from pulsar_spec.compaction import compaction_spec, forget_phase_one, take_over, write_ledger
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
-from pulsar_spec.model import Ledger, LedgerId, max_compacted_ledger_id
+from pulsar_spec.model import Constants, Ledger, LedgerId, max_compacted_ledger_id
 from pulsar_spec.properties import between_compactions_one_ledger_exists, declare_properties
 
 
@@ -39,13 +39,13 @@ class State(model.State):
     cursor: Cursor
 
 
-def delete_unused_ledgers(s) -> None:
+def delete_unused_ledgers(s: State) -> None:
     """Delete all that the cursor names, but the ledger of its context."""
     for ledger in without_node(s.cursor.ledgers, s.cursor.compacted_topic_context):
         s.compacted_ledgers[ledger] = Ledger()
 
 
-def compactor_phase_two_register_ledger(s, c):
+def compactor_phase_two_register_ledger(s: State, c: Constants):
     """The cursor is told which ledger will be written next. It forgets those that are gone."""
     new = max_compacted_ledger_id(s, c) + 1
     if s.compactor_state != "compactor_in_phase_two_write":
@@ -60,7 +60,7 @@ def compactor_phase_two_register_ledger(s, c):
     return TAKEN
 
 
-def compactor_phase_two_write_registered(s, c):
+def compactor_phase_two_write_registered(s: State, c: Constants):
     """The ledger is written as in `pulsar.compaction`, once the cursor names it."""
     if s.compactor_state != "compactor_in_phase_two_write":
         return "the compactor is not about to write a ledger"
@@ -71,7 +71,7 @@ def compactor_phase_two_write_registered(s, c):
     return TAKEN
 
 
-def compactor_phase_two_delete_unused_ledgers(s, c):
+def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
     """All ledgers but the new one are deleted, and the compactor begins anew."""
     if s.compactor_state != "compactor_in_phase_two_delete_ledger":
         return "the compactor is not about to delete a ledger"
@@ -80,7 +80,7 @@ def compactor_phase_two_delete_unused_ledgers(s, c):
     return TAKEN
 
 
-def broker_crash_and_clean_up(s, c):
+def broker_crash_and_clean_up(s: State, c: Constants):
     """The broker crashes; another one reads the cursor and deletes the ledgers that will never be
     used."""
     if s.crash_times >= c.max_crash_times:

@@ -131,7 +131,7 @@ class State(model.State):
 # --- The compactor -------------------------------------------------------------------------------
 
 
-def compactor_phase_two_write(s, c):
+def compactor_phase_two_write(s: State, c: Constants):
     """The compactor writes what is kept into a ledger whose id was never used before."""
     if s.compactor_state != "compactor_in_phase_two_write":
         return "the compactor is not about to write a ledger"
@@ -147,7 +147,7 @@ def compactor_phase_two_write(s, c):
     return TAKEN
 
 
-def compactor_phase_two_update_context(s, c):
+def compactor_phase_two_update_context(s: State, c: Constants):
     """From now on consumers read the new ledger, and with `updates_together` up to the new
     horizon."""
     if s.compactor_state != "compactor_in_phase_two_update_context":
@@ -162,7 +162,7 @@ def compactor_phase_two_update_context(s, c):
     return TAKEN
 
 
-def compactor_phase_two_delete_ledger(s, c):
+def compactor_phase_two_delete_ledger(s: State, c: Constants):
     """The ledger of the previous context is deleted, or the last but one, as in the original."""
     if s.compactor_state != "compactor_in_phase_two_delete_ledger":
         return "the compactor is not about to delete a ledger"
@@ -174,7 +174,7 @@ def compactor_phase_two_delete_ledger(s, c):
     return TAKEN
 
 
-def compactor_hears_of_a_failure(s, c):
+def compactor_hears_of_a_failure(s: State, c: Constants):
     """The cursor is written, but the answer is lost: the compactor deletes its own ledger.
 
     Now cursor and context name a ledger that is gone: compaction_horizon_correctness, 7 steps. In
@@ -194,14 +194,14 @@ def compactor_hears_of_a_failure(s, c):
 # --- The broker ----------------------------------------------------------------------------------
 
 
-def forget_request(s) -> None:
+def forget_request(s: State) -> None:
     """What the consumer has asked for is dropped; it may ask again."""
     if s.consumer_stage == "asks_the_ledger":
         s.consumer.topic_position = 0
     s.consumer_stage = "has_not_asked"
 
 
-def broker_crash(s, c):
+def broker_crash(s: State, c: Constants):
     """The broker crashes; another one reads the cursor from disk. The consumer has to ask again."""
     if s.crash_times >= c.max_crash_times:
         return "the broker has crashed max_crash_times times"
@@ -211,7 +211,7 @@ def broker_crash(s, c):
     return TAKEN
 
 
-def topic_is_trimmed(s, c):
+def topic_is_trimmed(s: State, c: Constants):
     """The topic's messages up to the cursor are deleted. Whoever reads them there goes on behind.
 
     Pulsar's compaction cursor is a subscription of the topic: what it has acknowledged may go, if
@@ -233,7 +233,7 @@ def topic_is_trimmed(s, c):
 # --- The consumer --------------------------------------------------------------------------------
 
 
-def consumer_asks(s, c):
+def consumer_asks(s: State, c: Constants):
     """First stage: the broker compares the consumer's position with the horizon.
 
     It decides for the compacted ledger or for the topic, and remembers where the topic goes on.
@@ -253,7 +253,7 @@ def consumer_asks(s, c):
     return TAKEN
 
 
-def consumer_receives(s, c):
+def consumer_receives(s: State, c: Constants):
     """Second stage, or the only one: the consumer gets the next message.
 
     If the context's ledger has none for it, it goes on behind the horizon of the first stage.
@@ -273,7 +273,7 @@ def consumer_receives(s, c):
     return TAKEN
 
 
-def consumer_finishes(s, c):
+def consumer_finishes(s: State, c: Constants):
     """The consumer has read the whole topic, and nothing more will be sent."""
     if s.consumer_stage != "has_not_asked":
         return "the consumer waits for an answer"
@@ -283,7 +283,7 @@ def consumer_finishes(s, c):
 # --- What is claimed, and what must be reachable -------------------------------------------------
 
 
-def deletions_reach_consumers(s, c):
+def deletions_reach_consumers(s: State, c: Constants):
     """A consumer that has received everything has no value of a key that was deleted.
 
     What ends_with_latest_values means where deletions are dropped: who never got a value need not
@@ -298,7 +298,7 @@ def deletions_reach_consumers(s, c):
     return HOLDS
 
 
-def living_keys_end_with_latest_values(s, c):
+def living_keys_end_with_latest_values(s: State, c: Constants):
     """A consumer that has received everything has the latest message of every key with a value."""
     if not has_received_everything(s, c):
         return HOLDS
@@ -312,7 +312,7 @@ def living_keys_end_with_latest_values(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def the_new_ledger_is_left_over(s, c) -> bool:
+def the_new_ledger_is_left_over(s: State, c: Constants) -> bool:
     """The compactor rests, and the ledger that was written last is not the context's."""
     return (
         s.compactor_state == "compactor_in_phase_one"

@@ -150,8 +150,8 @@ def sent_before(c) -> int:
 
 
 def init(
-    s,
-    c,
+    s: State,
+    c: Constants,
     keys: Sequences(0, "key_space", sent_before),
     values: Sequences(0, "value_space", sent_before),
 ):
@@ -164,7 +164,7 @@ def init(
 # --- Reads -----------------------------------------------------------------------------------
 
 
-def max_compacted_ledger_id(s, c) -> int:
+def max_compacted_ledger_id(s: State, c: Constants) -> int:
     """The latest of the compacted ledgers that exist; 0 if there is none."""
     latest = 0
     for ledger in range(1, c.compaction_times_limit + 1):
@@ -173,14 +173,14 @@ def max_compacted_ledger_id(s, c) -> int:
     return latest
 
 
-def existing_ledgers(s, c) -> int:
+def existing_ledgers(s: State, c: Constants) -> int:
     """How many compacted ledgers are on disk."""
     return sum(
         1 for ledger in range(1, c.compaction_times_limit + 1) if s.compacted_ledgers[ledger].exists
     )
 
 
-def has_ended(s, c) -> bool:
+def has_ended(s: State, c: Constants) -> bool:
     """Has everything been sent, and every ledger been written, and is the consumer through?"""
     return (
         len(s.messages) == c.message_sent_limit
@@ -190,7 +190,7 @@ def has_ended(s, c) -> bool:
     )
 
 
-def first_in_ledger(s, ledger, position) -> int:
+def first_in_ledger(s: State, ledger, position) -> int:
     """The id of the first message from this position on that a compacted ledger has, or 0."""
     if ledger == NONE:
         return 0
@@ -200,7 +200,7 @@ def first_in_ledger(s, ledger, position) -> int:
     return 0
 
 
-def next_received(s, c) -> int:
+def next_received(s: State, c: Constants) -> int:
     """The id of the message that a consumer which reads gets next; 0 if there is none."""
     position = s.consumer.position
     if s.consumer.ledger != NONE:
@@ -213,11 +213,11 @@ def next_received(s, c) -> int:
     return position if position <= len(s.messages) else 0
 
 
-def has_lost_its_ledger(s) -> bool:
+def has_lost_its_ledger(s: State) -> bool:
     """Was the ledger that the consumer reads deleted?"""
     return s.consumer.ledger != NONE and not s.compacted_ledgers[s.consumer.ledger].exists
 
 
-def has_received_everything(s, c) -> bool:
+def has_received_everything(s: State, c: Constants) -> bool:
     """Is the consumer connected, and at the end of the topic?"""
     return bool(s.consumer.connected) and not has_lost_its_ledger(s) and next_received(s, c) == 0

@@ -8,6 +8,8 @@ from protocol_lab import HOLDS, NONE, Spec, eventually
 from pulsar_spec.model import (
     NULL_KEY,
     NULL_VALUE,
+    Constants,
+    State,
     existing_ledgers,
     first_in_ledger,
     has_ended,
@@ -18,7 +20,7 @@ from pulsar_spec.model import (
 # --- The original's invariants -----------------------------------------------------------------
 
 
-def is_message(s, c, message) -> bool:
+def is_message(s: State, c: Constants, message) -> bool:
     """Has the message an id, a key and a value of their types?"""
     return (
         1 <= message.id <= c.message_sent_limit
@@ -27,7 +29,7 @@ def is_message(s, c, message) -> bool:
     )
 
 
-def is_phase_one_result(s, c) -> bool:
+def is_phase_one_result(s: State, c: Constants) -> bool:
     """Is there no result, or one that points into the topic?"""
     result = s.phase_one_result
     return 0 <= result.read_position <= len(s.messages) and all(
@@ -35,7 +37,7 @@ def is_phase_one_result(s, c) -> bool:
     )
 
 
-def type_safe(s, c):
+def type_safe(s: State, c: Constants):
     """Every variable has a value of its type."""
     for message in s.messages:
         if not is_message(s, c, message):
@@ -59,12 +61,12 @@ def type_safe(s, c):
     return HOLDS
 
 
-def compacted_ledger_leak(s, c):
+def compacted_ledger_leak(s: State, c: Constants):
     """There are never more than two compacted ledgers: the one in use, and its successor."""
     return "three compacted ledgers exist" if existing_ledgers(s, c) > 2 else HOLDS
 
 
-def is_in_context(s, message) -> bool:
+def is_in_context(s: State, message) -> bool:
     """Does the context's ledger have a message of the same key that is not older?"""
     if s.compacted_topic_context == NONE:
         return False
@@ -74,12 +76,12 @@ def is_in_context(s, message) -> bool:
     return False
 
 
-def has_message(s, ledger, id) -> bool:
+def has_message(s: State, ledger, id) -> bool:
     """Does a compacted ledger have the message with this id?"""
     return first_in_ledger(s, ledger, id) == id
 
 
-def compaction_horizon_correctness(s, c):
+def compaction_horizon_correctness(s: State, c: Constants):
     """Of each message up to the horizon, the context's ledger has that one or a later one."""
     for k in range(s.compaction_horizon):
         message = s.messages[k]
@@ -88,7 +90,7 @@ def compaction_horizon_correctness(s, c):
     return HOLDS
 
 
-def duplicate_null_key_message(s, c):
+def duplicate_null_key_message(s: State, c: Constants):
     """No message without a key is both in the context's ledger and after the horizon."""
     if not c.retain_null_key or s.compacted_topic_context == NONE:
         return HOLDS
@@ -101,17 +103,17 @@ def duplicate_null_key_message(s, c):
 # --- Not in the original: what a consumer that reads expects -------------------------------------
 
 
-def key_of(s, id) -> int:
+def key_of(s: State, id) -> int:
     """The key of the topic's message with this id."""
     return s.messages[id - 1].key
 
 
-def value_of(s, id) -> int:
+def value_of(s: State, id) -> int:
     """The value of the topic's message with this id."""
     return s.messages[id - 1].value
 
 
-def last_sent(s, key) -> int:
+def last_sent(s: State, key) -> int:
     """The id of the topic's last message of a key; 0 if there is none."""
     latest = 0
     for message in s.messages:
@@ -120,7 +122,7 @@ def last_sent(s, key) -> int:
     return latest
 
 
-def last_received(s, key) -> int:
+def last_received(s: State, key) -> int:
     """The id of the message of a key that the consumer got last; 0 if it got none."""
     latest = 0
     for id in s.consumer.received:
@@ -129,7 +131,7 @@ def last_received(s, key) -> int:
     return latest
 
 
-def ends_with_latest_values(s, c):
+def ends_with_latest_values(s: State, c: Constants):
     """A consumer that has received everything has the latest message of every key."""
     if not has_received_everything(s, c):
         return HOLDS
@@ -139,7 +141,7 @@ def ends_with_latest_values(s, c):
     return HOLDS
 
 
-def deleted_keys_stay_deleted(s, c):
+def deleted_keys_stay_deleted(s: State, c: Constants):
     """What was sent before a key's deletion does not reach the consumer after the deletion."""
     received = s.consumer.received
     for k in range(len(received)):
@@ -156,7 +158,7 @@ def deleted_keys_stay_deleted(s, c):
     return HOLDS
 
 
-def null_key_message_received_once(s, c):
+def null_key_message_received_once(s: State, c: Constants):
     """No message without a key reaches the consumer twice."""
     received = s.consumer.received
     for k in range(len(received)):
@@ -169,7 +171,7 @@ def null_key_message_received_once(s, c):
 # --- Not in the original: a stricter one, and what must be reachable -----------------------------
 
 
-def between_compactions_one_ledger_exists(s, c):
+def between_compactions_one_ledger_exists(s: State, c: Constants):
     """While the compactor rests, no ledger is on disk but the cursor's.
 
     Stricter than compacted_ledger_leak: it fails as soon as a ledger is left over.
@@ -182,7 +184,7 @@ def between_compactions_one_ledger_exists(s, c):
     return HOLDS
 
 
-def null_key_messages_are_not_lost(s, c):
+def null_key_messages_are_not_lost(s: State, c: Constants):
     """Every message without a key up to the horizon is in the context's ledger.
 
     What compaction_horizon_correctness does not check: it accepts a later message of the same key,
@@ -195,12 +197,12 @@ def null_key_messages_are_not_lost(s, c):
     return HOLDS
 
 
-def everything_ends(s, c):
+def everything_ends(s: State, c: Constants):
     """All messages are sent, all ledgers written, all readings done."""
     return HOLDS if has_ended(s, c) else "something is still to be done"
 
 
-def a_message_is_compacted_away(s, c):
+def a_message_is_compacted_away(s: State, c: Constants):
     """A consumer is spared a message: the context's ledger has fewer than the horizon counts."""
     if s.compacted_topic_context == NONE:
         return "consumers have no compacted ledger"
@@ -226,7 +228,7 @@ def termination():
 # --- Situations: states that a learner may search for --------------------------------------------
 
 
-def a_crash_would_take_consumers_back(s, c) -> bool:
+def a_crash_would_take_consumers_back(s: State, c: Constants) -> bool:
     """The broker's memory is ahead of the cursor on disk."""
     return (
         s.compacted_topic_context != s.cursor.compacted_topic_context
@@ -234,7 +236,7 @@ def a_crash_would_take_consumers_back(s, c) -> bool:
     )
 
 
-def the_ledger_reaches_beyond_the_horizon(s, c) -> bool:
+def the_ledger_reaches_beyond_the_horizon(s: State, c: Constants) -> bool:
     """The context's ledger has a message from after the horizon."""
     if s.compacted_topic_context == NONE:
         return False
@@ -242,19 +244,19 @@ def the_ledger_reaches_beyond_the_horizon(s, c) -> bool:
     return any(message.id > s.compaction_horizon for message in messages)
 
 
-def a_ledger_is_left_over(s, c) -> bool:
+def a_ledger_is_left_over(s: State, c: Constants) -> bool:
     """The compactor rests, and there are two compacted ledgers."""
     return s.compactor_state == "compactor_in_phase_one" and existing_ledgers(s, c) > 1
 
 
-def a_ledger_is_empty(s, c) -> bool:
+def a_ledger_is_empty(s: State, c: Constants) -> bool:
     """Consumers read a compacted ledger without a message in it."""
     if s.compacted_topic_context == NONE:
         return False
     return len(s.compacted_ledgers[s.compacted_topic_context].messages) == 0
 
 
-def one_message_stands_for_all(s, c) -> bool:
+def one_message_stands_for_all(s: State, c: Constants) -> bool:
     """The context's ledger has one message, and the horizon counts three or more."""
     if s.compacted_topic_context == NONE:
         return False
@@ -262,12 +264,12 @@ def one_message_stands_for_all(s, c) -> bool:
     return kept == 1 and s.compaction_horizon >= 3
 
 
-def the_consumers_ledger_was_deleted(s, c) -> bool:
+def the_consumers_ledger_was_deleted(s: State, c: Constants) -> bool:
     """The ledger that the consumer reads was deleted under it."""
     return has_lost_its_ledger(s)
 
 
-def the_consumer_was_spared_a_message(s, c) -> bool:
+def the_consumer_was_spared_a_message(s: State, c: Constants) -> bool:
     """The consumer is at the end and has received fewer messages with a key than were sent."""
     received = sum(1 for id in s.consumer.received if key_of(s, id) != NULL_KEY)
     sent = sum(1 for message in s.messages if message.key != NULL_KEY)

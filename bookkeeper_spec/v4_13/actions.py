@@ -34,7 +34,16 @@ from bookkeeper_spec.model import (
     why_not_hear_refusal,
 )
 from bookkeeper_spec.recovery import why_not_end_recovery, write_back_next_entry
-from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, READ, W1, W2, WRITE, SomeWriter
+from bookkeeper_spec.v4_13.model import (
+    PENDING_READ_RESPONSE,
+    READ,
+    W1,
+    W2,
+    WRITE,
+    Constants,
+    SomeWriter,
+    State,
+)
 from bookkeeper_spec.writing import (
     add_pending_op,
     begin_fragment,
@@ -51,12 +60,12 @@ from protocol_lab import TAKEN, NodeSet, Range, Subset, append, last, nodes_up_t
 # --- w1 creates and adds -------------------------------------------------------------------------
 
 
-def first_ensembles(s, c) -> NodeSet(Bookie):
+def first_ensembles(s: State, c: Constants) -> NodeSet(Bookie):
     """The bookies for the first ensemble."""
     return bookies_to_choose(s, c, 0, 0) if s.meta_status == "nil" else no_ensemble(c)
 
 
-def w1_creates_ledger(s, c, ensemble: Subset(first_ensembles, "write_quorum")):
+def w1_creates_ledger(s: State, c: Constants, ensemble: Subset(first_ensembles, "write_quorum")):
     """w1 chooses the first ensemble; the bookies are not told."""
     if s.meta_status != "nil" or s.w1.meta_version != 0:
         return "the ledger exists"
@@ -69,26 +78,26 @@ def w1_creates_ledger(s, c, ensemble: Subset(first_ensembles, "write_quorum")):
     return TAKEN
 
 
-def w1s_ensemble(s) -> NodeSet(Bookie):
+def w1s_ensemble(s: State) -> NodeSet(Bookie):
     """The bookies to which w1 sends what it adds."""
     return s.w1.curr_fragment.ensemble if s.w1.status == "open" else nodes_up_to(0)
 
 
-def w1_sends_add_entry_requests(s, c, lost: Subset(w1s_ensemble)):
+def w1_sends_add_entry_requests(s: State, c: Constants, lost: Subset(w1s_ensemble)):
     """w1 sends its next entry, with its LAC, to all bookies of its current ensemble."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
     return send_next_entry(c, s.w1, s.messages.adds[W1], s.w1.lap + 1, s.w1.lac, lost)
 
 
-def w1_receives_add_confirmed_response(s, c, bookie: Bookie, entry: SomeEntry):
+def w1_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """A bookie has stored an entry of w1: the LAC may rise, and the caller is told."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
     return receive_confirmation(c, s.w1, s.messages.adds[W1], bookie, entry)
 
 
-def w1_receives_add_fenced_response(s, c, bookie: Bookie, entry: SomeEntry):
+def w1_receives_add_fenced_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """w1 hears that the ledger is fenced: somebody recovers it, and w1 stops."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
@@ -105,7 +114,7 @@ def w1_receives_add_fenced_response(s, c, bookie: Bookie, entry: SomeEntry):
 # --- w1 closes -----------------------------------------------------------------------------------
 
 
-def w1_close_ledger_success(s, c):
+def w1_close_ledger_success(s: State, c: Constants):
     """w1 closes the ledger at its LAC, whenever it likes, if the metadata are as it knows them.
 
     With `close_overrides_recovery` also while w2 recovers it, as BookKeeper's writer does, and
@@ -125,7 +134,7 @@ def w1_close_ledger_success(s, c):
     return TAKEN
 
 
-def w1_close_ledger_fail(s, c):
+def w1_close_ledger_fail(s: State, c: Constants):
     """w1 tries to close the ledger, but somebody recovers it. w1 goes on all the same."""
     if s.w1.status != "open" or s.meta_status == "open":
         return "w1 has no open ledger, or nobody recovers it"
@@ -139,7 +148,13 @@ def w1_close_ledger_fail(s, c):
 
 
 def bookie_sends_add_confirmed_response(
-    s, c, bookie: Bookie, writer: SomeWriter, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    writer: SomeWriter,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
 ):
     """A bookie stores an entry and says so. Once fenced, it does so for a recovery only."""
     adds = s.messages.adds[writer].of[entry - 1]
@@ -156,7 +171,7 @@ def bookie_sends_add_confirmed_response(
 
 
 def bookie_sends_add_fenced_response(
-    s, c, bookie: Bookie, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, entry: SomeEntry, lac: SomeLac, lost: Subset(its_own)
 ):
     """A bookie on which the ledger is fenced refuses an add of w1."""
     adds = s.messages.adds[W1].of[entry - 1]
@@ -168,13 +183,15 @@ def bookie_sends_add_fenced_response(
     return reply_to(adds.requests[lac], adds.refused, bookie, lost)
 
 
-def bookie_sends_fencing_read_lac_response(s, c, bookie: Bookie, lost: Subset(its_own)):
+def bookie_sends_fencing_read_lac_response(
+    s: State, c: Constants, bookie: Bookie, lost: Subset(its_own)
+):
     """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
     return fence(s, s.messages, bookie, s.b_lac[bookie], lost)
 
 
 def bookie_sends_read_response(
-    s, c, bookie: Bookie, entry: Range(1, "send_limit + 1"), lost: Subset(its_own)
+    s: State, c: Constants, bookie: Bookie, entry: Range(1, "send_limit + 1"), lost: Subset(its_own)
 ):
     """A bookie answers a recovery read: with the entry, or that it has no such entry.
 
@@ -204,12 +221,12 @@ def is_valid_next_fragment(s, first_entry_id) -> bool:
     return all(fragment.first_entry_id <= first_entry_id for fragment in s.meta_fragments)
 
 
-def is_at_work(s, writer) -> bool:
+def is_at_work(s: State, writer) -> bool:
     """Does the client write the ledger, or recover it, and do the metadata say the same?"""
     return writer.status == s.meta_status and writer.status in ("open", "in_recovery")
 
 
-def replacements(s, c, writer, messages, bookie) -> NodeSet(Bookie):
+def replacements(s: State, c: Constants, writer, messages, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble without a bookie that timed out."""
     if not is_at_work(s, writer):
         return no_ensemble(c)
@@ -218,7 +235,7 @@ def replacements(s, c, writer, messages, bookie) -> NodeSet(Bookie):
     return bookies_to_choose(s, c, writer.curr_fragment.ensemble & ~only(bookie), only(bookie))
 
 
-def why_not_try(s, c, writer, messages, bookie) -> str:
+def why_not_try(s: State, c: Constants, writer, messages, bookie) -> str:
     """Why a client can't try to replace this bookie; "" if it can."""
     if has_pending_resends(writer):
         return "pending adds have to be sent to the new ensemble first"
@@ -231,7 +248,7 @@ def why_not_try(s, c, writer, messages, bookie) -> str:
     return TAKEN
 
 
-def change_ensemble(s, c, writer, messages, bookie, ensemble) -> str:
+def change_ensemble(s: State, c: Constants, writer, messages, bookie, ensemble) -> str:
     """Begin a new fragment after the LAC without the bookie, and write that to the metadata."""
     reason = why_not_try(s, c, writer, messages, bookie)
     if reason:
@@ -248,7 +265,7 @@ def change_ensemble(s, c, writer, messages, bookie, ensemble) -> str:
     return TAKEN
 
 
-def try_invalid_ensemble_change(s, c, writer, messages, bookie) -> str:
+def try_invalid_ensemble_change(s: State, c: Constants, writer, messages, bookie) -> str:
     """Find that the new fragment would begin before an existing one."""
     reason = why_not_try(s, c, writer, messages, bookie)
     if reason:
@@ -261,38 +278,42 @@ def try_invalid_ensemble_change(s, c, writer, messages, bookie) -> str:
     return TAKEN
 
 
-def w1s_replacements(s, c, bookie) -> NodeSet(Bookie):
+def w1s_replacements(s: State, c: Constants, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble of w1 without one that timed out."""
     return replacements(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
-def w1_changes_ensemble(s, c, bookie: Bookie, ensemble: Subset(w1s_replacements, "write_quorum")):
+def w1_changes_ensemble(
+    s: State, c: Constants, bookie: Bookie, ensemble: Subset(w1s_replacements, "write_quorum")
+):
     """An add of w1 timed out: it replaces the bookie, and writes that to the metadata."""
     if not is_at_work(s, s.w1):
         return "w1 has no open ledger, or somebody recovers it"
     return change_ensemble(s, c, s.w1, s.messages.adds[W1], bookie, ensemble)
 
 
-def w1_tries_invalid_ensemble_change(s, c, bookie: Bookie):
+def w1_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
     """w1 would have to begin a fragment before the last one. It never has to."""
     if not is_at_work(s, s.w1):
         return "w1 has no open ledger, or somebody recovers it"
     return try_invalid_ensemble_change(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
-def w2s_replacements(s, c, bookie) -> NodeSet(Bookie):
+def w2s_replacements(s: State, c: Constants, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble of w2 without one that timed out."""
     return replacements(s, c, s.w2, s.messages.adds[W2], bookie)
 
 
-def w2_changes_ensemble(s, c, bookie: Bookie, ensemble: Subset(w2s_replacements, "write_quorum")):
+def w2_changes_ensemble(
+    s: State, c: Constants, bookie: Bookie, ensemble: Subset(w2s_replacements, "write_quorum")
+):
     """A write back timed out: w2 replaces the bookie, and writes that to the metadata."""
     if not is_at_work(s, s.w2):
         return "w2 does not recover"
     return change_ensemble(s, c, s.w2, s.messages.adds[W2], bookie, ensemble)
 
 
-def w2_tries_invalid_ensemble_change(s, c, bookie: Bookie):
+def w2_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
     """w2 would have to begin a fragment before the last one: recovery fails (defect 2)."""
     if not is_at_work(s, s.w2):
         return "w2 does not recover"
@@ -302,24 +323,28 @@ def w2_tries_invalid_ensemble_change(s, c, bookie: Bookie):
 # --- What was not confirmed goes to the new bookie -----------------------------------------------
 
 
-def w1s_new_bookies(s, entry) -> NodeSet(Bookie):
+def w1s_new_bookies(s: State, entry) -> NodeSet(Bookie):
     """The bookies to which w1 has not sent a pending add."""
     return new_bookies_for(s.w1, entry) if s.w1.status == "open" else nodes_up_to(0)
 
 
-def w1_sends_pending_add_op(s, c, entry: SomeEntry, lost: Subset(w1s_new_bookies)):
+def w1_sends_pending_add_op(
+    s: State, c: Constants, entry: SomeEntry, lost: Subset(w1s_new_bookies)
+):
     """After a change of the ensemble, w1 sends an unconfirmed entry to the new bookie."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
     return resend_pending_op(s.w1, s.messages.adds[W1], entry, s.w1.lac, lost)
 
 
-def w2s_new_bookies(s, entry) -> NodeSet(Bookie):
+def w2s_new_bookies(s: State, entry) -> NodeSet(Bookie):
     """The bookies to which w2 has not sent a pending add."""
     return new_bookies_for(s.w2, entry) if s.w2.status == "in_recovery" else nodes_up_to(0)
 
 
-def w2_sends_pending_add_op(s, c, entry: SomeEntry, lost: Subset(w2s_new_bookies)):
+def w2_sends_pending_add_op(
+    s: State, c: Constants, entry: SomeEntry, lost: Subset(w2s_new_bookies)
+):
     """After a change of the ensemble, w2 writes an unconfirmed entry to the new bookie."""
     if s.w2.status != "in_recovery":
         return "w2 does not recover"
@@ -438,12 +463,12 @@ def recover_entry(mine, has_it, data) -> None:
 # --- w2 fences -----------------------------------------------------------------------------------
 
 
-def last_ensemble(s) -> NodeSet(Bookie):
+def last_ensemble(s: State) -> NodeSet(Bookie):
     """The bookies that a recovery fences."""
     return last(s.meta_fragments).ensemble if s.meta_status == "open" else nodes_up_to(0)
 
 
-def w2_place_in_recovery(s, c, lost: Subset(last_ensemble)):
+def w2_place_in_recovery(s: State, c: Constants, lost: Subset(last_ensemble)):
     """w2 sets the status to IN_RECOVERY, and asks the last ensemble to fence and for the LACs."""
     if s.w2.status != "nil":
         return "w2 has begun its recovery before"
@@ -459,7 +484,7 @@ def w2_place_in_recovery(s, c, lost: Subset(last_ensemble)):
     return TAKEN
 
 
-def w2_receives_fencing_read_lac_response(s, c, bookie: Bookie, lac: SomeLac):
+def w2_receives_fencing_read_lac_response(s: State, c: Constants, bookie: Bookie, lac: SomeLac):
     """w2 hears that a bookie is fenced. Until it reads, it begins after the highest LAC so far.
 
     And in any case no earlier than the last fragment, unless `lac_from_fragment` is off: that is
@@ -480,12 +505,12 @@ def w2_receives_fencing_read_lac_response(s, c, bookie: Bookie, lac: SomeLac):
 # --- w2 reads ------------------------------------------------------------------------------------
 
 
-def read_ensemble(s) -> NodeSet(Bookie):
+def read_ensemble(s: State) -> NodeSet(Bookie):
     """The bookies that w2 asks for the entry after its LAP."""
     return ensemble_to_read(s.w2, s.meta_fragments)
 
 
-def w2_sends_read_requests(s, c, lost: Subset(read_ensemble)):
+def w2_sends_read_requests(s: State, c: Constants, lost: Subset(read_ensemble)):
     """w2 asks for the next entry, once no ack quorum is left that is not fenced."""
     return ask_for_next_entry(c, s.w2, s.messages, s.meta_fragments, lost)
 
@@ -507,19 +532,19 @@ def last_data(c, entry) -> int:
 ItsData = Range(first_data, last_data)
 
 
-def answer_to_read(s, entry, data):
+def answer_to_read(s: State, entry, data):
     """The messages with this answer."""
     return s.messages.reads[entry - 1].responses[data - 1] if entry else s.messages.no_such_entry
 
 
-def received_all_responses(s, c, bookie, entry) -> bool:
+def received_all_responses(s: State, c: Constants, bookie, entry) -> bool:
     """With this answer, has every bookie answered or timed out?"""
     time_outs = asked_for(s.meta_fragments, entry) & read_time_outs(s.messages)
     heard = positive(s.w2, bookie, entry > 0) + negative(s.w2, bookie, entry == 0)
     return heard + len(time_outs) == c.write_quorum
 
 
-def why_not_decide(s, c, bookie, entry, data) -> str:
+def why_not_decide(s: State, c: Constants, bookie, entry, data) -> str:
     """Why this answer is not the last that w2 waits for; "" if it is."""
     if bookie not in answer_to_read(s, entry, data).waiting:
         return "no such answer is under way from this bookie"
@@ -528,13 +553,13 @@ def why_not_decide(s, c, bookie, entry, data) -> str:
     return TAKEN
 
 
-def note_fenced(s, c, bookie) -> None:
+def note_fenced(s: State, c: Constants, bookie) -> None:
     """A bookie that has answered a read is fenced, if reads fence."""
     if c.recovery_reads_fence:
         s.w2.fenced = with_node(s.w2.fenced, bookie)
 
 
-def finish_read(s, c, bookie, entry, data) -> None:
+def finish_read(s: State, c: Constants, bookie, entry, data) -> None:
     """Take the answer, forget all answers about the entry, and act upon time-outs."""
     handle(answer_to_read(s, entry, data), bookie)
     forget_answers(s.w2)
@@ -542,7 +567,9 @@ def finish_read(s, c, bookie, entry, data) -> None:
     act_upon_read_time_outs(s.messages, asked_for(s.meta_fragments, entry))
 
 
-def w2_receives_non_final_read(s, c, bookie: Bookie, entry: SomeAnswer, data: ItsData):
+def w2_receives_non_final_read(
+    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+):
     """w2 notes an answer to its read, and waits for more."""
     if bookie not in answer_to_read(s, entry, data).waiting:
         return "no such answer is under way from this bookie"
@@ -554,7 +581,9 @@ def w2_receives_non_final_read(s, c, bookie: Bookie, entry: SomeAnswer, data: It
     return TAKEN
 
 
-def w2_completes_read_successfully(s, c, bookie: Bookie, entry: SomeAnswer, data: ItsData):
+def w2_completes_read_successfully(
+    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+):
     """An ack quorum of bookies have the entry: it is to be written back, and the next one read."""
     reason = why_not_decide(s, c, bookie, entry, data)
     if reason:
@@ -566,7 +595,9 @@ def w2_completes_read_successfully(s, c, bookie: Bookie, entry: SomeAnswer, data
     return TAKEN
 
 
-def w2_completes_read_with_no_such_entry(s, c, bookie: Bookie, entry: SomeAnswer, data: ItsData):
+def w2_completes_read_with_no_such_entry(
+    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+):
     """So many bookies do not have the entry that no ack quorum can: w2 has read what there is."""
     reason = why_not_decide(s, c, bookie, entry, data)
     if reason:
@@ -581,26 +612,26 @@ def w2_completes_read_with_no_such_entry(s, c, bookie: Bookie, entry: SomeAnswer
 # --- w2 writes back and closes -------------------------------------------------------------------
 
 
-def w2s_ensemble(s) -> NodeSet(Bookie):
+def w2s_ensemble(s: State) -> NodeSet(Bookie):
     """The bookies to which w2 writes entries back."""
     return its_write_ensemble(s.w2)
 
 
-def w2_writes_back_entry(s, c, lost: Subset(w2s_ensemble)):
+def w2_writes_back_entry(s: State, c: Constants, lost: Subset(w2s_ensemble)):
     """w2 writes an entry back, to the last ensemble, wherever it was read."""
     if s.w2.status != "in_recovery" or s.w2.recovery_phase != WRITE:
         return "w2 has not read all there is"
     return write_back_next_entry(s.w2, s.messages.adds[W2], s.w2.lac, lost)
 
 
-def w2_receives_add_confirmed_response(s, c, bookie: Bookie, entry: SomeEntry):
+def w2_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
     """A bookie has stored an entry that w2 wrote back."""
     if s.w2.status != "in_recovery":
         return "w2 does not recover"
     return receive_confirmation(c, s.w2, s.messages.adds[W2], bookie, entry)
 
 
-def w2_closes_ledger(s, c):
+def w2_closes_ledger(s: State, c: Constants):
     """Everything that was read is written back: w2 closes the ledger at its LAC."""
     reason = why_not_end_recovery(s, s.w2, s.w2.recovery_phase == WRITE)
     if reason:

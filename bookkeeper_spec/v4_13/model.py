@@ -97,6 +97,6 @@ class State(FencedLedger):
     messages: Messages
 
 
-def init(s, c):
+def init(s: State, c: Constants):
     """There is no ledger."""
     return TAKEN

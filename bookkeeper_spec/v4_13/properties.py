@@ -8,11 +8,11 @@ from bookkeeper_spec.properties import (
     is_writer_of_its_type,
     within_lost_messages,
 )
-from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, WRITE
+from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, WRITE, Constants, State
 from protocol_lab import HOLDS, NO_LIMIT, always_eventually
 
 
-def type_ok(s, c):
+def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
     if not is_ledger_of_its_type(s, c):
         return "a value of the metadata or of a bookie is out of range"
@@ -21,21 +21,21 @@ def type_ok(s, c):
     return HOLDS
 
 
-def only_valid_fragments(s, c):
+def only_valid_fragments(s: State, c: Constants):
     """Nobody had to begin a fragment before an existing one."""
     if s.w1.status == "invalid" or s.w2.status == "invalid":
         return "a client would have to begin a fragment before an existing one"
     return HOLDS
 
 
-def no_divergence_between_writer_and_meta_data(s, c):
+def no_divergence_between_writer_and_meta_data(s: State, c: Constants):
     """Once the ledger is closed, it has every entry that w1 has acknowledged."""
     if s.meta_status == "closed" and s.w1.lac > s.meta_last_entry:
         return "w1 has acknowledged an entry that the closed ledger does not have"
     return HOLDS
 
 
-def no_stuck_lac(s, c):
+def no_stuck_lac(s: State, c: Constants):
     """w2's LAC rises with what it writes back: an extra, false unless `count_from_lac` is on."""
     next_entry = s.w2.lac + 1
     if next_entry <= c.send_limit and len(s.w2.confirmed[next_entry]) >= c.ack_quorum:
@@ -43,7 +43,7 @@ def no_stuck_lac(s, c):
     return HOLDS
 
 
-def recovery_closes_the_ledger(s, c):
+def recovery_closes_the_ledger(s: State, c: Constants):
     """A recovery closes the ledger."""
     return HOLDS if s.w2.status == "closed" else "w2 has not closed the ledger"
 
@@ -51,7 +51,7 @@ def recovery_closes_the_ledger(s, c):
 # --- Liveness ------------------------------------------------------------------------------------
 
 
-def ledger_is_closed(s, c):
+def ledger_is_closed(s: State, c: Constants):
     """The ledger is closed, and w1 knows."""
     return s.meta_status == "closed" and s.w1.status == "closed"
 
@@ -75,7 +75,7 @@ def count_lost_reads(messages) -> int:
     )
 
 
-def max_lost_messages(s, c):
+def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
@@ -88,7 +88,7 @@ def max_lost_messages(s, c):
 # --- Situations ----------------------------------------------------------------------------------
 
 
-def w2_reads_while_a_bookie_is_not_fenced(s, c) -> bool:
+def w2_reads_while_a_bookie_is_not_fenced(s: State, c: Constants) -> bool:
     """w2 reads while a bookie of the last fragment is not fenced."""
     return (
         s.w2.recovery_phase == PENDING_READ_RESPONSE
@@ -96,12 +96,12 @@ def w2_reads_while_a_bookie_is_not_fenced(s, c) -> bool:
     )
 
 
-def w1_has_acknowledged_what_w2_has_not_read(s, c) -> bool:
+def w1_has_acknowledged_what_w2_has_not_read(s: State, c: Constants) -> bool:
     """w1 has acknowledged an entry beyond those that w2 has read, and w2 reads no further."""
     return s.w2.recovery_phase == WRITE and s.w1.lac > s.w2.lap
 
 
-def a_stored_entry_is_cut_off(s, c) -> bool:
+def a_stored_entry_is_cut_off(s: State, c: Constants) -> bool:
     """The ledger is closed before an entry that some bookie stores."""
     return s.meta_status == "closed" and any(
         has_entry(s, bookie, entry)

@@ -141,7 +141,10 @@ def test_a_source_may_be_shown_without_the_why():
         return source(*things, why=why).data.splitlines()[1:-1]
 
     action, guard = compaction.compactor_phase_one, compaction.is_kept
-    first, after = shown(action).index("def compactor_phase_one(s, c):") + 1, shown(action)
+    first, after = (
+        shown(action).index("def compactor_phase_one(s: State, c: Constants):") + 1,
+        shown(action),
+    )
     assert after[first].endswith('notes the last message of each key."""')
     assert after[first + 1].startswith("    if s.compactor_state")
     assert len(after) < len(shown(action, why=True))
