@@ -8,6 +8,7 @@ has the same walk as the notebook, but the notebook's explorations and checks ar
 import ast
 import io
 import linecache
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -77,16 +78,21 @@ def stepper_cells(name: str, cells: list[dict[str, Any]]) -> Iterator[StepperCel
 def _written_here(
     session: Session, scope: dict[str, Any], before: list[_Statement]
 ) -> tuple[str, ...]:
-    """What makes the session's model, if no package has its spec, and a name has it here."""
+    """What makes the session's model, if the catalog does not have its spec, and a name has it here
+    or in a module of a protocol."""
     model = session.walk.model
-    if session.challenge is None and not origin_of(session)["in_catalog"]:
-        constants = {name: as_text(value) for name, value in show(model.constants).items()}
-        for name, value in scope.items():
+    if session.challenge is not None or origin_of(session)["in_catalog"]:
+        return ()
+    constants = {name: as_text(value) for name, value in show(model.constants).items()}
+    for name, value in scope.items():
+        if isinstance(value, Spec | Model) and getattr(value, "spec", value) is model.spec:
             path = f"{name}.spec" if isinstance(value, Model) else name
-            found = value.spec if isinstance(value, Model) else value
-            if isinstance(found, Spec) and found is model.spec:
-                needed = _needed({name}, before)
-                return (*(each.text for each in needed), f"{path}.bind(**{constants!r})")
+            needed = _needed({name}, before)
+            return (*(each.text for each in needed), f"{path}.bind(**{constants!r})")
+    for module, names in [(module, vars(found)) for module, found in sys.modules.items()]:
+        name = next((name for name, value in names.items() if value is model.spec), None)
+        if name and module.partition(".")[0].endswith("_spec"):
+            return f"from {module} import {name}", f"{name}.bind(**{constants!r})"
     return ()
 
 
@@ -113,8 +119,6 @@ def statements_before(name: str, cells: list[dict[str, Any]], number: int) -> li
     before = [
         each for each in before if not isinstance(each.node, ast.Expr) or each.changes - modules
     ]
-    for each in before:
-        each.reads = _global_names(ast.unparse(each.node))
     needed = _needed(_global_names(cells[number]["source"]), before)
     return [each.node for each in needed]
 
@@ -198,14 +202,12 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, folder: Path)
 
 
 def _statement(node: ast.stmt, file: str, text: str) -> _Statement:
-    found = _Statement(node, file, text)
+    found = _Statement(node, file, text, _global_names(ast.unparse(node)))
     for each in symtable(ast.unparse(node), file, "exec").get_symbols():  # not inside functions
         if each.is_assigned() or each.is_imported():
             found.changes.add(each.get_name())
     for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-            found.reads.add(each.id)
-        elif isinstance(each, ast.FunctionDef | ast.ClassDef):
+        if isinstance(each, ast.FunctionDef | ast.ClassDef):
             found.changes |= {*map(_root, each.decorator_list)} - {""}
         elif isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store):
             found.changes.add(_root(each))
