@@ -90,6 +90,7 @@ def build(
     """
     _expect_sphinx()
     _expect_free(folder)
+    _remove_what_has_other_names(folder / "_static")
     template = (ROOT / "docs" / "front_page.html").read_text(encoding="utf-8")
     documents = front_page.in_reading_order(template, [*notebook_names(notebooks), *_texts()])
     sessions, only_drawn, texts = Sessions(), [], {}
@@ -184,6 +185,14 @@ def _expect_free(folder: Path) -> None:
         raise LabError(f"{folder} is not empty, and is not a site: choose another folder.")
     if folder.exists() and not folder.is_dir():
         raise LabError(f"{folder} is a file: choose a folder.")
+
+
+def _remove_what_has_other_names(static: Path) -> None:
+    """Remove the files of an earlier build whose names change with what is in them."""
+    for each in static.glob("engine-*.js"):
+        each.unlink()
+    for each in ("frames", "searches"):
+        shutil.rmtree(static / each, ignore_errors=True)
 
 
 def notebook_names(chosen: list[str] | None) -> list[str]:
