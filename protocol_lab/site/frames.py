@@ -15,8 +15,9 @@ from protocol_lab.stepper import panels
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session
 
-ROOMS = {"wide": (800, 440), "narrow": (352, 2000)}
-"""The spaces for which pictures are drawn, in pixels: on a laptop's page, and on a phone."""
+ROOMS = {"wide": (800, 440), "low": (850, 345), "narrow": (352, 2000)}
+"""The spaces for which pictures are drawn, in pixels: on a laptop's page, in a low window, and on a
+phone."""
 
 _RAW_DEFLATE = -zlib.MAX_WBITS
 

@@ -23,7 +23,7 @@ def test_each_frame_shows_what_the_stepper_shows_in_its_state():
     for frame in frames:
         kit = json.loads(json.dumps(stepper.view))
         assert {part: frame[part] for part in SHOWN} == {part: kit[part] for part in SHOWN}
-        assert [*frame["panel"]] == ["wide", "narrow"]
+        assert [*frame["panel"]] == ["wide", "low", "narrow"]
         stepper.answer({"command": "redo"})
     assert len(read_link(frames[-1]["link"]).path) == len(frames)
     narrow, wide = (frames[-1]["panel"][name]["width"] for name in ("narrow", "wide"))
