@@ -153,7 +153,9 @@ def with_tests(package: str, work: Callable[[list[pytest.Item]], None]) -> None:
     words = ["-q", "--no-header", "--no-summary", "-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
     words += ["-p", "no:hypothesispytest", "--rootdir", str(ROOT), *test_files(package)]
     killer = Killer(work)
-    pytest.main([*words, "-W", "ignore"], plugins=[killer])
+    code = pytest.main([*words, "-W", "ignore"], plugins=[killer])
+    if code == pytest.ExitCode.INTERNAL_ERROR:
+        raise LabError("A defect of this tool ended it: see pytest's message above.")
     if not killer.began:
         raise LabError(f"pytest could not collect the tests of {package}: see its messages above.")
 
@@ -168,7 +170,7 @@ def cost(item: pytest.Item) -> tuple[int, int]:
     if item.path.name == "test_golden_walks.py":
         row = item.callspec.params["row"]
         return 1 if "_led_" in row.id else 2, row.distinct
-    if item.path.name == "test_golden.py":
+    if item.path.name == "test_golden.py" and "row" in item.callspec.params:
         states = item.callspec.params["row"].distinct or MOST_STATES
         return (2, states) if function.endswith("uncompiled") else (3, states)
     if item.path.name == "test_every_spec.py":
