@@ -6,9 +6,7 @@ from typing import Any
 from bookkeeper_spec.real.acts import Stage
 from bookkeeper_spec.real.cluster import BookKeeperCluster
 from bookkeeper_spec.real.picture import describe, is_turn
-from protocol_lab.real.processes import Processes
-from protocol_lab.real.recordings import Recorder
-from protocol_lab.real.stories import Case, Story
+from protocol_lab.real.stories import Case, Run, Story
 
 _CHECKED = {"dataIntegrityChecking": "true", "dataIntegrityStampMissingCookies": "true"}
 """BookKeeper's data-integrity check (BP-46), which is off by default."""
@@ -24,22 +22,18 @@ _CRASHES_FENCED = "bookie_crashes_when_ledger_in_recovery(bookie=1)"
 _CLOSES = "recovery_client_closes_ledger(client=2)"
 
 
-def stage(bookies: int = 3, **more: Any) -> Callable[..., Stage]:
+def stage(bookies: int = 3, **more: Any) -> Callable[[Run], Stage]:
     """How to make a stage with so many bookies and these settings of theirs; the story's setting
     `data_integrity` switches the check on unless it is "off"."""
 
-    def make(
-        processes: Processes,
-        release: str,
-        settings: dict[str, str],
-        recorder: Recorder,
-        say: Callable[[str], None],
-    ) -> Stage:
+    def make(run: Run) -> Stage:
         chosen = dict(more)
-        if settings.get("data_integrity", "off") != "off":
+        if run.settings.get("data_integrity", "off") != "off":
             chosen |= _CHECKED
-        made = Stage(BookKeeperCluster(processes, release, say, bookies, chosen), recorder)
-        made.settings = settings
+        made = Stage(
+            BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen), run.recorder
+        )
+        made.settings = run.settings
         return made
 
     return make

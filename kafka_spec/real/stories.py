@@ -7,75 +7,51 @@ from kafka_spec.real.acts import QuorumStage, Stage
 from kafka_spec.real.kraft import KRaftCluster, Quorum
 from kafka_spec.real.picture import describe, describe_quorum, is_quorum_turn, is_turn
 from kafka_spec.real.zookeeper import ZooKeeperCluster
-from protocol_lab.real.processes import Processes
-from protocol_lab.real.recordings import Recorder
-from protocol_lab.real.stories import Case, Story
+from protocol_lab.real.stories import Case, Run, Story
 
 
-def kraft_stage(**given: Any) -> Callable[..., Stage]:
+def kraft_stage(**given: Any) -> Callable[[Run], Stage]:
     """How to make a stage with a cluster under KRaft of this shape; the setting `elr` is taken from
     the story's."""
 
-    def make(
-        processes: Processes,
-        release: str,
-        settings: dict[str, str],
-        recorder: Recorder,
-        say: Callable[[str], None],
-    ) -> Stage:
-        elr = {"on": True, "off": False}.get(settings.get("elr", ""))
-        return Stage(KRaftCluster(processes, release, say, elr=elr, **given), recorder)
+    def make(run: Run) -> Stage:
+        elr = {"on": True, "off": False}.get(run.settings.get("elr", ""))
+        return Stage(
+            KRaftCluster(run.processes, run.release, run.say, elr=elr, **given), run.recorder
+        )
 
     return make
 
 
-def zookeeper_stage(**given: Any) -> Callable[..., Stage]:
+def zookeeper_stage(**given: Any) -> Callable[[Run], Stage]:
     """How to make a stage with a cluster of this shape under ZooKeeper."""
 
-    def make(
-        processes: Processes,
-        release: str,
-        settings: dict[str, str],
-        recorder: Recorder,
-        say: Callable[[str], None],
-    ) -> Stage:
-        return Stage(ZooKeeperCluster(processes, release, say, **given), recorder)
+    def make(run: Run) -> Stage:
+        return Stage(ZooKeeperCluster(run.processes, run.release, run.say, **given), run.recorder)
 
     return make
 
 
-def upgrade_stage(
-    processes: Processes,
-    release: str,
-    settings: dict[str, str],
-    recorder: Recorder,
-    say: Callable[[str], None],
-) -> Stage:
+def upgrade_stage(run: Run) -> Stage:
     """A cluster whose disks were formatted for 4.0, with min.insync.replicas in these files."""
     two = {"min.insync.replicas": 2}
-    nodes = {"all": two} if settings["files"] == "all" else dict.fromkeys((1, 2, 3), two)
-    cluster = KRaftCluster(processes, release, say, settings=nodes, features_of="4.0")
-    return Stage(cluster, recorder)
+    nodes = {"all": two} if run.settings["files"] == "all" else dict.fromkeys((1, 2, 3), two)
+    cluster = KRaftCluster(run.processes, run.release, run.say, settings=nodes, features_of="4.0")
+    return Stage(cluster, run.recorder)
 
 
-def quorum_stage(
-    processes: Processes,
-    release: str,
-    settings: dict[str, str],
-    recorder: Recorder,
-    say: Callable[[str], None],
-) -> QuorumStage:
+def quorum_stage(run: Run) -> QuorumStage:
     """Three controllers, whose voters are listed in every node's file or can change; one broker."""
     cluster = KRaftCluster(
-        processes,
-        release,
-        say,
+        run.processes,
+        run.release,
+        run.say,
         brokers=(1,),
         controllers=(101, 102, 103),
-        can_change_voters=settings["voters"] != "listed",
+        can_change_voters=run.settings["voters"] != "listed",
         settings={"all": {"auto.create.topics.enable": "false"}},
     )
-    return QuorumStage(cluster, recorder)
+    return QuorumStage(cluster, run.recorder)
 
 
 # --- Truncation to the high watermark (KIP-101) --------------------------------------------------

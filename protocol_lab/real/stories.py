@@ -56,12 +56,22 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Run:
+    """One run of a story: what its stage is made of. say: gets a sentence about what takes long."""
+
+    processes: Processes
+    release: str
+    settings: dict[str, str]
+    recorder: Recorder
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
 class Story:
     """A story of one system.
 
     play: acts it out on a stage; its docstring says what it is about. stage: the context that makes
-    one, given the processes, the release, the settings, the recorder and a function for what takes
-    long. describe: the picture of what an act has `seen`; is_turn: is what two acts
+    one for a run. describe: the picture of what an act has `seen`; is_turn: is what two acts
     have seen so different that the second is drawn, too? settings: the values of each, the default
     first. lesson: the notebook that it belongs to; scenario: the name of the model's run, if there
     is one.
@@ -69,7 +79,7 @@ class Story:
 
     name: str
     play: Callable[[Any], None]
-    stage: Callable[..., AbstractContextManager[Any]]
+    stage: Callable[[Run], AbstractContextManager[Any]]
     describe: Callable[[dict[str, Any]], Cluster]
     is_turn: Callable[[dict[str, Any], dict[str, Any]], bool]
     cases: tuple[Case, ...]
@@ -122,7 +132,7 @@ def run(
     recording = Recording(story.name, release, story.chosen(settings))
     recorder = Recorder(recording, tell)
     with Processes(keep) as processes:
-        with story.stage(processes, release, recording.settings, recorder, say) as stage:
+        with story.stage(Run(processes, release, recording.settings, recorder, say)) as stage:
             _play(story, stage)
         if keep:
             recording.write(processes.folder / "recording.json")

@@ -3,29 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-from protocol_lab.real.processes import Processes
-from protocol_lab.real.recordings import Recorder
-from protocol_lab.real.stories import Case, Story
+from protocol_lab.real.stories import Case, Run, Story
 from pulsar_spec.real.acts import Stage
 from pulsar_spec.real.cluster import PulsarCluster
 from pulsar_spec.real.picture import describe, is_turn
 
 
-def stage(**given: Any) -> Callable[..., Stage]:
+def stage(**given: Any) -> Callable[[Run], Stage]:
     """How to make a stage whose broker has these settings; the story's own `retain_null_key`
     switches topicCompactionRetainNullKey on."""
 
-    def make(
-        processes: Processes,
-        release: str,
-        settings: dict[str, str],
-        recorder: Recorder,
-        say: Callable[[str], None],
-    ) -> Stage:
+    def make(run: Run) -> Stage:
         chosen = dict(given)
-        if settings.get("retain_null_key") == "on":
+        if run.settings.get("retain_null_key") == "on":
             chosen["topicCompactionRetainNullKey"] = "true"
-        return Stage(PulsarCluster(processes, release, say, chosen), recorder)
+        return Stage(PulsarCluster(run.processes, run.release, run.say, chosen), run.recorder)
 
     return make
 

@@ -20,10 +20,10 @@ from protocol_lab.real.waiting import DidNotHappen, wait_until
 
 
 @contextmanager
-def stub(processes, release, settings, recorder, say):
+def stub(run):
     """A system in which acts do nothing but are recorded."""
-    say("starting")
-    yield recorder
+    run.say("starting")
+    yield run.recorder
 
 
 def lose(recorder) -> None:
