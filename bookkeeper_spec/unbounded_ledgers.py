@@ -317,7 +317,7 @@ def receive_add_confirmed_response(s: State, c: Constants, client, bookie, entry
 def client_receives_add_confirmed_response(
     s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
-    """A bookie has stored an entry of the writer: on an ack quorum, its caller is told."""
+    """A bookie has stored an entry of the writer; once an ack quorum has, its caller is told."""
     if s.clients[client].status != "open":
         return "the client has no open ledger"
     return receive_add_confirmed_response(s, c, client, bookie, entry)

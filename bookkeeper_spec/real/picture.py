@@ -9,7 +9,7 @@ from protocol_lab.drawing import Bar, Card, Cluster, Entry, Lane, Text, Value
 
 
 def describe(seen: dict[str, Any]) -> Cluster:
-    """What the ledger's metadata say, who is there, and what the writer was promised."""
+    """What the metadata say, which bookies run, and what the writer was promised."""
     last = [] if seen["last"] < 0 and seen["state"] != "CLOSED" else [str(seen["last"])]
     values = [Value("state", Text(seen["state"].lower().replace("_", " ")))]
     values += [Value("last entry", Text(each)) for each in last]
