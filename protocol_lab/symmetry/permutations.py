@@ -28,11 +28,6 @@ def renamed(layout: StructLayout, row: bytes, names: Names) -> bytes:
     return bytes(after)
 
 
-def renamed_value(layout: Any, value: Any, names: Names) -> bytes:
-    """The bytes of a part of a state (a record, a node), renamed."""
-    return renamed(layout, bytes(value), names)
-
-
 def all_renamings(model: Model) -> Iterator[Names]:
     """Every renaming of the symmetric nodes, the identity included."""
     kinds = [each.kind for each in model.spec.symmetries]
