@@ -51,7 +51,7 @@ def exercise_cells(name: str, cells: list[dict[str, Any]]) -> list[ExerciseCell]
         if cell["cell_type"] == "code" and CHECKS in cell["source"]:
             before = statements_before(name, cells, number)
             if before is not None:
-                found.append(ExerciseCell(number, [ast.unparse(each) for each in before]))
+                found.append(ExerciseCell(number, before))
     tried = [[*each.needed, _without_check(cells[each.number])] for each in found]
     return [each for each, runs in zip(found, run_in_a_page(tried), strict=True) if runs]
 
@@ -69,8 +69,8 @@ def run_in_a_page(cells: list[list[str]]) -> list[bool]:
         said = done.stdout.split()
     except subprocess.TimeoutExpired as error:
         said = (error.stdout or b"").decode().split()
-    done = [each == "true" for each in said]
-    return done + [False] * (len(cells) - len(done))  # the others took too long
+    told = [each == "true" for each in said]
+    return told + [False] * (len(cells) - len(told))  # the others took too long
 
 
 def _without_check(cell: dict[str, Any]) -> str:

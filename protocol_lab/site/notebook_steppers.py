@@ -89,14 +89,14 @@ def _written_here(
             path = f"{name}.spec" if isinstance(value, Model) else name
             needed = _needed({name}, before)
             return (*(each.text for each in needed), f"{path}.bind(**{constants!r})")
-    for module, names in [(module, vars(found)) for module, found in sys.modules.items()]:
-        name = next((name for name, value in names.items() if value is model.spec), None)
-        if name and module.partition(".")[0].endswith("_spec"):
-            return f"from {module} import {name}", f"{name}.bind(**{constants!r})"
+    for module in [each for each in sys.modules if each.partition(".")[0].endswith("_spec")]:
+        for name, value in vars(sys.modules[module]).items():
+            if value is model.spec:
+                return f"from {module} import {name}", f"{name}.bind(**{constants!r})"
     return ()
 
 
-def statements_before(name: str, cells: list[dict[str, Any]], number: int) -> list[ast.stmt] | None:
+def statements_before(name: str, cells: list[dict[str, Any]], number: int) -> list[str] | None:
     """The statements of earlier cells that a cell needs, in their order, without those that only
     show something; None if it is not plain Python."""
     own = _statements(cells[number]["source"], f"<cell {number}>", name)
@@ -108,19 +108,15 @@ def statements_before(name: str, cells: list[dict[str, Any]], number: int) -> li
         if cell["cell_type"] == "code"
         for each in _statements(cell["source"], f"<cell {k}>", name)
     ]
-    modules = {
-        alias.asname or alias.name
-        for each in before
-        if isinstance(each.node, ast.Import | ast.ImportFrom)
-        for alias in each.node.names
-    }
+    imports = [each for each in before if isinstance(each.node, ast.Import | ast.ImportFrom)]
+    modules = set().union(*(each.changes for each in imports))
     # A method that is called for its effect on an object of the notebook declares something, as
     # `spec.messages(...)` does; `exercises.one.check(...)` shows something.
     before = [
         each for each in before if not isinstance(each.node, ast.Expr) or each.changes - modules
     ]
     needed = _needed(_global_names(cells[number]["source"]), before)
-    return [each.node for each in needed]
+    return [each.text for each in needed]
 
 
 def _global_names(source: str) -> set[str]:
@@ -202,8 +198,9 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, folder: Path)
 
 
 def _statement(node: ast.stmt, file: str, text: str) -> _Statement:
-    found = _Statement(node, file, text, _global_names(ast.unparse(node)))
-    for each in symtable(ast.unparse(node), file, "exec").get_symbols():  # not inside functions
+    code = ast.unparse(node)
+    found = _Statement(node, file, text, _global_names(code))
+    for each in symtable(code, file, "exec").get_symbols():  # not inside functions
         if each.is_assigned() or each.is_imported():
             found.changes.add(each.get_name())
     for each in ast.walk(node):

@@ -165,8 +165,8 @@ def _is_the_kits_own(answer: Any) -> bool:
 def missing(error: ModuleNotFoundError) -> str:
     """The sentence for an answer that needs a module which is not here."""
     return (
-        f"This answer needs {error.name}, which is not here: a page has only a part of what"
-        " `python3 lab.py` installs, and the cell runs there as it stands."
+        f"This answer needs {error.name}, which can't be imported here; a page has only a part of"
+        " what `python3 lab.py` installs."
     )
 
 
