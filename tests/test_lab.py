@@ -26,6 +26,8 @@ from tests.__main__ import NO_BROWSER_TESTS, share_of_commit
 from tests.patience import PATIENCE
 from tests.system.conditions import macos, windows
 
+pytestmark = pytest.mark.slow  # starts processes
+
 KIT = Path(lab.__file__).parent
 NOTEBOOK = "notebooks/00_start_here.ipynb"
 

@@ -57,9 +57,12 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
         [
             Artifact("org.apache.bookkeeper", "bookkeeper-server", release),
             Artifact("org.apache.bookkeeper", "circe-checksum", release),
+            Artifact("org.apache.bookkeeper", "native-io", release),
             # What ZooKeeper's server needs, and BookKeeper leaves out.
             Artifact("io.dropwizard.metrics", "metrics-core", "4.1.12.1"),
             Artifact("org.xerial.snappy", "snappy-java", "1.1.10.5"),
+            # Ivy misses it where 4.17 names only what calls it; 4.18.0 takes its own, newer one.
+            Artifact("org.apache.logging.log4j", "log4j-api", "2.18.0"),
         ],
         say,
     )
@@ -169,8 +172,9 @@ class BookKeeperCluster:
         words = ["-ledgerid", ledger, "-bookie", bookie]
         words += ["-firstentryid", 0, "-lastentryid", _ENTRIES]  # up to the one before it
         said = self.shell(bookie, "readledger", *words)
-        found = {int(each) for each in re.findall(r" Entry \{entryId=(\d+)", said)}
-        lacking = set(re.findall(r"Failed to read entry \{entryId=(\d+)", said))
+        # "{entryId=0" is how 4.18 says it, "Eid=0" and "entry 0" how 4.17 does.
+        found = {int(each) for each in re.findall(r"(?: Entry \{entryId=|, Eid=)(\d+)", said)}
+        lacking = set(re.findall(r"Failed to read entry (?:\{entryId=)?(\d+)", said))
         if len(found) + len(lacking) < _ENTRIES:
             raise DidNotHappen(f"Bookie {bookie} did not say which entries it has: run it again.")
         return sorted(found)

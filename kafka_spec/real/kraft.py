@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_spec.real import log_files
 from kafka_spec.real.cluster import TOPIC, Cluster, PartitionState
-from kafka_spec.real.releases import has_elr
+from kafka_spec.real.releases import has_elr, has_kraft
 from protocol_lab.errors import LabError
 from protocol_lab.real.java import java_command
 from protocol_lab.real.java_gateway import cause_of
@@ -79,6 +79,11 @@ class KRaftCluster(Cluster):
         elr: bool | None = None,
         features_of: str = "",
     ):
+        if not has_kraft(release):
+            raise LabError(
+                f"This story's cluster runs under KRaft, and the kit runs Kafka {release} under"
+                " ZooKeeper: take 3.3.0 or later, or give the story a zookeeper_stage()."
+            )
         super().__init__(processes, release, brokers, settings or {}, say)
         self.controllers, self.joining = tuple(controllers), joining
         self._can_change_voters = can_change_voters

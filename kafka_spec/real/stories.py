@@ -1,6 +1,7 @@
 """The stories that real Kafka acts out, in the lessons' words."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from kafka_spec.real.acts import QuorumStage, Stage
@@ -12,7 +13,8 @@ from protocol_lab.real.stories import Case, Run, Story
 
 def kraft_stage(**given: Any) -> Callable[[Run], Stage]:
     """How to make a stage with a cluster under KRaft of this shape; the setting `elr` is taken from
-    the story's."""
+    the story's. Raises TypeError for what is no part of a shape."""
+    signature(KRaftCluster).bind(None, "", print, **given)
 
     def make(run: Run) -> Stage:
         elr = {"on": True, "off": False}.get(run.settings.get("elr", ""))
@@ -24,7 +26,8 @@ def kraft_stage(**given: Any) -> Callable[[Run], Stage]:
 
 
 def zookeeper_stage(**given: Any) -> Callable[[Run], Stage]:
-    """How to make a stage with a cluster of this shape under ZooKeeper."""
+    """How to make a stage with a cluster of this shape under ZooKeeper. Raises TypeError."""
+    signature(ZooKeeperCluster).bind(None, "", print, **given)
 
     def make(run: Run) -> Stage:
         return Stage(ZooKeeperCluster(run.processes, run.release, run.say, **given), run.recorder)

@@ -1,4 +1,4 @@
-"""A cluster of 0.10.2 to 2.x under ZooKeeper. What its controller decides is read there.
+"""A cluster of 0.10.2 to 2.1 under ZooKeeper. What its controller decides is read there.
 
 Administrators' commands are what Kafka's own tools of those releases do: nodes that they write to
 ZooKeeper, and that the controller removes when it has done its work. Source: kafka.admin.* of
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kafka_spec.real.cluster import TOPIC, Cluster, PartitionState
+from protocol_lab.errors import LabError
 from protocol_lab.real.java import java_command
 from protocol_lab.real.processes import Processes
 from protocol_lab.real.relay import Relay
@@ -56,6 +57,11 @@ class ZooKeeperCluster(Cluster):
         held: Iterable[int] = (),
     ):
         super().__init__(processes, release, brokers, settings or {}, say)
+        if not any("zkclient" in jar.name for jar in self.jars):
+            raise LabError(
+                f"Kafka {release} brings no zkclient, through which a zookeeper_stage() asks"
+                " ZooKeeper: take 2.1.1 or an earlier release, or give the story a kraft_stage()."
+            )
         self._controller = controller
         self.relays = {each: Relay(self.port(each), is_from_controller) for each in held}
         self._client: Any = None

@@ -104,7 +104,8 @@ def _refused(output: str, name: str) -> LabError:
             f"{name} can't be fetched without a network: connect it, name an unpacked release"
             " as docs/real_stories.md says, or look at what was recorded with --recorded."
         )
-    missing = re.search(r"unresolved dependency: (\S+?)#(\S+?);(\S+?): not found", output)
+    # Ivy lists what is missing behind "::", or names it in the sentence "unresolved dependency".
+    missing = re.search(r"(?:unresolved dependency|:): (\S+?)#(\S+?);(\S+?): not found", output)
     if missing:
         return LabError(
             f"Maven's central repository has no {missing[2]} {missing[3]}: is the release right?"

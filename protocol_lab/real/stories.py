@@ -10,6 +10,7 @@ import importlib.util
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -86,6 +87,21 @@ class Story:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lesson: str = ""
     scenario: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises LabError for two slips that would show only when the story has run."""
+        if isinstance(self.cases, Case):
+            raise LabError(
+                f"the cases of {self.name} are one case, not a tuple: write (Case(...),), with a"
+                " comma before the last bracket"
+            )
+        if [each.kind for each in signature(self.stage).parameters.values()] != [
+            Parameter.POSITIONAL_OR_KEYWORD
+        ]:
+            raise LabError(
+                f"the stage of {self.name} is a function that makes one: call it, as in"
+                " kraft_stage()"
+            )
 
     @property
     def meaning(self) -> str:

@@ -34,6 +34,7 @@ def wait_until(
             instead = f" (seen instead: {describe()})" if describe else ""
             raise DidNotHappen(
                 f"This did not come about within {seconds:.0f} s: {what}{instead}. The machine may"
-                " be busy: run it again."
+                " be busy: run it again. If it is the same again, --keep FOLDER keeps what each"
+                " process logged."
             )
         time.sleep(pause)

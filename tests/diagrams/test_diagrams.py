@@ -40,6 +40,8 @@ from tests.request_reply import spec as request_reply
 from tests.spec_checks import take_random_steps
 from tests.toy_specs import State, counter, letters
 
+pytestmark = pytest.mark.slow  # starts Graphviz for each diagram
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -15,6 +15,8 @@ from protocol_lab.errors import LabError
 from protocol_lab.spec.constants import show
 from tests import ROOT
 
+pytestmark = pytest.mark.slow  # measures whole searches
+
 SHIPPED = """\
 CONSTANTS \\* a comment
     Bookies = {b1, b2, b3, b4}

@@ -19,6 +19,8 @@ from tests.end_to_end.mutants import chosen, equivalent_mutants, main
 from tests.end_to_end.mutations import forget_variants, mutants_of, reached_functions, sources
 from tests.seldom import one_in
 
+pytestmark = pytest.mark.slow  # each outcome is of a process
+
 CORES = {
     "pulsar": "pulsar.compaction",
     "kafka": "kafka.kip_320",

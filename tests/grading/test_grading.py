@@ -20,6 +20,8 @@ from protocol_lab.system.operating_system import without_network
 from tests import ROOT
 from tests.grading.submissions import solution_with
 
+pytestmark = pytest.mark.slow  # each grade is a process
+
 LAB = load_lab("primary_backups")
 
 NESTED = "\n".join(f"{'    ' * k}for k{k} in range(999999):" for k in range(4))

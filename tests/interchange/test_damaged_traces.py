@@ -37,6 +37,8 @@ from tests import ROOT
 from tests.interchange.other_tools import as_dump, as_itf_trace, as_module, as_text, marked
 from tests.seldom import one_in
 
+pytestmark = pytest.mark.slow  # reads some thousand damaged files
+
 TRACES = ROOT / "tests" / "tlc_traces"
 NAMES = [
     "id_sequence_used_up",  # a number

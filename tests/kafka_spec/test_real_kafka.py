@@ -2,15 +2,19 @@
 
 import re
 import struct
+from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 
 from kafka_spec.real import log_files
 from kafka_spec.real.acts import Stage
-from kafka_spec.real.kraft import Quorum
+from kafka_spec.real.cluster import Cluster
+from kafka_spec.real.kraft import KRaftCluster, Quorum
 from kafka_spec.real.picture import describe_quorum, is_quorum_turn
 from kafka_spec.real.releases import has_elr, has_kraft, number_of
+from kafka_spec.real.stories import kraft_stage, zookeeper_stage
+from kafka_spec.real.zookeeper import ZooKeeperCluster
 from protocol_lab.drawing.describe import describe as describe_in_words
 from protocol_lab.errors import LabError
 from protocol_lab.real.stories import story_of
@@ -102,6 +106,21 @@ def test_releases_are_known_by_their_numbers():
             number_of(wrong)
     with pytest.raises(LabError, match="too old"):
         number_of("0.8.2.0")
+
+
+def test_a_cluster_says_for_which_releases_it_is(monkeypatch):
+    with pytest.raises(LabError, match=r"under ZooKeeper: take 3\.3\.0 or later"):
+        KRaftCluster(None, "2.1.1", print)
+    only = [Path("zookeeper-3.8.4.jar")]
+    monkeypatch.setattr(Cluster, "__init__", lambda self, *_: setattr(self, "jars", only))
+    with pytest.raises(LabError, match=r"no zkclient.*: take 2\.1\.1 or an earlier release"):
+        ZooKeeperCluster(None, "3.6.2", print)
+
+
+def test_a_stage_knows_its_arguments_before_it_runs():
+    for stage in (kraft_stage, zookeeper_stage):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'broker'"):
+            stage(broker=1)
 
 
 def test_the_story_on_the_page_has_acts_that_there_are(here):

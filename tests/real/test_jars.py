@@ -60,6 +60,10 @@ def test_jars_are_fetched_once(ivy):
             "unresolved dependency: org.example#thing;1.0.0: not found",
             "Maven's central repository has no thing 1.0.0: is the release right?",
         ),
+        (
+            "UNRESOLVED DEPENDENCIES\n\t\t:: org.apache.kafka#kafka_2.13;9.9.9: not found",
+            "Maven's central repository has no kafka_2.13 9.9.9: is the release right?",
+        ),
         ("java.io.IOException: No space left on device", "the disk is full"),
         ("java.lang.IllegalStateException: odd", r"\(java.lang.IllegalStateException: odd\)"),
         ("", "it gave no reason"),

@@ -3,7 +3,7 @@
 import json
 import re
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -158,6 +158,20 @@ def test_a_story_that_fails_says_where(own_story, capsys):
     err = capsys.readouterr().err
     assert "mine can't go on: AttributeError: 'Recorder' object has no attribute 'produce'" in err
     assert "(mine.py, line 7)" in err
+
+
+def test_a_case_without_its_comma_gets_a_sentence_before_the_run(own_story, capsys):
+    own_story('stage.act("it happens")', cases='(Case("1.0.0"))')
+    assert main(["real", "mine.py"]) == 4
+    out, err = capsys.readouterr()
+    assert "the cases of mine are one case, not a tuple: write (Case(...),)" in err
+    assert "it happens" not in out
+
+
+@pytest.mark.parametrize("stages", [lambda **given: stub, lambda size=3, **given: stub])
+def test_a_stage_that_is_not_called_gets_a_sentence(stages):
+    with pytest.raises(LabError, match="the stage of loss is a function that makes one: call it"):
+        replace(LOSS, stage=stages)
 
 
 def test_a_story_without_a_case_asks_for_a_release(own_story, capsys):

@@ -14,6 +14,8 @@ from tests.spark.s3_on_loopback import S3, s3
 from tests.spark.test_spark import SMALL, interrupted_at, on_spark, request, same
 from tests.spec_checks import NO_SESSION, spark_search
 
+pytestmark = pytest.mark.slow  # each test searches a store over HTTP
+
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory) -> dict:
