@@ -99,8 +99,8 @@ class Story:
             Parameter.POSITIONAL_OR_KEYWORD
         ]:
             raise LabError(
-                f"the stage of {self.name} is a function that makes one: call it, as in"
-                " kraft_stage()"
+                f"the stage of {self.name} is a function that makes one: call it, with brackets,"
+                " as docs/real_stories.md does"
             )
 
     @property
