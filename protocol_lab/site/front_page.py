@@ -11,6 +11,7 @@ from html import escape
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
+from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import Arrangement, arranged
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.errors import LabError
@@ -26,6 +27,13 @@ _PLACE = re.compile(
 
 _WIDE = Arrangement(live=True, below=True, width=612, bars=False)
 _NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=324, bars=False)
+
+
+def _style() -> str:
+    """The page's own style sheet, and the film's pictures in the colours of its dark theme."""
+    dark = f':root[data-theme="dark"] .lab-film {{ {palette.dark_variables()} }}'
+    own = _STYLE.read_text(encoding="utf-8")
+    return "\n".join([own, dark, palette.theme_css(".lab-film")])
 
 
 def in_reading_order(template: str, documents: list[str]) -> list[str]:
@@ -64,7 +72,7 @@ def page(
         lessons = [each for each in documents if _folder(each) == name]
         match what:
             case "style":
-                return _STYLE.read_text(encoding="utf-8")
+                return _style()
             case "film":
                 return _film(name, lines.splitlines())
             case "stepper":
