@@ -563,3 +563,45 @@ def test_compiled_code_sorts_numbers_as_numbers(code):
 @njit
 def sorted_by(data, at, count, width, sign):
     sort_numbers(data, at, count, width, sign)
+
+
+# --- Sets of two bytes -------------------------------------------------------------------------
+
+Voter = Node("voters")
+
+
+class Voters(NamedTuple):
+    voters: Annotated[int, Limits(1, 9, "voters", classes=(9,))] = 9
+
+
+class Ballot(Struct):
+    granted: NodeSet(Voter)
+    refused: NodeSet(Voter)
+
+
+@pytest.mark.slow
+def test_sets_of_more_than_seven_nodes_are_renamed_whole():
+    spec = Spec("toy.ballot", Ballot, Voters)
+    spec.symmetric(Voter)
+
+    @spec.init
+    def start(s: Ballot, c):
+        return TAKEN
+
+    @spec.action
+    def grant(s: Ballot, c, voter: Voter):
+        if voter in s.granted or voter in s.refused:
+            return "it has voted"
+        s.granted |= only(voter)
+        return TAKEN
+
+    @spec.action
+    def refuse(s: Ballot, c, voter: Voter):
+        if voter in s.granted or voter in s.refused:
+            return "it has voted"
+        s.refused |= only(voter)
+        return TAKEN
+
+    assert explore(spec.bind(), progress=False).distinct == 3**9
+    reduced = explore(spec.bind(), symmetry=True, progress=False)
+    assert (reduced.verdict, reduced.distinct) == ("holds", 10 * 11 // 2)  # how many of each
