@@ -76,11 +76,11 @@ ONLY_SERVER_3 = "s.config[1].members == 14 or s.config[1].members == 6"
     hints=[
         "Who is removed is a voter at first, `s.role[3] == 'voter'`, and an observer in the end.",
         "`leads_to(p, q)`: whenever p holds, q holds then or later. Let p say that the leader has"
-        " committed a configuration without server 3: `s.config[1].committed and not"
-        " contains(s.config[1].members, 3)`.",
+        " committed a configuration without server 3: `s.config[1].committed and 3"
+        " not in s.config[1].members`.",
     ],
     answer=always_eventually(
-        "s.role[3] != 'voter' or not s.config[1].committed or contains(s.config[1].members, 3)"
+        "s.role[3] != 'voter' or not s.config[1].committed or 3 in s.config[1].members"
     ),
     why="Both ways of saying it do: the removal leads to an observer; or, again and again, server"
     " 3 is no voter unless the leader still counts it. An invariant can't say it: in every state"
