@@ -114,18 +114,20 @@ def exercise_html(cell: dict[str, Any], needed: list[str]) -> str:
 
 
 def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:
+    asked = [output for output in cell["outputs"] if "text/markdown" in output.get("data", {})]
+    question = ""
+    for output in asked:
+        question = "".join(output["data"]["text/markdown"]).partition("\n>\n")[0]
+        output["data"] = {"text/markdown": question}
     data = {
         "name": name,
+        "question": question.removeprefix("> **Predict:** ").replace("\n> ", " "),
         "choices": [choice for choice, _ in each.choices],
         "whys": [why for _, why in each.choices],
         "right": each.right,
         "answer": each.answer.replace("`", "").replace("&lt;", "<"),
     }
     text = json.dumps(data).replace("</", "<\\/")
-    asked = [output for output in cell["outputs"] if "text/markdown" in output.get("data", {})]
-    for output in asked:
-        question = "".join(output["data"]["text/markdown"]).partition("\n>\n")[0]
-        output["data"] = {"text/markdown": question}
     holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
     cell["outputs"] = [*asked, _html(holder)]
 

@@ -106,11 +106,24 @@ def test_a_prediction_has_its_choices_and_the_answer_that_was_kept():
         code('other = predict("How many?", None)'),
         code("other.settle(7)", settled("7. So many.")),
         code('unsettled = predict("And?", None)'),
+        code('third = predict("Really?", None, choices=["yes", 2])'),
+        code('third.settle("yes", wrong={2: "No number."})', settled("yes. Sure.")),
     ]
-    first, second = predictions(cells)
+    first, second, third = predictions(cells)
     assert (first.asked, first.settled, first.right) == (0, 1, 1)
     assert first.choices == [("the leader", ""), ("the leader and 2", "Not 2.")]
     assert (second.choices, second.right, second.answer) == ([], None, "7. So many.")
+    assert third.choices == [("yes", ""), ("2", "No number.")]
+
+
+@pytest.mark.parametrize("name", notebook_names(None))
+def test_every_wrong_choice_on_a_page_has_its_sentence(name):
+    cells = json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]
+    for cell in cells:
+        cell["source"] = "".join(cell["source"])
+    for each in predictions(cells):
+        for number, (choice, why) in enumerate(each.choices):
+            assert why or number == each.right, (cells[each.asked]["source"], choice)
 
 
 def test_links_lead_to_pages_and_are_words_otherwise(tmp_path):

@@ -51,13 +51,13 @@ class RecordedPrediction {
   }
 
   shown(guess) {
-    const { choices, whys, right, answer } = this.asked;
+    const { question, choices, whys, right, answer } = this.asked;
     const at = choices.indexOf(guess);
     const passed = right === null ? null : at === right;
     const plain = answer.replace(/\s+/g, " ");
     const surprise = ["A surprise: you predicted", `${guess}, the run says`, plain, whys[at] ?? ""].join(" ");
     const verdict = passed === null ? `You predicted ${guess}. The run says: ${plain}` : passed ? `As you predicted: ${plain}` : surprise;
-    return { choices, guess, settled: true, told: false, passed, verdict, right, because: whys[at] ?? "", answer: plain };
+    return { question, choices, guess, settled: true, told: false, passed, verdict, right, because: whys[at] ?? "", answer: plain };
   }
 
   get(name) {
