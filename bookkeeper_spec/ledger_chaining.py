@@ -29,6 +29,7 @@ Source: LedgerChaining.tla by Jack Vanlightly, https://github.com/Vanlightly/boo
 from typing import Annotated, NamedTuple
 
 from bookkeeper_spec.draw.chaining import draw_ledger_chaining
+from bookkeeper_spec.draw.choices import CHAINING
 from protocol_lab import (
     HOLDS,
     TAKEN,
@@ -512,6 +513,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_ledger_chaining,
+    choices=CHAINING,
     original="LedgerChaining",
     configurations=CONFIGURATIONS,
 )

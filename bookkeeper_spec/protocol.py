@@ -29,6 +29,7 @@ Source: BookKeeperProtocol.tla by Jack Vanlightly, https://github.com/Vanlightly
 from collections.abc import Callable
 
 from bookkeeper_spec import properties, recovery, writing
+from bookkeeper_spec.draw.choices import CLIENTS
 from bookkeeper_spec.draw.events import client_events, client_lifelines
 from bookkeeper_spec.draw.ledger import draw_protocol
 from bookkeeper_spec.model import CONFIGURATIONS, Bookie, Client, Constants, State, alike, init
@@ -60,6 +61,7 @@ def ledger_spec(
         original=original,
         lifelines=(client_lifelines,),
         events=events,
+        choices=CLIENTS,
         tlc=tlc,
         configurations=configurations,
     )

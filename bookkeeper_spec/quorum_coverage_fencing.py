@@ -19,6 +19,7 @@ Source: QuorumCoverageFencing.tla by Jack Vanlightly,
 https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
+from bookkeeper_spec.draw.choices import COVERAGE
 from bookkeeper_spec.draw.coverage import draw_fencing
 from bookkeeper_spec.quorum_coverage import Bookie, Constants, disagreement, enough_satisfy
 from protocol_lab import (
@@ -63,6 +64,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_fencing,
+    choices=COVERAGE,
     original="QuorumCoverageFencing",
     configurations=CONFIGURATIONS,
 )

@@ -21,6 +21,7 @@ Source: QuorumCoverageRecoveryReads.tla by Jack Vanlightly,
 https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
+from bookkeeper_spec.draw.choices import COVERAGE
 from bookkeeper_spec.draw.coverage import draw_recovery_reads
 from bookkeeper_spec.quorum_coverage import Bookie, Constants, disagreement, enough_satisfy
 from protocol_lab import (
@@ -66,6 +67,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_recovery_reads,
+    choices=COVERAGE,
     original="QuorumCoverageRecoveryReads",
     configurations=CONFIGURATIONS,
 )

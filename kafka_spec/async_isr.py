@@ -24,6 +24,7 @@ https://github.com/hachikuji/kafka-specification
 from typing import Annotated, NamedTuple
 
 from kafka_spec.draw.async_isr import draw_async_isr
+from kafka_spec.draw.choices import ASYNC_ISR
 from kafka_spec.draw.events import CONTROLLER, async_isr_events, async_isr_leader
 from protocol_lab import (
     HOLDS,
@@ -144,6 +145,7 @@ spec = Spec(
     original="AsyncIsr",
     lifelines=(CONTROLLER, Replica),
     events=async_isr_events,
+    choices=ASYNC_ISR,
     configurations=CONFIGURATIONS,
 )
 spec.messages("requests", source=async_isr_leader, dest=CONTROLLER)

@@ -16,6 +16,7 @@ https://github.com/hachikuji/kafka-specification
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.choices import LOGS
 from kafka_spec.draw.events import log_events
 from kafka_spec.draw.logs import draw_logs
 from protocol_lab import (
@@ -67,6 +68,7 @@ spec = Spec(
     __doc__,
     draw=draw_logs,
     events=log_events,
+    choices=LOGS,
     original="FiniteReplicatedLog",
     configurations=CONFIGURATIONS,
 )

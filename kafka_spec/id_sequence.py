@@ -36,6 +36,7 @@ spec = Spec(
     Constants,
     __doc__,
     draw=draw_id_sequence,
+    choices={"next_id": "Take the next id"},
     original="IdSequence",
     configurations=CONFIGURATIONS,
 )

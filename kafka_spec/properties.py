@@ -10,6 +10,7 @@ the pictures, these properties, those in `liveness`, and the `situations`.
 """
 
 from kafka_spec import liveness, situations
+from kafka_spec.draw.choices import REPLICATION
 from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
 from kafka_spec.model import (
@@ -231,6 +232,7 @@ def replication_spec(
         tlc=tlc,
         lifelines=(CONTROLLER, Replica),
         events=replication_events,
+        choices=REPLICATION,
         configurations=configurations,
     )
     spec.init(init)

@@ -34,6 +34,7 @@ https://github.com/ocadaruma/kafka-spec; KIP-966 for the third rule.
 
 from typing import Annotated, NamedTuple
 
+from kafka_spec.draw.choices import UNCLEAN_ELECTION
 from kafka_spec.draw.events import CONTROLLER, unclean_election_events
 from kafka_spec.draw.unclean import draw_unclean_leader_election
 from protocol_lab import (
@@ -165,6 +166,7 @@ spec = Spec(
     original="UncleanLeaderElectionSafety",
     lifelines=(CONTROLLER, Replica, Producer),
     events=unclean_election_events,
+    choices=UNCLEAN_ELECTION,
     configurations=CONFIGURATIONS,
 )
 

@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable
 
 from kraft_spec.actions import cluster, elections, replication
 from kraft_spec.constants import CONFIGURATIONS, Constants
+from kraft_spec.draw.choices import CHOICES
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.draw.servers import draw_servers
 from kraft_spec.liveness import declare_liveness
@@ -122,6 +123,7 @@ def kip_853_spec(
         draw=draw,
         lifelines=lifelines,
         events=server_events,
+        choices=CHOICES,
         configurations=configurations,
     )
     spec.init(init)

@@ -23,6 +23,7 @@ KIP-996, KIP-853, KIP-595.
 
 from kraft_spec.actions import cluster as shared_cluster
 from kraft_spec.actions import replication as shared
+from kraft_spec.draw.choices import CHOICES
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.kip_853 import (
     hosts_without_a_server,
@@ -90,6 +91,7 @@ spec = Spec(
     draw=draw_with_pre_vote,
     lifelines=(Server,),
     events=server_events,
+    choices=CHOICES,
     configurations=CONFIGURATIONS,
 )
 spec.init(init)

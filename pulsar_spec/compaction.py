@@ -34,6 +34,7 @@ it models.
 from collections.abc import Callable
 
 from protocol_lab import NONE, TAKEN, Configuration, Range, Spec, append
+from pulsar_spec.draw.choices import CHOICES
 from pulsar_spec.draw.compaction import draw_compaction
 from pulsar_spec.draw.events import LIFELINES, compaction_events
 from pulsar_spec.model import (
@@ -76,6 +77,7 @@ def compaction_spec(
         tlc="pulsar_spec.tlc",
         lifelines=LIFELINES,
         events=compaction_events,
+        choices=CHOICES,
         configurations=configurations,
     )
     spec.init(init)

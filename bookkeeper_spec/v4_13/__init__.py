@@ -39,6 +39,7 @@ https://github.com/Vanlightly/bookkeeper-tlaplus.
 """
 
 from bookkeeper_spec import properties as shared
+from bookkeeper_spec.draw.choices import TWO_WRITERS
 from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
 from bookkeeper_spec.draw.ledger import draw_v4_13
 from bookkeeper_spec.model import Bookie, alike
@@ -56,6 +57,7 @@ spec = Spec(
     tlc="bookkeeper_spec.tlc.v4_13",
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
+    choices=TWO_WRITERS,
     configurations=CONFIGURATIONS,
 )
 spec.symmetric(Bookie, among=alike)

@@ -36,9 +36,9 @@ def describe(s, c) -> Cluster:
         ),
         cards=[_producer(s, producer, lost) for producer in range(1, c.producers + 1)],
         cards_name="Producers",
-        columns=4,
+        columns=3,
         lane_width=changed_width("not ready to fetch", "catching up"),
-        note_width=70,
+        note_width=136,
         legend=LEGEND,
     )
 

@@ -35,6 +35,7 @@ kafka_data_replication/kraft/kip-966, and v3.5 beside it for eligible_leader_rep
 KIP-966. last_known_leader is Kafka's own (`PartitionChangeBuilder` 4.3.1).
 """
 
+from kafka_spec.draw.choices import BROKERS
 from kafka_spec.kip_966 import broker, controller, replica
 from kafka_spec.kip_966.configurations import CONFIGURATIONS
 from kafka_spec.kip_966.events import broker_events, declare_messages
@@ -104,6 +105,7 @@ spec = Spec(
     draw=draw_kip_966,
     lifelines=("controller", Broker),
     events=broker_events,
+    choices=BROKERS,
     configurations=CONFIGURATIONS,
 )
 spec.init(init)

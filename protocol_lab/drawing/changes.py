@@ -16,6 +16,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.cluster import (
     Bar,
     Card,
@@ -55,13 +56,11 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             before = described(previous)
             cluster = kept(key, partial(with_changes, cluster, before))
         name = title or cluster.title or spec_title(model.spec.name)
+        alarms = [*cluster.alarms, *broken_invariants(model, row)]
+        if alarms and current().has_names:
+            cluster = without_yellow(cluster)
         return draw_cluster(
-            replace(
-                cluster,
-                title=name,
-                show_title=title is not None,
-                alarms=[*cluster.alarms, *broken_invariants(model, row)],
-            )
+            replace(cluster, title=name, show_title=title is not None, alarms=alarms)
         )
 
     return draw
@@ -97,6 +96,30 @@ def with_changes(now: Cluster, before: Cluster) -> Cluster:
             each if each in before.cut_links else replace(each, mark="new")
             for each in now.cut_links
         ],
+    )
+
+
+def without_yellow(cluster: Cluster) -> Cluster:
+    """A picture in which a promise breaks: of what has changed only the leader stays marked, so
+    that the red is alone."""
+
+    def quiet(text: Text) -> Text:
+        return text if text.was is None else replace(text, was=None)
+
+    def lane(lane: Lane) -> Lane:
+        changed = [each for line in lane.lines for each in line if each.was is not None]
+        stays = changed[:1] if lane.badge == "crown" else []
+        lines = [[each if each in stays else quiet(each) for each in line] for line in lane.lines]
+        return replace(lane, lines=lines)
+
+    def bar(bar: Bar) -> Bar:
+        return replace(bar, values=[replace(each, value=quiet(each.value)) for each in bar.values])
+
+    return replace(
+        cluster,
+        lanes=[lane(each) for each in cluster.lanes],
+        bars=[bar(each) for each in cluster.bars],
+        cards=[replace(each, lines=[quiet(line) for line in each.lines]) for each in cluster.cards],
     )
 
 

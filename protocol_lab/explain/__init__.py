@@ -3,6 +3,7 @@
 interpreter      runs a function statement by statement, recording what it evaluated
 decisive_values  the comparisons that decided a result
 phrasing         writes values and expressions as people read them
+choices          the sentences on the buttons of a stepper
 wording          names of a spec in plain words, for titles and buttons
 explanation      the explanation of a refusal or a violation
 code_path        the lines of an action that a step executed

@@ -127,6 +127,9 @@ class Spec:
     `events`, a function of (before, after, c, step), returns Arrows and Notes for what happened in
     a step besides the declared messages; None if messages and the step's parameters say enough (see
     `traces.events`).
+    `choices` maps actions' names to sentences for the stepper's buttons, with the action's
+    parameters in braces (see `explain.choices`); an action without one is named with its
+    parameters.
     """
 
     name: str
@@ -149,6 +152,7 @@ class Spec:
     draw: Callable[..., str] | None = None
     lifelines: tuple[str | Node | Callable[[Any], list[str]], ...] = ()
     events: Callable[..., list | None] | None = None
+    choices: dict[str, str | Callable[..., str]] = field(default_factory=dict)
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     tlc: str = ""

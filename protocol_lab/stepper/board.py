@@ -4,10 +4,12 @@ The board is computed from the walk alone, in Python; the front end only draws i
 the tabs is in `panels`.
 """
 
+import re
 from collections.abc import Collection
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption
+from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import (
     Explanation,
     why_broken,
@@ -35,7 +37,8 @@ def board(
     choices only those with a key in `unfolded` are explained (None: all). The others have no
     `cases`.
     """
-    can, cannot = actions(walk, walk.attempts(), unfolded)
+    attempts = walk.attempts()
+    can, cannot = actions(walk, attempts, unfolded)
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -43,7 +46,7 @@ def board(
             {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
-        "caption": _caption(walk),
+        "caption": _caption(walk, attempts),
         "can": can,
         "cannot": cannot,
         "timeline": _timeline(walk, watched),
@@ -81,11 +84,25 @@ def invariant(
     }
 
 
-def _caption(walk: Walk) -> dict[str, str]:
+_REFUSED = re.compile(r"✗ (\w+\(.*?\)) is refused: (.*?)(?: \((.*)\))?$")
+
+
+def _caption(walk: Walk, attempts: list[Attempt]) -> dict[str, str]:
+    """The caption, in which a refused step is said in words, with the scenario's own reason if
+    there is one."""
     slide, text = split_caption(caption(walk.model, walk.moment))
+
+    def in_words(part: str) -> str:
+        found = _REFUSED.match(part)
+        same = [each for each in attempts if found and walk.step_of(each).text == found[1]]
+        if not same:
+            return part
+        sentence = choice_sentence(walk.model, walk.row, same[0].action, same[0].args)
+        return f"✗ “{sentence}”: {found[3] or found[2]}"
+
     return {
         "slide": slide,
-        "text": text,
+        "text": " ".join(map(in_words, re.split(r" (?=[✗↻] )", text))) if "✗" in text else text,
         "is_written": bool(walk.moment.caption or walk.moment.going_on),
         "step": walk.moment.step.text if walk.moment.step else "",
     }
@@ -112,7 +129,7 @@ def actions(
         refused = [each for each in tried[action.name] if not each.taken]
         about = {"action": action.name, "meaning": first_line(action.doc)}
         if taken:
-            can.append({**about, "choices": [_choice(walk, each, ahead) for each in taken]})
+            can.append({**about, "choices": _choices(walk, taken, ahead)})
         if refused:
             cannot.append({**about, "reasons": _reasons(walk, refused, unfolded)})
         if not tried[action.name]:
@@ -120,13 +137,24 @@ def actions(
     return can, cannot
 
 
-def _choice(walk: Walk, each: Attempt, ahead: Moment | None) -> dict[str, Any]:
-    step = walk.step_of(each).text
-    return {
-        "label": choice_text(walk.model, walk.row, each.action, each.args),
-        "step": step,
-        "ahead": ahead is not None and ahead.step.text == step,
-    }
+def _choices(walk: Walk, taken: list[Attempt], ahead: Moment | None) -> list[dict[str, Any]]:
+    """The choices of one action, each with its sentence. `aside`: one of those in which messages
+    are lost, or the like, which differ in that alone."""
+    sentences = [choice_sentence(walk.model, walk.row, each.action, each.args) for each in taken]
+    choices = []
+    for each, sentence in zip(taken, sentences):
+        label = choice_text(walk.model, walk.row, each.action, each.args)
+        step = walk.step_of(each).text
+        choices.append(
+            {
+                "label": label,
+                "sentence": sentence if sentences.count(sentence) == 1 else f"{sentence} ({label})",
+                "step": step,
+                "ahead": ahead is not None and ahead.step.text == step,
+                "aside": bool(left_out(walk.model, each.action, each.args)),
+            }
+        )
+    return choices
 
 
 def _reasons(

@@ -353,7 +353,12 @@ def test_a_prediction_is_made_and_kept_and_then_revealed(open_page):
     asked.locator(".lp-surprise").wait_for()
     assert "49" in asked.locator(".lp-surprise").inner_text()
     assert "How many different states" in asked.locator(".lp-question").inner_text()
-    assert page.get_by_text("How many different states can the two logs").locator("visible=true").count() == 1
+    assert (
+        page.get_by_text("How many different states can the two logs")
+        .locator("visible=true")
+        .count()
+        == 1
+    )
     assert len(asked.locator(".lp-is-wrong .lp-why").inner_text()) > 10
     page.reload()
     page.locator(".lab-asked").nth(1).get_by_text("You predict: 14").wait_for()

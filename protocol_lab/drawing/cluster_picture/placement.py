@@ -6,8 +6,8 @@ notes stand above its log. Lanes do not move when messages come and go.
 """
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, plain, sized, small, tag, unscaled
-from protocol_lab.drawing.cluster import Bar, Cluster, Text
+from protocol_lab.drawing.arrangement import current, plain, sized, small, tag
+from protocol_lab.drawing.cluster import Bar, Cluster, Text, Value
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
 from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
@@ -102,7 +102,8 @@ def _bar_width(bar: Bar) -> float:
 
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
-    """Labelled values from left to right; a value's previous text is below it."""
+    """Labelled values from left to right; a value's previous text is below it, on a screen beside
+    it where the row has room."""
     start = left + 12 + text_width(bar.name, plain(), bold=True) + 16
     rows: list[list] = [[]]
     x = start
@@ -114,26 +115,38 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
             rows.append([])
         rows[-1].append((x, label, value))
         x += own + 16
-    pitch = 20 if current().dense else sized(36, unscaled(30, 32))
+    pitch = 20 if current().dense else sized(36, 26)
     height = pitch * len(rows) + sized(0, 2)
     svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
-    svg.text(left + 12, y + sized(20, 15), bar.name, size=plain(), bold=True)
+    first = y + (15 if current().dense else sized(20, 19))
+    svg.text(left + 12, first, bar.name, size=plain(), bold=True)
     for k, row in enumerate(rows):
+        ends = [x + value_width(value) for x, _, value in row]
+        spare, moved = left + width - 8 - max(ends, default=left), 0.0
         for x, label, value in row:
-            _draw_value(svg, x, y + pitch * k + sized(20, 15), label, value.label, value.value)
+            moved += _draw_value(svg, x + moved, first + pitch * k, label, value, spare - moved)
     return y + height
 
 
-def _draw_value(svg: Svg, x: float, y: float, label: float, name: str, value: Text) -> None:
-    svg.text(x, y, name, size=plain(), fill=palette.MUTED)
-    unchanged = Text(value.text, value.tone, bold=True)
-    if value.was is not None:
-        own = text_width(value.text, plain(), bold=True) + 8
-        highlight(svg, x + label - 4, y - 13, own, 18)
-        if not current().dense:
-            below = y + sized(12.5, unscaled(14, 15.5))
-            svg.text(x + label, below, f"was {value.was}", size=tag(), fill=palette.MUTED)
-    draw_text(svg, x + label, y, unchanged, plain())
+def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value, spare: float) -> float:
+    """A value, and what it was; returns by how much that moves the values after it."""
+    svg.text(x, y, value.label, size=plain(), fill=palette.MUTED)
+    now = value.value
+    own = text_width(now.text, plain(), bold=True)
+    if now.was is not None:
+        highlight(svg, x + label - 4, y - 13, own + 8, 18)
+    draw_text(svg, x + label, y, Text(now.text, now.tone, bold=True), plain())
+    if not now.was or current().dense:
+        return 0
+    was = f"was {now.was}"
+    if not current().live:
+        svg.text(x + label, y + 12.5, was, size=tag(), fill=palette.MUTED)
+        return 0
+    width = text_width(was, tag()) + 12
+    if width > spare:
+        return 0
+    svg.text(x + label + own + 10, y, was, size=tag(), fill=palette.MUTED)
+    return width
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:

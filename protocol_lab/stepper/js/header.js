@@ -8,7 +8,7 @@ function drawHeader(view, near, ui, act, tools) {
       "div",
       { class: "ls-about" },
       h("h2", { title: view.meaning }, view.title),
-      h("span", { class: "ls-where" }, whereabouts(view)),
+      h("span", { class: "ls-where", title: view.scenario?.description.join(" ") ?? "" }, whereabouts(view)),
       more(
         ui,
         "constants",

@@ -9,48 +9,42 @@ function drawCan(view, near, ui, act) {
   const count = view.can.reduce((sum, each) => sum + each.choices.length, 0);
   let number = 0;
   const rows = view.can.map((each) => {
-    const draw = (choice) => drawChoice(choice, near?.after?.[choice.step], ++number, take);
-    const first = each.choices.filter((choice, at) => at < MOST_CHOICES || choice.ahead);
+    const draw = (choice) => drawChoice(choice, each, near?.after?.[choice.step], ++number, take);
+    const aside = each.choices.some((choice) => !choice.aside);
+    const first = each.choices.filter((choice, at) => choice.ahead || (at < MOST_CHOICES && !(aside && choice.aside)));
     const others = each.choices.filter((choice) => !first.includes(choice));
-    const choices = h("span", { class: "ls-choices" }, first.map(draw));
-    const folded = () => h("span", { class: "ls-choices" }, others.map(draw));
     const more = others.length
-      ? fold(ui, `choices ${each.action}`, `${others.length} more`, folded())
+      ? fold(ui, `choices ${each.action}`, `${others.length} more${others.every((choice) => choice.aside) ? ", with losses" : ""}`, others.map(draw))
       : null;
     const looks = { class: "ls-act", role: "group", "aria-label": each.action };
-    return h("div", looks, drawName(each), choices, more);
+    return h("div", looks, first.map(draw), more);
   });
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
   return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
 }
 
-function drawChoice(choice, distance, number, take) {
+/** A choice in words; the identifier of its step is the tooltip. */
+function drawChoice(choice, { meaning }, distance, number, take) {
   const looks = ["ls-choice"];
   if (choice.ahead) looks.push("ls-ahead");
   if (distance?.nearest) looks.push("ls-nearer");
-  const words = [choice.step];
+  const words = [`${choice.sentence}: ${choice.step}`];
   if (choice.ahead) words.push("the next step here");
   if (distance?.short) words.push(`${distance.text} after it`);
   return h(
     "button",
     {
       class: looks.join(" "),
-      title: words.join("\n"),
+      title: [choice.step, meaning, ...words.slice(1)].filter(Boolean).join("\n"),
       "aria-label": words.join(", "),
       "data-key": choice.step,
       "data-number": number,
       onclick: () => take(choice.step),
     },
-    unbroken(choice.label) || "take this step",
-    choice.ahead ? h("small", {}, " next ▸") : null,
-    distance?.short ? h("small", { class: "ls-distance" }, ` → ${distance.short}`) : null,
+    h("span", {}, choice.sentence),
+    choice.ahead ? h("small", {}, "next ▸") : null,
+    distance?.short ? h("small", { class: "ls-distance" }, `→ ${distance.short}`) : null,
   );
-}
-
-/** A label that is broken between its parameters, not in one, nor in a set of nodes. */
-function unbroken(label) {
-  const parts = label.split(/, (?![^{]*\})/);
-  return parts.map((part) => part.replaceAll(" ", "\u00a0")).join(", ");
 }
 
 function drawCannot(view, ui, act) {

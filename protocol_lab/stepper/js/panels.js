@@ -318,17 +318,31 @@ function drawPair(pair, k, panel) {
 function drawCaption({ caption, told, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
   const begins = scenario && timeline.depth === 1;
-  const about = begins ? [h("b", {}, scenario.title), ` ${scenario.description.join(" ")} `] : [];
+  const about = begins ? [h("b", {}, scenario.title), ` ${firstOf(scenario.description.join(" "), ROOM - scenario.title.length - caption.text.length)} `] : [];
   const said = caption.is_written || !told ? [h("span", {}, closed(opening(caption.text)))] : [];
-  const fact = told ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
+  const isEnough = caption.is_written && caption.text.length > SHORT && !GOES_ON.test(caption.text);
+  const fact = told && !isEnough ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
   // "and copies it" goes on from the sentence before: what is meant by it comes first.
   const words = GOES_ON.test(caption.text) ? [fact, said] : [said, fact];
-  const general = told && !caption.is_written ? caption.text : ""; // what such a step does
+  const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
   const title = [caption.step, general].filter(Boolean).join(": ");
   return [h("p", { title }, h("b", {}, place), ...words.flat().flatMap((each) => [" ", each]), ...about)];
 }
 
+const ROOM = 170; // characters of a caption, so that it moves no picture
+const SHORT = 40; // characters: a longer caption of a scenario says enough
 const GOES_ON = /^(and|it|its|then|they)\b/;
+
+/** As many of the first sentences as there is room for. */
+function firstOf(text, room) {
+  const sentences = text.match(/.*?[.!?:](\s|$)|.+$/g) ?? [];
+  let said = "";
+  for (const each of sentences) {
+    if (said.length + each.length > room) break;
+    said += each;
+  }
+  return said;
+}
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]{2,}\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);

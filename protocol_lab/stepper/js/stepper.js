@@ -341,14 +341,15 @@ function render({ model: widget, el }) {
 
   function drawLine(timeline, caption, left, room) {
     const goTo = (branch, depth) => act({ command: "go_to", branch, depth });
-    parts.timeline.replaceChildren(drawTimeline(timeline, goTo));
+    parts.timeline.replaceChildren(drawTimeline(timeline, room, goTo));
     parts.timeline.setAttribute("aria-label", "Timeline, walk with the arrow keys");
     parts.timeline.setAttribute("aria-valuemin", 1);
     parts.timeline.setAttribute("aria-valuemax", timeline.length);
     parts.timeline.setAttribute("aria-valuenow", timeline.depth);
     parts.timeline.setAttribute("aria-valuetext", `state ${timeline.depth} of ${timeline.length}: ${caption.text}`);
-    const here = x(timeline.depth);
-    const visible = here - left > 2 * STEP && left + room - here > 3 * STEP;
+    const step = stepOf(timeline, room);
+    const here = LEFT + (timeline.depth - 1) * step;
+    const visible = here - left > 2 * step && left + room - here > 3 * step;
     if (room && !visible) parts.timeline.scrollLeft = here - room / 2;
   }
 
@@ -358,7 +359,7 @@ function render({ model: widget, el }) {
     if (!(event.buttons & 1)) return;
     const drawing = parts.timeline.querySelector("svg");
     const { depth, length, branch } = model.get("view").timeline;
-    const wanted = Math.min(Math.max(depthAt(event.clientX - drawing.getBoundingClientRect().left), 1), length);
+    const wanted = Math.min(Math.max(depthAt(event.clientX - drawing.getBoundingClientRect().left, Number(drawing.dataset.step)), 1), length);
     if (wanted !== depth && wanted !== ui.dragged) act({ command: "go_to", branch, depth: wanted });
     ui.dragged = wanted;
   }

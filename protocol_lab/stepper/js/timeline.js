@@ -1,27 +1,31 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
-const STEP = 56;
+const [NEAR, FAR] = [40, 56]; // pixels from dot to dot, as its room allows
 const LANE = 16;
 const LEFT = 26;
+const END = 72; // pixels after the last dot, for what is written at it
 const [TOP, BELOW] = [19, 29]; // of a single lane
 const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [11, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
 const WORD = 20; // pixels for half of what is written under a dot
 
-const x = (depth) => LEFT + (depth - 1) * STEP;
+/** From dot to dot, so that all of the current branch can be seen if there is room. */
+const stepOf = ({ length }, room) => Math.min(FAR, Math.max(NEAR, Math.floor((room - LEFT - END) / Math.max(1, length - 1))));
 
 /** The depth of the dot nearest to a place on the drawing. */
-const depthAt = (place) => Math.round((place - LEFT) / STEP) + 1;
+const depthAt = (place, step) => Math.round((place - LEFT) / step) + 1;
 
-/** The drawing; `goTo(branch, depth)` is called when a dot is clicked. */
-function drawTimeline({ lanes, branch, depth, length }, goTo) {
+/** The drawing for a room of this width; `goTo(branch, depth)` is called when a dot is clicked. */
+function drawTimeline({ lanes, branch, depth, length }, room, goTo) {
+  const step = stepOf({ length }, room);
+  const x = (depth) => LEFT + (depth - 1) * step;
   const last = (lane) => lane.depth + lane.moments.length;
   const end = (lane) => Math.max(last(lane), lane.depth + (lane.parent < 0 ? 1 : 0.5));
   const named = lanes.length > 1;
   const y = (lane) => (named ? TOP_OF_SEVERAL : TOP) + lane * LANE;
-  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 60 + NAME * Math.max(...lanes.map((each) => each.name.length)) : 72);
+  const width = Math.max(...lanes.map((each) => x(last(each)))) + (named ? 60 + NAME * Math.max(...lanes.map((each) => each.name.length)) : END);
   const height = y(lanes.length - 1) + (named ? BELOW_SEVERAL : BELOW);
-  const nameAt = (lane) => x(Math.max(last(lane), lane.depth)) + (lane.moments.length ? 44 : STEP / 2 + 10);
+  const nameAt = (lane) => x(Math.max(last(lane), lane.depth)) + (lane.moments.length ? 44 : step / 2 + 10);
   const isAboveName = (lane, at) =>
     lane && nameAt(lane) - WORD < x(at) && x(at) < nameAt(lane) + NAME * lane.name.length + WORD;
   const isAboveAnother = (k, at) =>
@@ -29,13 +33,13 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
   const slideHere = lanes.flatMap((lane) => lane.moments).find((each) => each.place === "here")?.slide;
   const drawing = s(
     "svg",
-    { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    lanes.map((lane, k) => drawRail(lane, k, y, end(lane), "ls-rail")),
-    drawTrack(lanes, y, end),
-    lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, y, lane.depth + n + 1, moment))),
+    { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", "data-step": step },
+    lanes.map((lane, k) => drawRail(lane, k, { x, y }, end(lane), "ls-rail")),
+    drawTrack(lanes, { x, y }, end),
+    lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, { x, y }, lane.depth + n + 1, moment))),
     lanes.map((lane, k) =>
       lane.moments.map((_, n) => {
-        const shape = { above: y(k), isNarrow: named, isCovered: isAboveAnother(k, lane.depth + n + 1) };
+        const shape = { along: x(lane.depth + n + 1), above: y(k), step, isNarrow: named, isCovered: isAboveAnother(k, lane.depth + n + 1) };
         return drawMoment(lane, n, { ...shape, slideHere }, branch, goTo);
       }),
     ),
@@ -45,21 +49,21 @@ function drawTimeline({ lanes, branch, depth, length }, goTo) {
 }
 
 /** A lane's line up to a depth, from where it leaves the lane above. */
-function drawRail(lane, k, y, end, look) {
+function drawRail(lane, k, { x, y }, end, look) {
   if (lane.parent < 0) return s("path", { class: look, d: `M${x(1)} ${y(k)}H${x(end)}` });
-  const [from, bend] = [x(lane.depth), x(lane.depth) + STEP / 2];
+  const [from, bend] = [x(lane.depth), x(lane.depth + 0.5)];
   const [above, here] = [y(lane.parent), y(k)];
   const d = `M${from} ${above}C${bend} ${above} ${from} ${here} ${bend} ${here}H${x(end)}`;
   return s("path", { class: look, d });
 }
 
 /** The current branch from the start to its end, over the lanes that it shares. */
-function drawTrack(lanes, y, end) {
+function drawTrack(lanes, places, end) {
   const parts = [];
   let k = lanes.findIndex((lane) => lane.current);
   let to = end(lanes[k]);
   while (k >= 0) {
-    parts.push(drawRail(lanes[k], k, y, to, "ls-rail ls-current"));
+    parts.push(drawRail(lanes[k], k, places, to, "ls-rail ls-current"));
     to = lanes[k].depth;
     k = lanes[k].parent;
   }
@@ -67,7 +71,7 @@ function drawTrack(lanes, y, end) {
 }
 
 /** An arrow from a state back to the one that it is again, or to itself if the run stays there. */
-function drawLoop(lanes, k, y, depth, moment) {
+function drawLoop(lanes, k, { x, y }, depth, moment) {
   if (!moment.loops_to) return null;
   let to = k;
   while (lanes[to].parent >= 0 && moment.loops_to <= lanes[to].depth) to = lanes[to].parent;
@@ -87,7 +91,7 @@ function drawLoop(lanes, k, y, depth, moment) {
 
 /** A state. Between lanes there is no room for words: what a lane below covers is named beside the
  * dot, if it is the current state, and else only by its title. */
-function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, goTo) {
+function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHere }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
   const broken = moment.broken.length > 0 && moment.place !== "ahead"; // how it ends is seen there
@@ -105,12 +109,12 @@ function drawMoment(lane, n, { above, isNarrow, isCovered, slideHere }, branch, 
     "g",
     {
       class: classes,
-      transform: `translate(${x(depth)} ${above})`,
+      transform: `translate(${along} ${above})`,
       "data-depth": depth,
       onclick: () => goTo(moment.place === "aside" ? lane.name : branch, depth),
     },
     s("title", {}, words),
-    s("rect", { class: "ls-hit", x: -STEP / 2, y: isNarrow ? -LANE / 2 : -16, width: STEP, height: isNarrow ? LANE : 40 }),
+    s("rect", { class: "ls-hit", x: -step / 2, y: isNarrow ? -LANE / 2 : -16, width: step, height: isNarrow ? LANE : 40 }),
     here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
     label && !isCovered ? s("text", { y: isNarrow ? 19 : 25 }, label) : null,
