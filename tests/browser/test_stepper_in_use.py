@@ -225,7 +225,7 @@ def test_the_distances_are_shown_on_request_and_fall_along_the_way(talk):
     expect(near).to_have_count(0)
     key(stepper, "spoilers").click()
     expect(near).to_have_text("nearest violation: 5 steps")
-    expect(stepper.locator(".ls-nearer")).to_have_text("replica 3, 1 entry next ▸ → 4")
+    expect(stepper.locator(".ls-nearer")).to_have_text("Replica 3 fetches 1 messagenext ▸→ 4")
     stepper.locator(".ls-nearer").click()
     expect(near).to_have_text("nearest violation: 4 steps")
     key(stepper, "spoilers").click()

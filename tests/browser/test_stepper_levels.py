@@ -71,6 +71,29 @@ def test_the_caption_tells_who_did_what_and_what_is_lost(browser):
         expect(caption).to_have_attribute("title", re.compile("One log loses its records"))
 
 
+@pytest.mark.parametrize(
+    "name", ["kafka.kip_320", "bookkeeper.v4_13", "kraft.kip_853", "pulsar.compaction"]
+)
+def test_a_choice_is_a_sentence_on_a_large_button(browser, name):
+    with shown(browser, step(name), tools=False) as page:
+        for each in page.locator(".ls-choice:visible, .ls-bar button:visible, .ls-tools").all():
+            assert each.bounding_box()["height"] >= 40
+        for each in page.locator(".ls-choice:visible > span").all_inner_texts():
+            assert "_" not in each
+            assert len(each.split()) <= 9, each
+
+
+def test_a_step_moves_no_picture_whatever_its_caption_says(browser):
+    with shown(browser, replay("talk_46_56_found_scenario"), tools=False) as page:
+        sizes = set()
+        for depth in range(2, 17):
+            key(stepper_of(page), "redo").click()
+            expect_depth(stepper_of(page), depth)
+            page.wait_for_timeout(150)
+            sizes.add(page.locator(".ls-panel svg").evaluate("each => each.style.width"))
+        assert len(sizes) == 1
+
+
 def test_next_keeps_its_place_and_the_focus(browser, talk):
     with shown(browser, talk, tools=False) as page:
         stepper = stepper_of(page)

@@ -120,7 +120,7 @@ def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
     logs = [box_top() + record_height() + under for under in below]
     heights = [
-        max(log, line_pitch() * said + (6 if current().dense else 12)) + current().taller / 2
+        max(log, line_pitch() * said + sized(12, 6)) + current().taller / 2
         for said, log in zip(lines, logs)
     ]
     spare = [height - log if current().live else 0 for height, log in zip(heights, logs)]
