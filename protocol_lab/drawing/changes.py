@@ -57,7 +57,8 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             cluster = kept(key, partial(with_changes, cluster, before))
         name = title or cluster.title or spec_title(model.spec.name)
         alarms = [*cluster.alarms, *broken_invariants(model, row)]
-        if alarms and current().has_names:
+        is_new = alarms and previous is not None and not broken_invariants(model, previous)
+        if is_new and current().has_names:
             cluster = without_yellow(cluster)
         return draw_cluster(
             replace(cluster, title=name, show_title=title is not None, alarms=alarms)

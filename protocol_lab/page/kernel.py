@@ -13,11 +13,13 @@ from typing import Any
 
 from protocol_lab.diagrams import state_graph
 from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import words
 from protocol_lab.page.searches import (
     Answer,
     answer_of,
     distances,
     expect_inside,
+    is_broken,
     name_of,
     question,
 )
@@ -125,6 +127,11 @@ class PageStepper(PlainStepper):
         laid ahead of it as a branch."""
         walk, begun, names = self.walk, self.walk.moment, self.session.watched_names
         try:
+            for each in names:
+                if is_broken(walk.model, each, [begun.row]):
+                    text = f"Violated already here: {words(each)}. Search from an earlier state."
+                    self.tell("search", {"working": False, "verdict": "violated", "text": text})
+                    return
             expect_inside(walk.model, begun.row)
             asked = json.dumps(question(walk.model, names, [begun.row]))
             told = await self._search(self._module_of(walk.model), asked, self._key)

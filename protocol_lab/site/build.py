@@ -63,8 +63,8 @@ html_show_search_summary = False  # it would load pages, which one opened from t
 
 _ICON = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<g fill="none" stroke="#1f5fbf" stroke-width="3">
-<path d="M3 8h26M3 16h26M3 24h14"/><path d="M22 21l6 6m0-6l-6 6" stroke="#b3261e"/>
+<g fill="none" stroke="#1a5cc0" stroke-width="3">
+<path d="M3 8h26M3 16h26M3 24h14"/><path d="M22 21l6 6m0-6l-6 6" stroke="#b3231b"/>
 </g></svg>
 """
 """Three logs; the last has lost a record."""

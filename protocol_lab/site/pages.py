@@ -130,6 +130,10 @@ def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:
     text = json.dumps(data).replace("</", "<\\/")
     holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
     cell["outputs"] = [*asked, _html(holder)]
+    cell["metadata"].setdefault("tags", []).append(
+        "remove-input"
+    )  # nothing runs it, it is no lesson
+    cell["metadata"].pop("jupyter", None)
 
 
 def _is_folded(output: dict[str, Any]) -> bool:
