@@ -29,6 +29,7 @@ from protocol_lab.drawing import (
     palette,
 )
 from protocol_lab.drawing.changes import with_changes
+from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.film import caption_lines
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.semantics import transitions as stepping
@@ -635,3 +636,10 @@ def test_a_record_in_the_place_of_a_lost_one_is_new_there():
     assert (lane.entries[0].mark, lane.entries[0].gone) == ("new", "id 0")
     [lane] = with_changes(Cluster(lanes=lanes), Cluster(lanes=lanes)).lanes
     assert lane.entries[0].mark == ""
+
+
+@pytest.mark.parametrize(("mark", "told"), [("lost", "lost"), ("truncated", "truncated, was")])
+def test_a_record_that_is_gone_is_told_by_its_own_name(mark, told):
+    here = Entry(1, "p2", "e2", mark=mark)
+    assert entry_text(here, Cluster()) == f"offset 1: {told} p2 e2"
+    assert entry_text(replace(here, gone="p1 e1"), Cluster()) == f"offset 1: {told} p1 e1"

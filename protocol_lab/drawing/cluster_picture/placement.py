@@ -133,20 +133,19 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value, spare:
     svg.text(x, y, value.label, size=plain(), fill=palette.MUTED)
     now = value.value
     own = text_width(now.text, plain(), bold=True)
+    moved = 0.0
     if now.was is not None:
         highlight(svg, x + label - 4, y - 13, own + 8, 18)
+    if now.was and not current().dense:
+        was = f"was {now.was}"
+        width = text_width(was, tag()) + 12
+        if not current().live:
+            svg.text(x + label, y + 12.5, was, size=tag(), fill=palette.MUTED)
+        elif width <= spare:
+            moved = width
+            svg.text(x + label + own + 10, y, was, size=tag(), fill=palette.MUTED)
     draw_text(svg, x + label, y, Text(now.text, now.tone, bold=True), plain())
-    if not now.was or current().dense:
-        return 0
-    was = f"was {now.was}"
-    if not current().live:
-        svg.text(x + label, y + 12.5, was, size=tag(), fill=palette.MUTED)
-        return 0
-    width = text_width(was, tag()) + 12
-    if width > spare:
-        return 0
-    svg.text(x + label + own + 10, y, was, size=tag(), fill=palette.MUTED)
-    return width
+    return moved
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
