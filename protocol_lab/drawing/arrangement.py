@@ -7,7 +7,7 @@ tries the arrangements and finds the one with the largest type.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 
@@ -68,6 +68,50 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+@dataclass
+class Places:
+    """The room that each part of a walk's pictures has: as much as the largest of its kind has
+    needed so far, so that no part moves from picture to picture.
+
+    down: not only widths, but heights too, which takes more room.
+    """
+
+    down: bool = True
+    rooms: dict[tuple, float] = field(default_factory=dict)
+
+    def room(self, part: str, size: float) -> float:
+        """The room of a part that needs this size now."""
+        at = current()
+        key = at.dense, at.large, at.stacked, part
+        self.rooms[key] = max(size, self.rooms.get(key, 0))
+        return self.rooms[key]
+
+
+_PLACES: ContextVar[Places | None] = ContextVar("places", default=None)
+
+
+@contextmanager
+def keeping(places: Places | None) -> Iterator[None]:
+    """A context in which the parts of all pictures keep these places; None: they don't."""
+    token = _PLACES.set(places)
+    try:
+        yield
+    finally:
+        _PLACES.reset(token)
+
+
+def kept_width(part: str, width: float) -> float:
+    """The width of a part that needs this much, or of its place."""
+    places = _PLACES.get()
+    return width if places is None else places.room(part, width)
+
+
+def kept_height(part: str, height: float) -> float:
+    """The height of a part that needs this much (or its number of lines), or of its place."""
+    places = _PLACES.get()
+    return height if places is None or not places.down else places.room(part, height)
 
 
 Size = tuple[float, float]

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import Arrangement, arranged
+from protocol_lab.drawing.arrangement import Arrangement, Places, arranged, keeping
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.errors import LabError
 from protocol_lab.site.sessions import Sessions
@@ -103,11 +103,16 @@ def _film(name: str, captions: list[str]) -> str:
             f"{name} has {len(walk.path)} states, and the film {len(captions)} captions."
         )
     lost = any(not each.holds for each in walk.standings())
+    places = {"wide": Places(), "narrow": Places()}
+    for width, arrangement in (("wide", _WIDE), ("narrow", _NARROW)):
+        with arranged(arrangement), keeping(places[width]):
+            for moment in walk.path:
+                moment_picture(walk.model, moment)
     frames = []
     for moment, caption in zip(walk.path, captions, strict=True):
         pictures = {}
         for width, arrangement in (("wide", _WIDE), ("narrow", _NARROW)):
-            with arranged(arrangement):
+            with arranged(arrangement), keeping(places[width]):
                 pictures[width] = moment_picture(walk.model, moment)
         frames.append({**pictures, "caption": caption})
     for width in ("wide", "narrow"):

@@ -7,11 +7,15 @@ from functools import partial, reduce
 from math import inf
 
 from protocol_lab.drawing.arrangement import (
+    FROM_THE_LAST_ROW,
+    LEAST,
     LEAST_ON_SCREEN,
     Arrangement,
+    Places,
     arranged,
     best,
     best_for_audience,
+    keeping,
 )
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.language.kept_results import keeping_results
@@ -52,6 +56,7 @@ class Stage:
         self._room, self._can_rearrange = room, can_rearrange
         self._for_audience = for_audience
         self._arrangement: Arrangement | None = None
+        self._places: Places | None = None
         self._size: Size = (1, 1)
         self._least = 1.0
 
@@ -86,6 +91,22 @@ class Stage:
         return arrangement
 
     def _arrange(self, walk: Walk) -> None:
+        """Let the parts keep their places for the whole walk, if the type is large enough then;
+        else their widths; else nothing."""
+        for self._places in (Places(), Places(down=False), None):
+            with keeping(self._places):
+                self._choose(walk)
+            if self._can_be_read():
+                return
+
+    def _can_be_read(self) -> bool:
+        """Is no type too small?"""
+        if not self._for_audience:
+            return self._least == 1 and self._fits(self._size)
+        scale = min(room / own for room, own in zip(self._room, self._size))
+        return LEAST * scale >= FROM_THE_LAST_ROW * self._room[1]
+
+    def _choose(self, walk: Walk) -> None:
         """Choose by the moments that turn out to be the largest; the size is that of all, so that
         there is one scale for the walk as far as it goes."""
         every = _sample(walk, _MEASURED)
@@ -95,14 +116,19 @@ class Stage:
                 self._arrangement = best_for_audience(partial(_sizes, walk, few), self._room)
             else:
                 self._arrangement = self._best(partial(_largest, walk, few))
+            known = self._places and dict(self._places.rooms)
             sizes = _measured(walk, every, self._arrangement)
-            self._size = reduce(_around, sizes.values())
+            again = _measured(walk, few, self._arrangement) if self._places else {}
+            self._size = reduce(_around, [*sizes.values(), *again.values()])
             outgrown = [each for each in _largest_of(every, sizes) if each not in few]
-            if self._fits(self._size) or not outgrown:
+            if self._fits(self._size) or not (outgrown or self._has_grown(known)):
                 break
             few += outgrown
         few += _largest_of(every, sizes)
         self._fill_room(walk, list(dict.fromkeys([*reversed(few), *every])))
+
+    def _has_grown(self, known: dict[tuple, float] | None) -> bool:
+        return self._places is not None and self._places.rooms != known
 
     def _best(self, measure: Callable[[], Size]) -> Arrangement:
         """The arrangement for type of full size, or for smaller type if nothing else fits."""
@@ -143,7 +169,7 @@ class Stage:
         self._size = reduce(_around, _measured(walk, moments, at).values())
 
     def _picture(self, walk: Walk) -> str:
-        with arranged(self._arrangement):
+        with arranged(self._arrangement), keeping(self._places):
             return moment_picture(walk.model, walk.moment)
 
     def _fits(self, size: Size) -> bool:

@@ -103,3 +103,23 @@ def test_for_an_audience_nothing_overlaps_or_is_cut(name):
         assert all(left <= each[0] and each[2] <= right for each in found)
         assert all(top <= each[1] and each[3] <= bottom for each in found)
         assert all(are_apart(*pair) for pair in combinations(found, 2))
+
+
+_CARD = re.compile(r'data-part="(card [^"]*)"[^>]*><rect x="([-\d.]+)" y="([-\d.]+)"')
+_AXIS = re.compile(r'<text x="([-\d.]+)" y="([-\d.]+)"[^>]*text-anchor="middle"[^>]*>offset 0<')
+
+
+@pytest.mark.parametrize(
+    "name", ["talk_46_56_found_scenario", "talk_57_eligible_leader_replicas", "kip_101_weak_isr"]
+)
+def test_panels_and_offsets_keep_their_places_for_a_whole_scenario(name):
+    walk = replay(name).walk
+    walk.go_to(1)
+    stage = Stage((864, 441))
+    places = set()
+    for depth in range(1, len(walk.path) + 1):
+        walk.go_to(depth)
+        svg = stage.draw(walk)["svg"]
+        assert _AXIS.search(svg)
+        places.add((tuple(_AXIS.findall(svg)[:1]), tuple(_CARD.findall(svg))))
+    assert len(places) == 1

@@ -1,7 +1,14 @@
 """The clients of a cluster: beside its lanes, or under them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, lane_gap, legible, plain, unscaled
+from protocol_lab.drawing.arrangement import (
+    current,
+    kept_height,
+    lane_gap,
+    legible,
+    plain,
+    unscaled,
+)
 from protocol_lab.drawing.cluster import Card, Cluster, Text
 from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, card_width
 from protocol_lab.drawing.cluster_picture.picture_text import (
@@ -47,7 +54,8 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     lines = _card_lines(card, width)
     head = 20 if current().large else 26
     pitch = unscaled(15, 16)
-    height = max(least, head + pitch * len(lines) + unscaled(0, 4))
+    count = kept_height(f"lines of {card.name} at {width:.0f}", len(lines))
+    height = max(least, head + pitch * count + unscaled(0, 4))
     open_part(svg, f"card {card.name}")
     svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
     svg.text(x + 10, y + head - (6 if current().large else 8), card.name, size=plain(), bold=True)

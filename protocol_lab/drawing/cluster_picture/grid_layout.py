@@ -4,7 +4,14 @@ any number of nodes.
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current, line_pitch, plain, sized
+from protocol_lab.drawing.arrangement import (
+    current,
+    kept_height,
+    kept_width,
+    line_pitch,
+    plain,
+    sized,
+)
 from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
@@ -37,22 +44,24 @@ def grid_of(cluster: Cluster) -> Grid:
         return _stacked_grid(cluster)
     columns = _columns(cluster)
     box = box_width(columns > _MOST_WIDE_BOXES or current().narrow)
-    names = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
+    names = kept_width("names", max([cluster.lane_width, *map(lane_text_width, cluster.lanes)]))
     logs = MARGIN + badge_room() + names + sized(18, 8)
     # A flag after the last column still has its label inside the lane.
-    tail = max([sized(24, 12), cluster.note_width, *(flag_width(lane) for lane in cluster.lanes)])
+    flags = [flag_width(lane) for lane in cluster.lanes]
+    tail = kept_width("tail", max([sized(24, 12), cluster.note_width, *flags]))
     beside = bool(cluster.cards) and not current().below
     cards = card_width(cluster) + 12 if beside else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
     if current().aside and cluster.messages:
         list_width = max(map(narrowest_group, cluster.messages))
-        list_width += 9 if current().large else 8
+        list_width = kept_width("messages", list_width + (9 if current().large else 8))
     narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
     narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
     left = narrowest - cards - MARGIN - traffic
     tracks = tracks_of(cluster, left) if current().few_arrows else tracks_of(cluster)
-    arrows = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
+    needed = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
+    arrows = max(needed, min(kept_width("arrows", needed), left))
     right = max(traffic + arrows, narrowest - cards - MARGIN)
     heights, tops = _lane_heights(cluster)
     width = right + cards + MARGIN
@@ -91,7 +100,7 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     width = max(needed)
     right = width - MARGIN
     rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
-    head = line_pitch() * max(rows, default=1) + 6
+    head = line_pitch() * kept_height("head", max(rows, default=1)) + 6
     log = box_top() + record_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
     heights = [head + log] * len(cluster.lanes)
     tops = [head + box_top()] * len(cluster.lanes)
@@ -105,7 +114,7 @@ def _columns(cluster: Cluster) -> int:
     offsets = [entry.offset + 1 for lane in cluster.lanes for entry in lane.entries]
     offsets += [flag.offset for lane in cluster.lanes for flag in lane.flags]
     offsets += [cluster.line.offset] if cluster.line else []
-    return max([cluster.columns, *offsets])
+    return int(kept_width("columns", max([cluster.columns, *offsets])))
 
 
 def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
@@ -115,10 +124,13 @@ def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
     audience those with fewer lines. On a screen the records are in the middle."""
     lines = [len(lane.lines) for lane in cluster.lanes]
     if not current().large:
-        lines = [max(lines, default=1)] * len(lines)
+        lines = [int(kept_height("lines", max(lines, default=1)))] * len(lines)
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
-    logs = [box_top() + record_height() + under for under in below]
+    logs = [
+        box_top() + record_height() + kept_height(f"below {k}", under)
+        for k, under in enumerate(below)
+    ]
     heights = [
         max(log, line_pitch() * said + sized(12, 6)) + current().taller / 2
         for said, log in zip(lines, logs)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current, legible
+from protocol_lab.drawing.arrangement import current, keeping, legible
 from protocol_lab.drawing.cluster import Card, Cluster, Lane, Messages, Text
 from protocol_lab.drawing.cluster_picture.grid import CROPPED
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
@@ -23,7 +23,8 @@ def joined(cluster: Cluster) -> Cluster:
     room = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
     card = cluster.card_width
     if current().width:
-        excess = max(0, grid_of(cluster).width - current().width - 2 * CROPPED)
+        with keeping(None):  # nothing is drawn at these
+            excess = max(0, grid_of(cluster).width - current().width - 2 * CROPPED)
         if current().large and cluster.cards and not current().below:  # they share it
             gives = min(excess / 2, max(0, card - _NARROWEST_CARD))
             card, excess = card - gives, excess - gives

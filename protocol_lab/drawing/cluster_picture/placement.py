@@ -6,7 +6,15 @@ notes stand above its log. Lanes do not move when messages come and go.
 """
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, plain, sized, small, tag
+from protocol_lab.drawing.arrangement import (
+    current,
+    kept_height,
+    kept_width,
+    plain,
+    sized,
+    small,
+    tag,
+)
 from protocol_lab.drawing.cluster import Bar, Cluster, Text, Value
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
 from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
@@ -98,54 +106,53 @@ def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
 def _bar_width(bar: Bar) -> float:
     """The width of a bar whose values stand in one row."""
     name = 12 + text_width(bar.name, plain(), bold=True) + 16
-    return name + sum(value_width(value) + 16 for value in bar.values) - 8
+    rooms = [
+        kept_width(f"{bar.name} {k} {value.label}", value_width(value))
+        for k, value in enumerate(bar.values)
+    ]
+    return name + sum(rooms) + 16 * len(rooms) - 8
 
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
-    """Labelled values from left to right; a value's previous text is below it, on a screen beside
-    it where the row has room."""
+    """Labelled values from left to right."""
     start = left + 12 + text_width(bar.name, plain(), bold=True) + 16
     rows: list[list] = [[]]
     x = start
-    for value in bar.values:
+    for k, value in enumerate(bar.values):
         label = text_width(value.label, plain()) + 6 if value.label else 0
-        own = value_width(value)
-        if (rows[-1] or current().stacked) and x + own > left + width - 8:
+        room = kept_width(f"{bar.name} {k} {value.label}", value_width(value))
+        if (rows[-1] or current().stacked) and x + room > left + width - 8:
             x = left + 12 if current().stacked else start
             rows.append([])
         rows[-1].append((x, label, value))
-        x += own + 16
+        x += room + 16
     pitch = 20 if current().dense else sized(36, 26)
-    height = pitch * len(rows) + sized(0, 2)
+    height = pitch * kept_height(f"rows of {bar.name}", len(rows)) + sized(0, 2)
     svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
     first = y + (15 if current().dense else sized(20, 19))
     svg.text(left + 12, first, bar.name, size=plain(), bold=True)
     for k, row in enumerate(rows):
-        ends = [x + value_width(value) for x, _, value in row]
-        spare, moved = left + width - 8 - max(ends, default=left), 0.0
-        for x, label, value in row:
-            moved += _draw_value(svg, x + moved, first + pitch * k, label, value, spare - moved)
+        ends = [x - 16 for x, _, _ in row[1:]] + [left + width - 8]
+        for (x, label, value), end in zip(row, ends):
+            _draw_value(svg, x, first + pitch * k, label, value, end)
     return y + height
 
 
-def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value, spare: float) -> float:
-    """A value, and what it was; returns by how much that moves the values after it."""
+def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value, end: float) -> None:
+    """A value; what it was is below it, on a screen beside it if there is room before `end`."""
     svg.text(x, y, value.label, size=plain(), fill=palette.MUTED)
     now = value.value
     own = text_width(now.text, plain(), bold=True)
-    moved = 0.0
     if now.was is not None:
         highlight(svg, x + label - 4, y - 13, own + 8, 18)
     if now.was and not current().dense:
         was = f"was {now.was}"
-        width = text_width(was, tag()) + 12
+        beside = x + label + own + 10
         if not current().live:
             svg.text(x + label, y + 12.5, was, size=tag(), fill=palette.MUTED)
-        elif width <= spare:
-            moved = width
-            svg.text(x + label + own + 10, y, was, size=tag(), fill=palette.MUTED)
+        elif beside + text_width(was, tag()) <= end:
+            svg.text(beside, y, was, size=tag(), fill=palette.MUTED)
     draw_text(svg, x + label, y, Text(now.text, now.tone, bold=True), plain())
-    return moved
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
