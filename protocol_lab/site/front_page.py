@@ -19,6 +19,7 @@ from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.traces.scenarios import scenario
+from protocol_lab.traces.walk import Moment
 
 _STYLE = Path(__file__).with_name("landing.css")
 _PLACE = re.compile(
@@ -104,17 +105,19 @@ def _film(name: str, captions: list[str]) -> str:
         )
     lost = any(not each.holds for each in walk.standings())
     places = {"wide": Places(), "narrow": Places()}
-    for width, arrangement in (("wide", _WIDE), ("narrow", _NARROW)):
-        with arranged(arrangement), keeping(places[width]):
-            for moment in walk.path:
-                moment_picture(walk.model, moment)
-    frames = []
-    for moment, caption in zip(walk.path, captions, strict=True):
+
+    def drawn(moment: Moment) -> dict[str, str]:
         pictures = {}
         for width, arrangement in (("wide", _WIDE), ("narrow", _NARROW)):
             with arranged(arrangement), keeping(places[width]):
                 pictures[width] = moment_picture(walk.model, moment)
-        frames.append({**pictures, "caption": caption})
+        return pictures
+
+    for _ in range(2):  # the first time shows how much room each part needs
+        frames = [
+            {**drawn(moment), "caption": caption}
+            for moment, caption in zip(walk.path, captions, strict=True)
+        ]
     for width in ("wide", "narrow"):
         _give_one_size(frames, width)
     data = json.dumps({"frames": frames, "lost": lost}).replace("</", "<\\/")
