@@ -100,7 +100,9 @@ class Stage:
                 return
 
     def _can_be_read(self) -> bool:
-        """Is no type too small?"""
+        """Is no type too small, and nothing left out?"""
+        if self._arrangement.listed:
+            return False
         if not self._for_audience:
             return self._least == 1 and self._fits(self._size)
         scale = min(room / own for room, own in zip(self._room, self._size))

@@ -1,7 +1,14 @@
 """The sentences that stand on a stepper's buttons, for all actions of the Pulsar specs."""
 
+
+def _message(input_key: int, input_value: int) -> str:
+    """What is sent, as in the picture."""
+    key = f"key k{input_key}" if input_key else "no key"
+    return f"Send {key}, {f'value {input_value}' if input_value else 'null'}"
+
+
 CHOICES = {
-    "producer": "Send a message: key {input_key}, value {input_value}",
+    "producer": _message,
     "compactor_phase_one": "The compactor reads the topic",
     "compactor_phase_two_register_ledger": "The cursor names the next ledger",
     "compactor_phase_two_write": "The compactor writes a compacted ledger",

@@ -100,7 +100,7 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     width = max(needed)
     right = width - MARGIN
     rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
-    head = line_pitch() * kept_height("head", max(rows, default=1)) + 6
+    head = line_pitch() * kept_height(f"head at {width:.0f}", max(rows, default=1)) + 6
     log = box_top() + record_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
     heights = [head + log] * len(cluster.lanes)
     tops = [head + box_top()] * len(cluster.lanes)
@@ -124,7 +124,9 @@ def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
     audience those with fewer lines. On a screen the records are in the middle."""
     lines = [len(lane.lines) for lane in cluster.lanes]
     if not current().large:
-        lines = [int(kept_height("lines", max(lines, default=1)))] * len(lines)
+        lines = [int(kept_height(f"lines at {current().width}", max(lines, default=1)))] * len(
+            lines
+        )
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
     logs = [

@@ -127,7 +127,7 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
         rows[-1].append((x, label, value))
         x += room + 16
     pitch = 20 if current().dense else sized(36, 26)
-    height = pitch * kept_height(f"rows of {bar.name}", len(rows)) + sized(0, 2)
+    height = pitch * kept_height(f"rows of {bar.name} at {width:.0f}", len(rows)) + sized(0, 2)
     svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
     first = y + (15 if current().dense else sized(20, 19))
     svg.text(left + 12, first, bar.name, size=plain(), bold=True)
