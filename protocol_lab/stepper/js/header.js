@@ -1,7 +1,5 @@
 // The header: what is stepped, what holds, and how near the next violation is.
 
-const FEW_INVARIANTS = 2; // that hold and are named in the header; more are counted
-
 function drawHeader(view, near, ui, act, tools) {
   return [
     h(
@@ -37,13 +35,12 @@ function drawVerdicts(view, ui) {
   const others = view.invariants.filter((each) => !each.watched);
   const fails = watched.filter((each) => !each.holds);
   const [first] = fails;
-  const names = watched.map((each) => each.name).join(", ");
   const summary = first
     ? h("span", { class: "ls-broken", title: first.reason }, h("b", {}, "✗ Broken promise: "), first.reason, h("small", {}, ` (${first.name})`))
     : h(
         "span",
-        { class: "ls-tally" },
-        watched.length ? (watched.length > FEW_INVARIANTS ? "✓ Every promise kept" : `✓ not violated: ${names}`) : "nothing is checked",
+        { class: "ls-tally", title: watched.map((each) => each.name).join(", ") },
+        watched.length ? "✓ Every promise kept" : "nothing is checked",
       );
   const inside = [
     h("ul", { "aria-label": "Invariants" }, watched.map(drawInvariant)),
