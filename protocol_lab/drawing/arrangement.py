@@ -88,6 +88,10 @@ class Places:
         self.rooms[key] = max(size, self.rooms.get(key, 0))
         return self.rooms[key]
 
+    def copy(self) -> "Places":
+        """The same rooms, for pictures that are only tried."""
+        return Places(self.down, dict(self.rooms))
+
 
 _PLACES: ContextVar[Places | None] = ContextVar("places", default=None)
 

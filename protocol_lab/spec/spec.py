@@ -25,7 +25,7 @@ or in one cell, are a mistake.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import signature
@@ -152,7 +152,7 @@ class Spec:
     draw: Callable[..., str] | None = None
     lifelines: tuple[str | Node | Callable[[Any], list[str]], ...] = ()
     events: Callable[..., list | None] | None = None
-    choices: dict[str, str | Callable[..., str]] = field(default_factory=dict)
+    choices: Mapping[str, str | Callable[..., str]] = field(default_factory=dict)
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     tlc: str = ""

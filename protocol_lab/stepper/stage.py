@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from math import inf
+from typing import Any
 
 from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
@@ -25,6 +26,9 @@ _SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 _MEASURED = 60
 """How many moments are drawn to find a walk's largest pictures, by which the arrangement is chosen;
 a larger one makes the stage grow."""
+
+_SHORT = 20
+"""Up to so many moments an arrangement is looked for in which all parts keep their places."""
 
 _MARGINS, _GAP = 50, 10
 """Pixels of the space's width that are beside and between pictures that are compared: padding and a
@@ -91,13 +95,29 @@ class Stage:
         return arrangement
 
     def _arrange(self, walk: Walk) -> None:
-        """Let the parts keep their places for the whole walk, if the type is large enough then;
-        else their widths; else nothing."""
-        for self._places in (Places(), Places(down=False), None):
+        every = _sample(walk, _MEASURED)
+        self._places = None
+        few = self._choose(walk, every)
+        if self._can_be_read():
+            self._keep_places(walk, every)
+        self._fill_room(walk, list(dict.fromkeys([*reversed(few), *every])))
+
+    def _keep_places(self, walk: Walk, every: list[Moment]) -> None:
+        """Let the parts keep their places for the whole walk, or else their widths, if the pictures
+        still fit and can be read then."""
+        chosen = self._arrangement, self._size, self._least
+        for self._places in (Places(), Places(down=False)):
+            self._arrangement, self._size, self._least = chosen
             with keeping(self._places):
-                self._choose(walk)
+                for _ in range(2):  # the first time notes the rooms
+                    sizes = _measured(walk, every, self._arrangement)
+                self._size = reduce(_around, sizes.values())
+                if not self._can_be_read() and len(every) <= _SHORT:
+                    self._choose(walk, every)
             if self._can_be_read():
                 return
+        self._places = None
+        self._arrangement, self._size, self._least = chosen
 
     def _can_be_read(self) -> bool:
         """Is no type too small, and nothing left out?"""
@@ -108,29 +128,31 @@ class Stage:
         scale = min(room / own for room, own in zip(self._room, self._size))
         return LEAST * scale >= FROM_THE_LAST_ROW * self._room[1]
 
-    def _choose(self, walk: Walk) -> None:
-        """Choose by the moments that turn out to be the largest; the size is that of all, so that
-        there is one scale for the walk as far as it goes."""
-        every = _sample(walk, _MEASURED)
+    def _choose(self, walk: Walk, every: list[Moment]) -> list[Moment]:
+        """Choose by the moments that turn out to be the largest, which are returned; the size is
+        that of all, so that there is one scale for the walk as far as it goes."""
         few = _largest_of(every, _measured(walk, every, Arrangement(live=True)))
         while True:
             if self._for_audience:
-                self._arrangement = best_for_audience(partial(_sizes, walk, few), self._room)
+                self._arrangement = best_for_audience(self._trying(_sizes, walk, few), self._room)
             else:
-                self._arrangement = self._best(partial(_largest, walk, few))
-            known = self._places and dict(self._places.rooms)
+                self._arrangement = self._best(self._trying(_largest, walk, few))
             sizes = _measured(walk, every, self._arrangement)
-            again = _measured(walk, few, self._arrangement) if self._places else {}
-            self._size = reduce(_around, [*sizes.values(), *again.values()])
+            self._size = reduce(_around, sizes.values())
             outgrown = [each for each in _largest_of(every, sizes) if each not in few]
-            if self._fits(self._size) or not (outgrown or self._has_grown(known)):
-                break
+            if self._fits(self._size) or not outgrown:
+                return few + _largest_of(every, sizes)
             few += outgrown
-        few += _largest_of(every, sizes)
-        self._fill_room(walk, list(dict.fromkeys([*reversed(few), *every])))
 
-    def _has_grown(self, known: dict[tuple, float] | None) -> bool:
-        return self._places is not None and self._places.rooms != known
+    def _trying(self, measure: Callable[..., Any], walk: Walk, few: list[Moment]) -> Callable:
+        """Measures pictures of arrangements that are only tried, which leave no rooms behind."""
+
+        def measured() -> Any:
+            with keeping(self._places and self._places.copy()):
+                sizes = measure(walk, few)
+                return sizes if isinstance(sizes, tuple) else list(sizes)
+
+        return measured
 
     def _best(self, measure: Callable[[], Size]) -> Arrangement:
         """The arrangement for type of full size, or for smaller type if nothing else fits."""
@@ -156,9 +178,12 @@ class Stage:
 
         def fitting(candidates: list[Arrangement], otherwise: Arrangement) -> Arrangement:
             for each in candidates:
-                with arranged(each):
-                    sizes = (_size(moment_picture(walk.model, moment)) for moment in moments)
-                    if all(size[0] <= width and size[1] <= height for size in sizes):
+                places = self._places and self._places.copy()
+                with arranged(each), keeping(places):
+                    # The largest again, in the rooms that the others need.
+                    drawn = (moment_picture(walk.model, at) for at in [*moments, *moments[:2]])
+                    if all(size[0] <= width and size[1] <= height for size in map(_size, drawn)):
+                        self._places = places
                         return each
             return otherwise
 
@@ -168,7 +193,8 @@ class Stage:
                 at = fitting([replace(at, cards=each) for each in _CARDS], at)
             at = fitting([replace(at, taller=each) for each in _TALLER], at)
         self._arrangement = at
-        self._size = reduce(_around, _measured(walk, moments, at).values())
+        with keeping(self._places):
+            self._size = reduce(_around, _measured(walk, moments, at).values())
 
     def _picture(self, walk: Walk) -> str:
         with arranged(self._arrangement), keeping(self._places):
