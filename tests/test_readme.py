@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from importlib import import_module
 
 import pytest
 
@@ -33,6 +34,12 @@ COMPLETE = [row for row in RATES if "loss" not in row[0]]
 
 def test_every_spec_has_a_row():
     assert sorted({row[0] for row in TABLE}) == spec_names()
+
+
+@pytest.mark.parametrize("name", spec_names())
+def test_every_spec_is_named_where_its_package_lists_its_variants(name):
+    package, _, variant = name.rpartition(".")
+    assert variant in import_module(f"{package}_spec").__doc__
 
 
 @pytest.mark.slow
