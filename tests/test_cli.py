@@ -326,7 +326,7 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["check", "kafka.no_such_spec"], "There is no spec 'kafka.no_such_spec'"),
+        (["check", "kafka.nowhere"], "There is no spec 'kafka.nowhere'"),
         (["check", "kafka"], "There is no spec 'kafka'"),
         (["check", *SMALL, "--set", "brokers=2"], "no constant 'brokers'"),
         (["check", *SMALL, "--set", "replicas"], "write NAME=VALUE"),

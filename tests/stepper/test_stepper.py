@@ -356,8 +356,8 @@ def test_take_undo_redo_first_last(walk):
         ({"command": "hint"}, "This is not a challenge"),
         ({"command": "shortest"}, "This is not a challenge"),
         (
-            {"command": "paste", "text": "# spec: kafka.no_such_spec"},
-            "no spec 'kafka.no_such_spec'",
+            {"command": "paste", "text": "# spec: kafka.nowhere"},
+            "no spec 'kafka.nowhere'",
         ),
         ({"command": "paste", "text": "# spec: kafka.kip_320\nfly()"}, "line 2: .*no action 'fly'"),
         ({"command": "paste", "text": TALK.replace("produce_message", "produce", 1)}, "line 3"),
@@ -537,7 +537,7 @@ def test_a_view_is_small_json(talk):
 
 def test_bad_input_of_cells_is_one_sentence():
     with pytest.raises(LabError, match="There is no spec"):
-        step("kafka.no_such_spec")
+        step("kafka.nowhere")
     with pytest.raises(LabError, match="no constant 'brokers'"):
         step("kafka.kip_320", brokers=3)
     with pytest.raises(LabError, match="no scenario 'nothing'"):
