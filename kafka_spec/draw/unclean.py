@@ -93,7 +93,7 @@ def _role(s, r: int) -> Text:
         return Text("dead" if has_died else "dead (session lost)", "away", bold=True)
     if s.zk_state.leader == r:
         return Text("leader", "accent", bold=True)
-    return Text("waits for a leader" if s.zk_state.leader == NONE else "follower", "muted")
+    return Text("without a leader" if s.zk_state.leader == NONE else "follower", "muted")
 
 
 def _badge(s, r: int) -> str:

@@ -326,7 +326,7 @@ function drawCaption({ caption, told, timeline, scenario }) {
   const words = GOES_ON.test(caption.text) ? [fact, said] : [said, fact];
   const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
   const title = [caption.step, general].filter(Boolean).join(": ");
-  return [h("p", { title }, h("b", {}, place), ...words.flat().flatMap((each) => [" ", each]), ...about)];
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...words.flat().flatMap((each) => [" ", each]), ...about)];
 }
 
 const ROOM = 170; // characters of a caption, so that it moves no picture
