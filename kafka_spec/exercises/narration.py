@@ -4,7 +4,7 @@ from importlib.resources import files
 
 from IPython.display import HTML, Markdown
 
-from kafka_spec.model import Constants, State, holds_committed, presumes_leadership
+from kafka_spec.model import Constants, State
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.errors import LabError
@@ -149,18 +149,6 @@ def end_of(found: Result) -> State:
 
 
 # --- States of the truncation variants ---------------------------------------------------------
-
-
-def lacking_committed(s: State, c: Constants) -> set[int]:
-    """The replicas that lack a record which some replica that believes it leads calls committed."""
-    everybody = range(1, c.replicas + 1)
-    return {
-        replica
-        for leader in everybody
-        if presumes_leadership(s, leader)
-        for replica in everybody
-        if not holds_committed(s, replica, leader)
-    }
 
 
 def holding(s: State, c: Constants, record: int) -> set[int]:
