@@ -172,7 +172,8 @@ def first_non_matching_offset_from_tail(s, leader, follower) -> int:
 def copy_next_record(s, follower, leader) -> None:
     """Append the leader's record at the follower's end, and learn the high watermark.
 
-    The follower's high watermark is set, not raised: it may go down.
+    The follower's high watermark is set, not raised: it may go down. In Kafka an empty answer tells
+    the high watermark as well (read in 4.3.1). Here a follower learns it only with a record.
     """
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
     write_next(mine, theirs.records[mine.end_offset])

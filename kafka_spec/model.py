@@ -155,7 +155,11 @@ def is_following(s, follower, leader) -> bool:
 
 
 def is_true_leader(s, replica) -> bool:
-    """Is this the leader that the quorum state names, in the same epoch?"""
+    """Is this the leader that the quorum state names, in the same epoch?
+
+    Kafka's leader does not ask. It writes the ISR on condition that ZooKeeper's version of the
+    record is the one that it knows (zkVersion). A controller's change makes that write fail.
+    """
     return (
         s.quorum_state.leader == replica
         and presumes_leadership(s, replica)

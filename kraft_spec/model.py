@@ -168,7 +168,10 @@ class Messages(Struct):
 
 
 class Identity(Struct):
-    """The host that a server runs on, and its disk: every disk has a number of its own."""
+    """The host that a server runs on, and its disk.
+
+    The disks of the first servers all have number 0. Each later one has a number of its own.
+    """
 
     host: Host  # NONE: never started
     disk_id: Int8
@@ -221,7 +224,7 @@ class State(Struct):
 
     # In memory.
     hwm: Per(Server, Offset)  # inclusive; 0 if nothing is known to be committed
-    votes_recv: Per(Server, NodeSet(Server))
+    votes_recv: Per(Server, NodeSet(Server))  # kept by a restart, as in the original
     fetch_state: Per(Server, FetchState)
     pending_ack: Per(Server, NodeSet(Value))
     flwr_end_offset: Per(Server, Per(Server, Offset))

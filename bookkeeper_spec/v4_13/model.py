@@ -22,7 +22,12 @@ from protocol_lab import NO_LIMIT, TAKEN, Array, Configuration, Named, NodeSet, 
 
 
 class Constants(NamedTuple):
-    """The size of the model, and what can be switched."""
+    """The size of the model, and what can be switched.
+
+    The original has the first five constants. It behaves as the defaults of the others say: it has
+    `lac_from_fragment` built in, although release 4.13.0 lacks it. With as many bookies as the
+    write quorum, as in both configurations, nobody can replace a bookie.
+    """
 
     bookies: BookieCount = 3
     write_quorum: WriteQuorum = 3

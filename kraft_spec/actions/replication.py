@@ -66,7 +66,7 @@ def is_at_or_before(offset, epoch, other_offset, other_epoch) -> bool:
 
 
 def highest_common_offset(log, end_offset, epoch) -> int:
-    """The last offset that is at most (end_offset, epoch); 0 if there is none."""
+    """The last offset whose (epoch, offset) is at most (epoch, end_offset); 0 for none."""
     found = 0
     for offset in range(1, len(log) + 1):
         if is_at_or_before(offset, epoch_at(log, offset), end_offset, epoch):

@@ -69,7 +69,7 @@ function drawNextButton({ timeline, can }, act, sheet) {
   const count = can.reduce((sum, each) => sum + each.choices.length, 0);
   return [
     h("button", { class: "ls-choose", "data-key": "sheet", onclick: () => sheet() }, `Choices ${count}`),
-    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: go }, atEnd ? "At the end" : "Next →"),
+    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: go }, atEnd ? (count && timeline.depth === 1 ? "Choose a step" : "At the end") : "Next →"),
   ];
 }
 
