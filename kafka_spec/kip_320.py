@@ -137,8 +137,8 @@ def fenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
     """A leader commits the next record once its own ISR, all in its epoch, reaches beyond it.
 
     In Kafka a leader knows a follower's end only from fetches of its own epoch, and a new leader
-    forgets the ends of before (`Replica.resetReplicaState` 3.8.0). The exercise the_fence_to_spare
-    asks what is lost without the epoch.
+    forgets the ends of before (`Replica.resetReplicaState` 3.8.0). Without the epoch: 12 steps to
+    weak_isr (exercise the_fence_to_spare).
     """
     hw = s.replica_state[leader].hw
     if not has_offset(s.replica_log[leader], hw):
