@@ -39,7 +39,7 @@ def test_every_spec_has_a_row():
 @pytest.mark.parametrize("name", spec_names())
 def test_every_spec_is_named_where_its_package_lists_its_variants(name):
     package, _, variant = name.rpartition(".")
-    assert variant in import_module(f"{package}_spec").__doc__
+    assert re.search(rf"\b{variant}\b", import_module(f"{package}_spec").__doc__)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from kraft_spec.model import pair
 
 
 def _links(down: list[int]) -> str:
-    """The links that will be down, as in the picture: "Down: 1–2, 1–3"."""
+    """The links that will be down, named as in the sequence diagram: "Links down: 1–2, 1–3"."""
     ends = {pair(one, other): f"{one}–{other}" for one, other in combinations(range(1, 9), 2)}
     return f"Links down: {', '.join(ends[link] for link in down)}" if down else "All links work"
 

@@ -57,8 +57,8 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             cluster = kept(key, partial(with_changes, cluster, before))
         name = title or cluster.title or spec_title(model.spec.name)
         alarms = [*cluster.alarms, *broken_invariants(model, row)]
-        is_new = alarms and previous is not None and not broken_invariants(model, previous)
-        if is_new and current().has_names:
+        breaks = alarms and previous is not None and current().has_names
+        if breaks and not broken_invariants(model, previous):
             cluster = without_yellow(cluster)
         return draw_cluster(
             replace(cluster, title=name, show_title=title is not None, alarms=alarms)
@@ -105,7 +105,7 @@ def without_yellow(cluster: Cluster) -> Cluster:
     that the red is alone."""
 
     def quiet(text: Text) -> Text:
-        return text if text.was is None else replace(text, was=None)
+        return replace(text, was=None)
 
     def lane(lane: Lane) -> Lane:
         changed = [each for line in lane.lines for each in line if each.was is not None]

@@ -14,7 +14,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text, words
-from protocol_lab.semantics.step_text import step_of
+from protocol_lab.semantics.step_text import plain_arguments
 from protocol_lab.spec.parameters import Subset
 from protocol_lab.spec.spec import Action, Model
 
@@ -29,7 +29,7 @@ def choice_sentence(model: Model, row: bytes, action: Action, args: dict[str, An
     if template is None:
         name, text = words(action.name).capitalize(), choice_text(model, row, action, args)
         return f"{name}: {text}" if text else name
-    plain = step_of(model, row, action, args).args
+    plain = plain_arguments(action, args)
     if callable(template):
         return template(**plain)
     shown = {name: _Shown(value) for name, value in plain.items()}

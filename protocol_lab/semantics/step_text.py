@@ -85,7 +85,7 @@ def as_json(value: Any) -> Any:
 
 def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Step:
     """The step that takes this action with these parameters in this state."""
-    shown = {name: _plain_argument(action, name, value) for name, value in args.items()}
+    shown = plain_arguments(action, args)
     short, whole = (
         ", ".join(
             f"{name}={_argument_text(model, row, action, name, value, args, fields)}"
@@ -99,6 +99,11 @@ def step_of(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> S
 def argument_text(model: Model, row: bytes, action: Action, name: str, args: dict) -> str:
     """One parameter's value as text, as in the text of the step."""
     return _argument_text(model, row, action, name, args[name], args, _telling_fields)
+
+
+def plain_arguments(action: Action, args: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a choice as plain values, as a `Step` has them."""
+    return {name: _plain_argument(action, name, value) for name, value in args.items()}
 
 
 def _plain_argument(action: Action, name: str, value: Any) -> Any:

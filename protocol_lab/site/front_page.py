@@ -26,8 +26,6 @@ _PLACE = re.compile(
     r"\{(style|film|stepper|start|first|size|count|contents)(?: (\w+)(?: (\d+))?)?(?:\n([^}]*))?\}"
 )
 
-_SIZE = re.compile(r'width="(\d+)" height="(\d+)" viewBox="([-\d.]+ [-\d.]+) [^"]*"')
-
 _WIDE = Arrangement(live=True, below=True, width=612, bars=False, dense=True)
 _NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=324, bars=False)
 
@@ -118,8 +116,6 @@ def _film(name: str, captions: list[str]) -> str:
             {**drawn(moment), "caption": caption}
             for moment, caption in zip(walk.path, captions, strict=True)
         ]
-    for width in ("wide", "narrow"):
-        _give_one_size(frames, width)
     data = json.dumps({"frames": frames, "lost": lost}).replace("</", "<\\/")
     first = frames[0]
     return (
@@ -130,15 +126,6 @@ def _film(name: str, captions: list[str]) -> str:
         f'<div class="lab-film-picture lab-narrow">{first["narrow"]}</div>'
         '<div class="lab-film-bar"></div></figure>'
     )
-
-
-def _give_one_size(frames: list[dict[str, str]], width: str) -> None:
-    """All pictures of a film get the size of the largest, so that their scale does not change."""
-    sizes = [_SIZE.search(each[width]).groups() for each in frames]
-    across, down = (max(int(size[k]) for size in sizes) for k in (0, 1))
-    for each in frames:
-        size = f'width="{across}" height="{down}" viewBox="\\3 {across} {down}"'
-        each[width] = _SIZE.sub(size, each[width], count=1)
 
 
 def _stepper(name: str, depth: int, sessions: Sessions) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption
+from protocol_lab.errors import LabError
 from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import (
     Explanation,
@@ -17,6 +18,7 @@ from protocol_lab.explain.explanation import (
     why_step_broken,
 )
 from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
+from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import Attempt
 from protocol_lab.spec.parameters import Member, count_of, follow
 from protocol_lab.spec.spec import Action
@@ -37,8 +39,7 @@ def board(
     choices only those with a key in `unfolded` are explained (None: all). The others have no
     `cases`.
     """
-    attempts = walk.attempts()
-    can, cannot = actions(walk, attempts, unfolded)
+    can, cannot = actions(walk, walk.attempts(), unfolded)
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -46,7 +47,7 @@ def board(
             {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
-        "caption": _caption(walk, attempts),
+        "caption": _caption(walk),
         "can": can,
         "cannot": cannot,
         "timeline": _timeline(walk, watched),
@@ -84,25 +85,26 @@ def invariant(
     }
 
 
-_REFUSED = re.compile(r"✗ (\w+\(.*?\)) is refused: (.*?)(?: \((.*)\))?$")
-
-
-def _caption(walk: Walk, attempts: list[Attempt]) -> dict[str, str]:
+def _caption(walk: Walk) -> dict[str, str]:
     """The caption, in which a refused step is said in words, with the scenario's own reason if
     there is one."""
     slide, text = split_caption(caption(walk.model, walk.moment))
 
     def in_words(part: str) -> str:
-        found = _REFUSED.match(part)
-        same = [each for each in attempts if found and walk.step_of(each).text == found[1]]
-        if not same:
+        step, refuses, told = part.removeprefix("✗ ").partition(" is refused: ")
+        try:
+            refused = find_step(walk.model, walk.row, step) if refuses else None
+        except LabError:
+            refused = None  # a long step is shortened there
+        if refused is None:
             return part
-        sentence = choice_sentence(walk.model, walk.row, same[0].action, same[0].args)
-        return f"✗ “{sentence}”: {found[3] or found[2]}"
+        sentence = choice_sentence(walk.model, walk.row, refused.action, refused.args)
+        own = told.removeprefix(refused.reason).strip()
+        return f"✗ “{sentence}”: {own[1:-1] if own else refused.reason}"
 
     return {
         "slide": slide,
-        "text": " ".join(map(in_words, re.split(r" (?=[✗↻] )", text))) if "✗" in text else text,
+        "text": " ".join(map(in_words, re.split(r" (?=[✗↻] )", text))),
         "is_written": bool(walk.moment.caption or walk.moment.going_on),
         "step": walk.moment.step.text if walk.moment.step else "",
     }
@@ -138,8 +140,8 @@ def actions(
 
 
 def _choices(walk: Walk, taken: list[Attempt], ahead: Moment | None) -> list[dict[str, Any]]:
-    """The choices of one action, each with its sentence. `aside`: one of those in which messages
-    are lost, or the like, which differ in that alone."""
+    """The choices of one action, each with its sentence. `aside`: in words the sets that the
+    sentence's template leaves out, such as "lost", by which this choice differs from another."""
     sentences = [choice_sentence(walk.model, walk.row, each.action, each.args) for each in taken]
     choices = []
     for each, sentence in zip(taken, sentences):
@@ -151,7 +153,7 @@ def _choices(walk: Walk, taken: list[Attempt], ahead: Moment | None) -> list[dic
                 "sentence": sentence if sentences.count(sentence) == 1 else f"{sentence} ({label})",
                 "step": step,
                 "ahead": ahead is not None and ahead.step.text == step,
-                "aside": bool(left_out(walk.model, each.action, each.args)),
+                "aside": ", ".join(map(words, left_out(walk.model, each.action, each.args))),
             }
         )
     return choices

@@ -1,11 +1,10 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from math import inf
-from typing import Any
 
 from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
@@ -95,6 +94,8 @@ class Stage:
         return arrangement
 
     def _arrange(self, walk: Walk) -> None:
+        """Choose an arrangement for the walk, in which its parts keep their places if they can, and
+        fill the room that it leaves."""
         every = _sample(walk, _MEASURED)
         self._places = None
         few = self._choose(walk, every)
@@ -133,10 +134,11 @@ class Stage:
         that of all, so that there is one scale for the walk as far as it goes."""
         few = _largest_of(every, _measured(walk, every, Arrangement(live=True)))
         while True:
+            sizes_of_few = partial(self._tried_sizes, walk, few)
             if self._for_audience:
-                self._arrangement = best_for_audience(self._trying(_sizes, walk, few), self._room)
+                self._arrangement = best_for_audience(sizes_of_few, self._room)
             else:
-                self._arrangement = self._best(self._trying(_largest, walk, few))
+                self._arrangement = self._best(sizes_of_few)
             sizes = _measured(walk, every, self._arrangement)
             self._size = reduce(_around, sizes.values())
             outgrown = [each for each in _largest_of(every, sizes) if each not in few]
@@ -144,20 +146,16 @@ class Stage:
                 return few + _largest_of(every, sizes)
             few += outgrown
 
-    def _trying(self, measure: Callable[..., Any], walk: Walk, few: list[Moment]) -> Callable:
-        """Measures pictures of arrangements that are only tried, which leave no rooms behind."""
+    def _tried_sizes(self, walk: Walk, few: list[Moment]) -> list[Size]:
+        """The sizes in an arrangement that is only tried, which leaves no rooms behind; those of
+        the moments that were added last come first: they are the largest."""
+        with keeping(self._places and self._places.copy()):
+            return [_size(moment_picture(walk.model, each)) for each in reversed(few)]
 
-        def measured() -> Any:
-            with keeping(self._places and self._places.copy()):
-                sizes = measure(walk, few)
-                return sizes if isinstance(sizes, tuple) else list(sizes)
-
-        return measured
-
-    def _best(self, measure: Callable[[], Size]) -> Arrangement:
+    def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
         """The arrangement for type of full size, or for smaller type if nothing else fits."""
         for self._least in (1, _SMALLEST):
-            arrangement, size = best(measure, self._units(self._least))
+            arrangement, size = best(lambda: reduce(_around, sizes()), self._units(self._least))
             if self._fits(size):
                 break
         return arrangement
@@ -224,15 +222,6 @@ def _measured(walk: Walk, moments: list[Moment], at: Arrangement) -> dict[Moment
 def _largest_of(moments: list[Moment], sizes: dict[Moment, Size]) -> list[Moment]:
     """The widest and the highest of them."""
     return list(dict.fromkeys(max(moments, key=lambda each: sizes[each][k]) for k in (0, 1)))
-
-
-def _largest(walk: Walk, moments: list[Moment]) -> Size:
-    return reduce(_around, _sizes(walk, moments))
-
-
-def _sizes(walk: Walk, moments: list[Moment]) -> Iterator[Size]:
-    """The sizes of the pictures, those that were added last first: they are the largest."""
-    return (_size(moment_picture(walk.model, each)) for each in reversed(moments))
 
 
 def _around(one: Size, other: Size) -> Size:

@@ -16,6 +16,7 @@ from protocol_lab.stepper.resumption import origin_of
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.traces.links import linked_scenario
+from protocol_lab.traces.scenarios import scenario
 
 IN_THE_PAGE = """
 import asyncio, json, sys
@@ -95,6 +96,16 @@ def test_all_states_are_searched_from_the_one_shown(kit):
     ((_, question, key),) = told["searched"]
     assert (key, question["seconds"]) == ("a", None)
     assert question["invariants"] == stepper.session.watched_names
+
+
+@pytest.mark.slow
+def test_nothing_is_searched_where_a_promise_is_broken_already(kit):
+    stepper = PlainStepper(scenario("min_isr_1_latest_offset_loses_data"))
+    stepper.answer({"command": "last"})
+    told = in_the_page(kit, ["a", saved(stepper), [{"command": "search"}]])
+    assert told["shown"]["a search"]["verdict"] == "violated"
+    assert "already here: committed messages never lost" in told["shown"]["a search"]["text"]
+    assert told["searched"] == []
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The first page: its places, and the order of the lessons."""
 
 import json
+import re
 
 import pytest
 
@@ -52,6 +53,14 @@ def test_lessons_are_listed_by_their_titles():
     assert ":caption: Begin here\n\nnotebooks/00_start_here.ipynb\n" in contents(
         list(SOURCES), str.capitalize
     )
+
+
+def test_a_films_pictures_have_one_size_so_that_its_scale_does_not_change():
+    film = put("{film min_isr_1_latest_offset_loses_data\n1\n2\n3\n4\n5\n6}")
+    told = re.search(r'<script type="application/json">(.*?)</script>', film)[1]
+    frames = json.loads(told.replace("<\\/", "</"))["frames"]
+    for width in ("wide", "narrow"):
+        assert len({re.search(r'viewBox="[^"]*"', each[width])[0] for each in frames}) == 1
 
 
 def test_a_film_needs_a_caption_for_each_state():

@@ -171,6 +171,28 @@ def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
     assert not why["over_capacity"]
 
 
+@pytest.mark.parametrize(
+    ("name", "depth", "told"),
+    [
+        (
+            "talk_46_56_found_scenario",
+            15,
+            "✗ “Unclean election of replica 3 (latest offset)”: replica 3 has the committed record,"
+            " but of an older epoch",
+        ),
+        (  # whose guard's reason has a parenthesis of its own
+            "word_of_resignation_comes_late",
+            8,
+            "✗ “Server 3 hears that 2 resigned”: but there are only two epochs here",
+        ),
+    ],
+)
+def test_a_caption_says_a_refused_step_in_words(name, depth, told):
+    walk = replay(name).walk
+    walk.go_to(depth)
+    assert board(walk, unfolded=[])["caption"]["text"].endswith(told)
+
+
 def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
     assert board(walk)["caption"]["text"].startswith("A replica picks a request")
     caption = ask(talk, "redo")["caption"]

@@ -124,9 +124,8 @@ def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
     audience those with fewer lines. On a screen the records are in the middle."""
     lines = [len(lane.lines) for lane in cluster.lanes]
     if not current().large:
-        lines = [int(kept_height(f"lines at {current().width}", max(lines, default=1)))] * len(
-            lines
-        )
+        most = kept_height(f"lines at {current().width}", max(lines, default=1))
+        lines = [most] * len(lines)
     alone = 3 if current().dense else 8
     below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
     logs = [

@@ -106,11 +106,15 @@ def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
 def _bar_width(bar: Bar) -> float:
     """The width of a bar whose values stand in one row."""
     name = 12 + text_width(bar.name, plain(), bold=True) + 16
-    rooms = [
+    return name + sum(room + 16 for room in _rooms(bar)) - 8
+
+
+def _rooms(bar: Bar) -> list[float]:
+    """The width that each value has in its row."""
+    return [
         kept_width(f"{bar.name} {k} {value.label}", value_width(value))
         for k, value in enumerate(bar.values)
     ]
-    return name + sum(rooms) + 16 * len(rooms) - 8
 
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
@@ -118,9 +122,8 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     start = left + 12 + text_width(bar.name, plain(), bold=True) + 16
     rows: list[list] = [[]]
     x = start
-    for k, value in enumerate(bar.values):
+    for value, room in zip(bar.values, _rooms(bar)):
         label = text_width(value.label, plain()) + 6 if value.label else 0
-        room = kept_width(f"{bar.name} {k} {value.label}", value_width(value))
         if (rows[-1] or current().stacked) and x + room > left + width - 8:
             x = left + 12 if current().stacked else start
             rows.append([])

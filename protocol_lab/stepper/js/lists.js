@@ -10,11 +10,11 @@ function drawCan(view, near, ui, act) {
   let number = 0;
   const rows = view.can.map((each) => {
     const draw = (choice) => drawChoice(choice, each, near?.after?.[choice.step], ++number, take);
-    const aside = each.choices.some((choice) => !choice.aside);
-    const first = each.choices.filter((choice, at) => choice.ahead || (at < MOST_CHOICES && !(aside && choice.aside)));
+    const hasPlain = each.choices.some((choice) => !choice.aside);
+    const first = each.choices.filter((choice, at) => choice.ahead || (at < MOST_CHOICES && !(hasPlain && choice.aside)));
     const others = each.choices.filter((choice) => !first.includes(choice));
     const more = others.length
-      ? fold(ui, `choices ${each.action}`, `${others.length} more${others.every((choice) => choice.aside) ? ", with losses" : ""}`, others.map(draw))
+      ? fold(ui, `choices ${each.action}`, `${others.length} more${others.every((choice) => choice.aside === "lost") ? ", with losses" : ""}`, others.map(draw))
       : null;
     const looks = { class: "ls-act", role: "group", "aria-label": each.action };
     return h("div", looks, first.map(draw), more);
