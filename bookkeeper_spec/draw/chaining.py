@@ -85,7 +85,7 @@ def _client(s, client: int) -> Card:
     role = "does not lead"
     if mine.leader:
         role = "leads" if s.md_leader == client else "believes that it leads"
-    tone = "accent" if role == "leads" else "warning" if mine.leader else "muted"
+    tone = "accent" if role == "leads" else "ink" if mine.leader else "muted"
     known = [mine.llist.items[k] for k in range(mine.llist.length)]
     lines = [Text(role, tone), Text(words(_STATUS[mine.status]))]
     if mine.llist_version >= 0:

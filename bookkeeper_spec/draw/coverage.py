@@ -125,7 +125,6 @@ def _draw_bookies(svg: Svg, coverage: Coverage, y: float) -> float:
                 16,
                 rx=4,
                 fill=palette.CHANGED,
-                stroke=palette.CHANGED_LINE,
             )
             svg.text(
                 middle,

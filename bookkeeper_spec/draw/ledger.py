@@ -160,14 +160,14 @@ def _fencing(s: Any, bookie: int) -> Text:
     if hasattr(s, "b_term"):
         return Text(f"term {s.b_term[bookie]}", "muted")
     fenced = contains(s.b_fenced, bookie)
-    return Text("fenced" if fenced else "takes adds", "warning" if fenced else "muted")
+    return Text("fenced" if fenced else "takes adds", "ink" if fenced else "muted")
 
 
 def _limbo(s: Any, bookie: int) -> list[Text]:
     """Whether the bookie may have lost entries, in the protocol that has limbo."""
     if not hasattr(s, "b_limbo"):
         return []
-    return [Text("in limbo", "away", bold=True) if contains(s.b_limbo, bookie) else Text("")]
+    return [Text("in limbo", "muted", bold=True) if contains(s.b_limbo, bookie) else Text("")]
 
 
 def _entry(s: Any, c: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
@@ -199,7 +199,7 @@ def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
 def _known(client: Client) -> list[Text]:
     """The lines that every client has: what it does, its LAP and LAC."""
     w = client.record
-    tones = {"open": "accent", "in_recovery": "warning", "invalid": "away"}
+    tones = {"open": "accent", "in_recovery": "ink", "invalid": "muted"}
     status = Status.names[w.status]
     lines = [Text(client.does, tones.get(status, "muted"), status in tones, topic="does")]
     if w.curr_fragment.id == 0:
@@ -224,7 +224,7 @@ def _known(client: Client) -> list[Text]:
         op = w.pending_add_ops.items[k]
         if needs_resend(op, w.curr_fragment):
             text = f"{entry_name(op.entry.id)} was sent to {set_name(op.ensemble)}: send again"
-            lines.append(Text(text, "warning", topic=f"again {op.entry.id}"))
+            lines.append(Text(text, "muted", topic=f"again {op.entry.id}"))
     return lines
 
 

@@ -36,7 +36,7 @@ def is_turn(before: dict[str, Any], after: dict[str, Any]) -> bool:
 def _lane(bookie: str, seen: dict[str, Any]) -> Lane:
     is_away = bookie in seen["away"]
     entries = seen["copies"].get(bookie, [])
-    role = Text("away", "away") if is_away else Text("there", "muted")
+    role = Text("away", "muted") if is_away else Text("there", "muted")
     return Lane(
         lines=[[Text(f"Bookie {bookie}", bold=True)], [role]],
         entries=[

@@ -106,7 +106,7 @@ def _role(s, r: int) -> Text:
     if is_true_leader(s, r):
         return Text("leader", "accent", bold=True)
     if presumes_leadership(s, r):
-        return Text("believes it leads", "warning", bold=True)
+        return Text("believes it leads", "ink", bold=True)
     leader = s.replica_state[r].leader
     return Text("knows no leader" if leader == NONE else f"follows replica {leader}", "muted")
 

@@ -56,9 +56,9 @@ def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> l
     name = name or f"replica {leader}"
     for offset, record in enumerate(log):
         if offset >= len(leaders):
-            return [Text(f"has offset {offset}, which {name} lacks", "warning")]
+            return [Text(f"has offset {offset}, which {name} lacks", "muted")]
         if leaders[offset] != record:
-            return [Text(f"differs from {name} at offset {offset}", "warning")]
+            return [Text(f"differs from {name} at offset {offset}", "muted")]
     return []
 
 
@@ -66,7 +66,7 @@ def membership(is_in: bool, inside: str, outside: str) -> Text:
     """Is a replica in a set? In words, with a mark and a colour."""
     if is_in:
         return Text(f"● {inside}", "good", short="in")
-    return Text(f"○ {outside}", "away", short="out")
+    return Text(f"○ {outside}", "muted", short="out")
 
 
 def named(name: str, value: object, tone: str = "ink", topic: str = "") -> Text:
@@ -95,7 +95,3 @@ def list_text(nodes: Iterable[int]) -> str:
 
 def or_none(number: int, nothing: int = NONE) -> str:
     return "none" if number == nothing else str(number)
-
-
-def offsets_text(offsets: list[int]) -> str:
-    return f"offset{'s' if len(offsets) > 1 else ''} {list_text(offsets)}"

@@ -7,8 +7,8 @@ from kafka_spec.draw.shared import (
     changed_width,
     difference,
     entries_of,
+    list_text,
     membership,
-    offsets_text,
     or_none,
     set_text,
 )
@@ -53,7 +53,7 @@ def _controller(s, c) -> Bar:
         Value("leader", Text(or_none(zk.leader))),
         Value("in sync", Text(_in_sync(s, c.min_isr))),
         Value("alive", Text(set_text(zk.alive_replicas))),
-        Value("preferred leader", Text(str(zk.preferred_leader))),
+        Value("preferred", Text(str(zk.preferred_leader))),
     ]
     if c.election_rule == "eligible_leader_replicas":
         values.append(Value("eligible", Text(set_text(zk.eligible))))
@@ -90,7 +90,7 @@ def _local_log(s, r: int) -> Log:
 def _role(s, r: int) -> Text:
     if r not in s.zk_state.alive_replicas:
         has_died = s.replica_states[r].is_shutdown
-        return Text("dead" if has_died else "dead (session lost)", "away", bold=True)
+        return Text("dead" if has_died else "dead (session lost)", "muted", bold=True)
     if s.zk_state.leader == r:
         return Text("leader", "accent", bold=True)
     return Text("without a leader" if s.zk_state.leader == NONE else "follower", "muted")
@@ -115,7 +115,7 @@ def _fetching(s, r: int) -> str:
 def _in_sync(s, min_isr: int) -> str:
     """The ISR, and what min.insync.replicas asks for where that is more."""
     isr = s.zk_state.isrs
-    return set_text(isr) + (f", needs {min_isr} to commit" if len(isr) < min_isr else "")
+    return set_text(isr) + (f", {min_isr} needed" if len(isr) < min_isr else "")
 
 
 def _lost_at_leader(promised: Log, log: Log) -> dict[int, Shown]:
@@ -133,10 +133,10 @@ def _producer(s, producer: int, lost: dict[int, Shown]) -> Card:
     broken = [offset for offset in acknowledged if offset in lost]
     lines = [_waiting(s, producer)]
     if acknowledged:
-        text = f"✓ promised {offsets_text(acknowledged)}"
+        text = f"✓ promised: {list_text(acknowledged)}"
         lines.append(Text(text, "good", topic=text))
     if broken:
-        text = f"✗ lost {offsets_text(broken)}"
+        text = f"✗ lost: {list_text(broken)}"
         lines.append(Text(text, "bad", topic=text))
     return Card(f"Producer {producer}", lines)
 
@@ -153,5 +153,5 @@ def _waiting(s, producer: int) -> Text:
         and (offset >= len(promised) or promised[offset] != record)
     ]
     if not places:
-        return Text("waits; its record is gone", "warning")
-    return Text(f"waits for offset {max(places)[1]}", "warning")
+        return Text("waits; its record is gone", "muted")
+    return Text(f"waits for offset {max(places)[1]}", "muted")

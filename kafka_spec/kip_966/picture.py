@@ -92,7 +92,7 @@ def _promised(s: Any) -> Bar:
         [
             Value("waiting", Text(_values(waiting))),
             Value("acknowledged", Text(_values(members(s.inv_pos_acked)), "good")),
-            Value("told failed", Text(_values(members(s.inv_neg_acked)), "away")),
+            Value("told failed", Text(_values(members(s.inv_neg_acked)), "muted")),
         ],
     )
 
@@ -147,7 +147,7 @@ def _log(s: Any, broker: int) -> Log:
 def _epoch(s: Any, broker: int) -> Text:
     epoch = s.broker_state[broker].broker_epoch
     if epoch == 0:
-        return Text("no clean-shutdown file", "warning", short="none")
+        return Text("no clean-shutdown file", "muted", short="none")
     return Text(f"broker epoch {epoch}", "muted", short=str(epoch))
 
 
@@ -158,11 +158,11 @@ def _is_down(s: Any, broker: int) -> bool:
 def _life(s: Any, broker: int) -> Text:
     status: str = BrokerStatus.names[s.broker_state[broker].status]
     told = {"offline_clean": "down", "offline_dirty": "down: its log is lost"}.get(status, status)
-    return Text(told, "away" if _is_down(s, broker) else "ink", bold=_is_down(s, broker))
+    return Text(told, "muted" if _is_down(s, broker) else "ink", bold=_is_down(s, broker))
 
 
 def _fenced(s: Any, broker: int) -> list[Text]:
-    return [] if broker in s.con_unfenced else [Text("fenced", "warning")]
+    return [] if broker in s.con_unfenced else [Text("fenced")]
 
 
 def _is_true_leader(s: Any, broker: int) -> bool:
@@ -177,7 +177,7 @@ def _role(s: Any, broker: int) -> Text:
     if s.partition_status[broker] == "leader":
         is_true = _is_true_leader(s, broker)
         text = "leader" if is_true else "believes it leads"
-        return Text(f"{text}, epoch {epoch}", "accent" if is_true else "warning", bold=True)
+        return Text(f"{text}, epoch {epoch}", "accent" if is_true else "ink", bold=True)
     if s.partition_status[broker] == "follower":
         return Text(f"follows {s.partition_metadata[broker].leader}, epoch {epoch}", "muted")
     return Text("neither leads nor follows", "muted")
@@ -203,7 +203,7 @@ def _membership(s: Any, broker: int) -> Text:
 def _asked(s: Any, broker: int) -> list[Text]:
     """What a leader waits for."""
     pending = s.partition_pending_ap[broker]
-    return [Text(f"asks for {set_text(pending.request.isr)}", "warning")] if pending.epoch else []
+    return [Text(f"asks for {set_text(pending.request.isr)}", "muted")] if pending.epoch else []
 
 
 def _fetching(s: Any, c: Any, broker: int) -> str:

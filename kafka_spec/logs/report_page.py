@@ -21,18 +21,18 @@ _GRID = (
 _STYLE = """\
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
-  color: #1c2733; background: #fff; }
+  color: #17202b; background: #fff; }
 h1, h2 { line-height: 1.25; overflow-wrap: anywhere; }
 .findings li { margin: 0 0 0.6rem; }
-.place { color: #5c6b79; }
+.place { color: #4f5d6c; }
 pre { overflow-x: auto; background: #f5f7f9; padding: 0.75rem; border-radius: 6px; }
-.moments img { width: 100%; border: 1px solid #d3dbe3; border-radius: 8px; }
+.moments img { width: 100%; border: 1px solid #d9e0e7; border-radius: 8px; }
 .moments ul { padding-left: 1.1rem; margin: 0.3rem 0 0; font-size: 14px; }
 .findings, .moments { overflow-wrap: anywhere; }
 @media (prefers-color-scheme: dark) {
-  body { color: #e6ecf2; background: #161d25; }
-  .place { color: #a4b1be; }
-  pre { background: #202a34; }
+  body { color: #edf2f7; background: #151b23; }
+  .place { color: #a9b6c4; }
+  pre { background: #0e131a; }
   .moments img { filter: invert(0.93) hue-rotate(180deg); }
 }
 """

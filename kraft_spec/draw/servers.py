@@ -203,16 +203,16 @@ def _state(s: Any, server: int) -> str:
 def _state_style(s: Any, c: Any, server: int) -> tuple[str, bool]:
     state = s.state[server]
     if state == "leader":
-        return ("accent" if is_current_leader(s, c, server) else "warning"), True
+        return ("accent" if is_current_leader(s, c, server) else "ink"), True
     if state in ("dead_no_state", "illegal_state"):
-        return "away" if state == "dead_no_state" else "bad", True
+        return "muted" if state == "dead_no_state" else "bad", True
     return ("ink", True) if state in ("candidate", "prospective") else ("muted", False)
 
 
 def _role(s: Any, server: int) -> Text:
     if s.role[server] == "voter":
         return Text("● voter", "good")
-    return Text("○ observer" if s.role[server] == "observer" else "", "warning")
+    return Text("○ observer" if s.role[server] == "observer" else "", "muted")
 
 
 def _vote(s: Any, server: int) -> Text:
@@ -311,9 +311,9 @@ def _difference(s: Any, server: int) -> list[Text]:
     mine, theirs = s.log[server], s.log[leader]
     for offset, (entry, other) in enumerate(zip(mine, theirs)):
         if entry != other:
-            return [Text(f"differs from {leader} at offset {offset}", "warning")]
+            return [Text(f"differs from {leader} at offset {offset}", "muted")]
     if len(mine) > len(theirs):
-        return [Text(f"longer than {leader}'s log", "warning")]
+        return [Text(f"longer than {leader}'s log", "muted")]
     return []
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text. tone: ink, muted, accent, good, warning, bad (a broken promise) or away
-    (dead, out of sync).
+    """A piece of text. tone: ink, muted (also for what is dead, out of sync or waits), accent
+    (leads), good (a kept promise) or bad (a broken promise, and nothing else).
 
-    `was`: the text before; "" if it differed, but is not said. `short`: the text as the `was` of a
+    `was`: the text before. `short`: the text as the `was` of a
     later picture says it, such as "3" for "epoch 3".
 
     topic: what a line of a card is about, for cards that do not always have the same lines: it is

@@ -4,19 +4,18 @@ Neighbouring shades differ in lightness as well as in hue, so that they can be d
 print and by people who see fewer colours; whatever has a shade also has its number written on it.
 """
 
-INK = "#1c2733"
-MUTED = "#5c6b79"
-LINE = "#d3dbe3"
+INK = "#17202b"
+MUTED = "#4f5d6c"
+LINE = "#d9e0e7"
 GRID = "#e9edf1"
 PANEL = "#f5f7f9"
 PAPER = "#ffffff"
-ACCENT = "#1f5fbf"
-GOOD = "#1b7a43"
-BAD = "#b3261e"
+ACCENT = "#1a5cc0"
+GOOD = "#146c3d"
+BAD = "#b3231b"
 WARNING = "#8a5a00"
 BAD_PAPER = "#fdecea"
-CHANGED = "#fff3c4"
-CHANGED_LINE = "#d8b12f"
+CHANGED = "#ffe27a"
 HATCH = "#a3afba"
 HERE = "#e8f1fd"
 
@@ -26,8 +25,6 @@ TONES = {
     "accent": ACCENT,
     "good": GOOD,
     "bad": BAD,
-    "warning": WARNING,
-    "away": BAD,
 }
 
 SHADES = (
@@ -50,19 +47,18 @@ def shade(number: int | None) -> str:
 # --- The dark theme ----------------------------------------------------------------------------
 
 DARK = {
-    "ink": "#e6ecf2",
-    "muted": "#a4b1be",
-    "line": "#3d4a57",
-    "grid": "#2a343e",
-    "panel": "#202a34",
-    "paper": "#161d25",
-    "accent": "#7db3ff",
-    "good": "#6fcf97",
-    "bad": "#ff9b91",
+    "ink": "#edf2f7",
+    "muted": "#a9b6c4",
+    "line": "#37434f",
+    "grid": "#262f39",
+    "panel": "#0e131a",
+    "paper": "#151b23",
+    "accent": "#82b4ff",
+    "good": "#74d6a0",
+    "bad": "#ff9187",
     "warning": "#f0c060",
-    "bad-paper": "#43201f",
-    "changed": "#4a3f14",
-    "changed-line": "#a8861f",
+    "bad-paper": "#3f1a18",
+    "changed": "#6a5600",
     "hatch": "#66727e",
     "here": "#1d2f47",
     "shade-0": "#24405f",
@@ -92,7 +88,6 @@ def names() -> dict[str, str]:
         "warning": WARNING,
         "bad-paper": BAD_PAPER,
         "changed": CHANGED,
-        "changed-line": CHANGED_LINE,
         "hatch": HATCH,
         "here": HERE,
     }
@@ -113,6 +108,6 @@ def theme_css(scope: str) -> str:
     return "\n".join(rules)
 
 
-def dark_variables() -> str:
-    """The dark theme as declarations for a rule: `--lab-ink: #e6ecf2;` and so on."""
-    return " ".join(f"--lab-{name}: {color};" for name, color in DARK.items())
+def variables(colors: dict[str, str]) -> str:
+    """A theme as declarations for a rule: `--lab-ink: #17202b;` and so on."""
+    return " ".join(f"--lab-{name}: {color};" for name, color in colors.items())

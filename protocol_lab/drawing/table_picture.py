@@ -84,7 +84,6 @@ def _draw_row(svg: Svg, cells: _Row, widths: list[float], y: float, width: float
     height = _LINE * max(map(len, texts)) + 6
     if any(cell.differs for cell in cells):
         svg.rect(8, y, width - 16, height, rx=4, fill=palette.CHANGED)
-        svg.rect(8, y, 4, height, fill=palette.CHANGED_LINE)
     x = _MARGIN + _INDENT
     for cell, lines, column in zip(cells, texts, widths, strict=True):
         for k, text in enumerate(lines, 1):

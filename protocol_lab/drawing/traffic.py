@@ -151,7 +151,7 @@ def _draw_label(svg: Svg, item: Message | CutLink, x: float, y: float, tone: str
     height = line_height * len(lines) + 4
     paper = {"fill": palette.PAPER, "stroke": palette.GRID}
     if item.mark:
-        paper = {"fill": palette.CHANGED, "stroke": palette.CHANGED_LINE}
+        paper = {"fill": palette.CHANGED}
     svg.rect(x - width / 2, y - height / 2, width, height, rx=4, **paper)
     for k, text in enumerate(lines):
         svg.text(

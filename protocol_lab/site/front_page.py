@@ -32,7 +32,7 @@ _NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=32
 
 def _style() -> str:
     """The page's own style sheet, and the film's pictures in the colours of its dark theme."""
-    dark = f':root[data-theme="dark"] .lab-film {{ {palette.dark_variables()} }}'
+    dark = f':root[data-theme="dark"] .lab-film {{ {palette.variables(palette.DARK)} }}'
     own = _STYLE.read_text(encoding="utf-8")
     return "\n".join([own, dark, palette.theme_css(".lab-film")])
 

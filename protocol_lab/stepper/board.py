@@ -30,10 +30,14 @@ FEW = 4
 
 
 def board(
-    walk: Walk, watched: Collection[str] | None = None, unfolded: Collection[str] | None = None
+    walk: Walk,
+    watched: Collection[str] | None = None,
+    unfolded: Collection[str] | None = None,
+    seen: Collection[Moment] = (),
 ) -> dict[str, Any]:
     """The whole board. `watched` names the invariants whose violations count; None: the default
-    ones.
+    ones. `seen`: the moments that the learner has been at. What breaks in others is not told, but
+    for those that lead to the current one: it would tell how a story ends.
 
     Explaining a refusal takes as long as the rest of the board. So of the reasons that refuse many
     choices only those with a key in `unfolded` are explained (None: all). The others have no
@@ -50,7 +54,7 @@ def board(
         "caption": _caption(walk),
         "can": can,
         "cannot": cannot,
-        "timeline": _timeline(walk, watched),
+        "timeline": _timeline(walk, watched, seen),
     }
 
 
@@ -207,7 +211,9 @@ def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
 # --- The timeline ----------------------------------------------------------------------------
 
 
-def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
+def _timeline(
+    walk: Walk, watched: Collection[str] | None, seen: Collection[Moment]
+) -> dict[str, Any]:
     """Every branch as a lane, with the moments that no earlier lane has shown.
 
     A lane begins after depth `depth` of lane `parent`. A moment is `past` or `here` on the path to
@@ -215,6 +221,7 @@ def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
     """
     lane_of: dict[Moment, int] = {}
     past, branch = set(walk.moment.path()), set(walk.path)
+    told = past.union(seen)
     lanes = []
     for lane, (name, end) in enumerate(walk.branches.items()):
         path = end.path()
@@ -227,7 +234,13 @@ def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
                 "current": name == walk.branch,
                 "parent": lane_of[path[shared - 1]] if shared else -1,
                 "depth": shared,
-                "moments": [_dot(walk, moment, past, branch, watched) for moment in own],
+                "moments": [
+                    {
+                        **_dot(walk, moment, past, branch),
+                        "broken": _broken(walk, moment, watched) if moment in told else [],
+                    }
+                    for moment in own
+                ],
             }
         )
     return {
@@ -238,9 +251,15 @@ def _timeline(walk: Walk, watched: Collection[str] | None) -> dict[str, Any]:
     }
 
 
-def _dot(
-    walk: Walk, moment: Moment, past: set, branch: set, watched: Collection[str] | None
-) -> dict[str, Any]:
+def _broken(walk: Walk, moment: Moment, watched: Collection[str] | None) -> list[str]:
+    return [
+        words(each.name)
+        for each in walk.standings(moment)
+        if not each.holds and is_watched(each, watched)
+    ]
+
+
+def _dot(walk: Walk, moment: Moment, past: set, branch: set) -> dict[str, Any]:
     if moment is walk.moment:
         place = "here"
     else:
@@ -252,9 +271,4 @@ def _dot(
         "step": moment.step.text if moment.step else "the initial state",
         "loops_to": moment.loops_to,
         "going_on": moment.going_on,
-        "broken": [
-            words(each.name)
-            for each in walk.standings(moment)
-            if not each.holds and is_watched(each, watched)
-        ],
     }

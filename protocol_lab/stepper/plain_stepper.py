@@ -84,6 +84,7 @@ class PlainStepper:
         self._room: tuple[int, int] | None = None  # of the picture, in the browser
         self._is_presenting = False
         self._unfolded: set[str] = set()  # the folded refusals that the learner has opened
+        self._seen: set[Moment] = set()
         self._options = panels.Options()
         self._live = Live()
         self._earlier: Session | None = None
@@ -131,10 +132,11 @@ class PlainStepper:
     def _refresh(self) -> None:
         session, walk = self._session, self._session.walk
         self._options.watched = session.watched
+        self._seen.update(walk.moment.path())
         panel = panels.TABS[self._tab](walk, self._options)
         self._number += 1
         view = {
-            **board(walk, session.watched, self._unfolded),
+            **board(walk, session.watched, self._unfolded, self._seen),
             "told": narrated(walk.model, walk.moment),
             "number": self._number,
             "answers": self._answers,

@@ -33,8 +33,9 @@ _MARGINS, _GAP = 50, 10
 """Pixels of the space's width that are beside and between pictures that are compared: padding and a
 scrollbar, and a gap."""
 
-_LARGEST = 1.5
-"""The scale at which type is large enough: in a larger room the records and lanes grow alone."""
+_WIDE, _LARGEST = 1000, 1.5
+"""The width of a room from which type grows with it, and the scale at which it is large enough:
+otherwise the records and lanes grow alone."""
 
 _SMALLEST = 11 / LEAST_ON_SCREEN
 """The scale below which a picture that does not fit is scrolled rather than made smaller."""
@@ -171,7 +172,8 @@ class Stage:
         if self._for_audience:
             scale = self._room[0] / at.width
         else:
-            scale = min(_LARGEST, *(room / own for room, own in zip(self._room, self._size)))
+            most = min(_LARGEST, max(1, self._room[0] / _WIDE))
+            scale = min(most, *(room / own for room, own in zip(self._room, self._size)))
         width, height = self._units(max(scale, self._least))
 
         def fitting(candidates: list[Arrangement], otherwise: Arrangement) -> Arrangement:

@@ -91,7 +91,7 @@ def _caption(shown: dict[str, Any]) -> str:
     text = (f"{slide} " if caption["slide"] else "") + escape(caption["text"])
     if caption["step"]:
         text += _box(f"color: {palette.MUTED}; font-family: monospace", escape(caption["step"]))
-    return _box("background: #eff5ff; padding: 8px 14px", text)
+    return _box("background: #eaf1fd; padding: 8px 14px", text)
 
 
 def _can(shown: dict[str, Any]) -> str:

@@ -47,8 +47,9 @@ PARTS = tuple(
 def style() -> str:
     """The style sheet, with the colours of the pictures from `palette`."""
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
-    dark = own.replace("--dark-pictures: true;", palette.dark_variables())
-    return f"{dark}\n{palette.theme_css('.lab-stepper')}\n"
+    for theme, colors in (("light", palette.names()), ("dark", palette.DARK)):
+        own = own.replace(f"--{theme}-pictures: true;", palette.variables(colors))
+    return f"{own}\n{palette.theme_css('.lab-stepper')}\n"
 
 
 class Stepper(PlainStepper, anywidget.AnyWidget):

@@ -15,7 +15,7 @@ _STYLE = """<style>
 .lab-done a { color: var(--jp-content-link-color, #1a5cc0); }
 .lab-done table { width: 100%; border-collapse: collapse; font-size: 14px; }
 .lab-done :is(th, td) { padding: 8px 12px 8px 0; text-align: left; background: none; }
-.lab-done tr { border-bottom: 1px solid var(--jp-border-color2, #d3dbe3); background: none; }
+.lab-done tr { border-bottom: 1px solid var(--jp-border-color2, #d9e0e7); background: none; }
 .lab-done progress { width: 6em; height: 8px; margin-right: 8px; accent-color: #1a5cc0; }
 .lab-done .lab-all progress { accent-color: #146c3d; }
 </style>"""

@@ -143,7 +143,7 @@ def _topic(s) -> Lane:
         lines=[
             [Text("Topic", bold=True)],
             [Text(f"{len(sent)} message{'' if len(sent) == 1 else 's'}", "muted")],
-            *([[Text(f"up to {_trimmed(s)} deleted", "warning")]] if _trimmed(s) else []),
+            *([[Text(f"up to {_trimmed(s)} deleted", "muted")]] if _trimmed(s) else []),
         ],
         entries=[_entry(each, each.id > begins) for each in sent if each.id > _trimmed(s)],
         flags=[Flag(place, Text(" · ".join(names), "muted")) for place, names in marks.items()],
@@ -178,7 +178,7 @@ def _served_again(s, ledger: int) -> list[Text]:
     keyed = [str(each.id) for each in again if each.key != NULL]
     return [
         *([Text(f"✗ served again from the topic: {', '.join(keyless)}", "bad")] if keyless else []),
-        *([Text(f"served again from the topic: {', '.join(keyed)}", "warning")] if keyed else []),
+        *([Text(f"served again from the topic: {', '.join(keyed)}")] if keyed else []),
     ]
 
 
@@ -195,7 +195,7 @@ def _standing(s, ledger: int, is_left_over: bool) -> list[list[Text]]:
     if is_left_over:
         lines.append([Text(LEFT_OVER, "bad")])
     elif ledger < _latest(s):
-        lines.append([Text("will be deleted", "warning")])
+        lines.append([Text("will be deleted", "muted")])
     return lines
 
 
@@ -264,7 +264,7 @@ def _received(s, received: list[int]) -> Text:
     value = f"value {message.value}" if message.value != NULL else "null"
     text = f"{latest}: {_key(message.key)} {value}"
     if latest in received[:-1]:
-        return Text(f"{text} again", "bad" if message.key == NULL else "warning")
+        return Text(f"{text} again", "bad" if message.key == NULL else "ink")
     if latest < max(received):
-        return Text(f"{text} older", "warning")
+        return Text(f"{text} older")
     return Text(text)

@@ -261,9 +261,10 @@ THEMES = [palette.names(), palette.DARK]
 
 @pytest.mark.parametrize("colors", THEMES, ids=["light", "dark"])
 def test_text_has_the_contrast_that_wcag_asks_for_in_both_themes(colors):
-    for paper in ("paper", "panel", "changed", "here"):
-        for tone in ("ink", "muted", "accent", "good", "bad", "warning"):
+    for paper in ("paper", "panel", "here"):
+        for tone in (*palette.TONES, "warning"):
             assert contrast(colors[tone], colors[paper]) >= 4.5, (tone, paper)
+    assert contrast(colors["ink"], colors["changed"]) >= 4.5, "what has changed is in ink"
     shades = [colors[f"shade-{k}"] for k in range(len(palette.SHADES))]
     assert all(contrast(colors["ink"], shade) >= 4.5 for shade in shades)
     assert all(contrast(one, other) > 1.1 for one, other in pairwise(shades))

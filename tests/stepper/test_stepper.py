@@ -208,6 +208,9 @@ def test_the_timeline_shows_where_slides_and_violations_are(talk):
     dots = moments(talk.view)
     assert [dot["slide"] for dot in dots][:4] == ["", "46", "47", "48"]
     assert [dot["place"] for dot in dots] == ["here"] + ["ahead"] * 15
+    assert not any(dot["broken"] for dot in dots), "nothing tells how it ends"
+    ask(talk, "last")
+    dots = moments(ask(talk, "first"))
     assert [bool(dot["broken"]) for dot in dots] == [False] * 15 + [True]
     places = [dot["place"] for dot in moments(ask(talk, "go_to", branch="main", depth=3))]
     assert places == ["past", "past", "here"] + ["ahead"] * 13
@@ -548,7 +551,7 @@ def test_a_walk_along_a_counterexample_starts_before_it():
     result = explore(counter.bind(), engine="python", invariants=["never_to_three"])
     view = Stepper(result).view
     assert view["timeline"]["depth"] == 1
-    assert [bool(dot["broken"]) for dot in moments(view)] == [False, False, False, True]
+    assert view["timeline"]["length"] == 4
 
 
 def test_a_view_is_small_json(talk):

@@ -13,9 +13,9 @@ from protocol_lab.drawing.cluster import Card, Cluster, Text
 from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, card_width
 from protocol_lab.drawing.cluster_picture.picture_text import (
     close_part,
-    fill_of,
     highlight,
     open_part,
+    said_before,
 )
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 
@@ -57,19 +57,18 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     count = kept_height(f"lines of {card.name} at {width:.0f}", len(lines))
     height = max(least, head + pitch * count + unscaled(0, 4))
     open_part(svg, f"card {card.name}")
-    svg.rect(x, y, width, height, rx=6, fill=palette.PAPER, stroke=palette.LINE)
+    svg.rect(x, y, width, height, rx=10, fill=palette.PAPER, stroke=palette.LINE)
     svg.text(x + 10, y + head - (6 if current().large else 8), card.name, size=plain(), bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            highlight(
-                svg, x + 6, y + head - 2 + pitch * k, text_width(line, legible(11.5)) + 8, pitch
-            )
+            width = text_width(line, legible(11.5)) + 8
+            highlight(svg, x + 6, y + head - 2 + pitch * k, width, pitch, text)
         svg.text(
             x + 10,
             y + head + pitch - 6 + pitch * k,
             line,
             size=legible(11.5),
-            fill=fill_of(text.tone),
+            fill=palette.TONES[text.tone if text.was is None else "ink"],
         )
     close_part(svg)
     return height
@@ -80,12 +79,8 @@ def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
     return [
         (line, text)
         for text in card.lines
-        for line in wrap(_told(text, width), width - 20, legible(11.5))
+        for before in [said_before(text)]
+        for line in wrap(
+            f"{text.text} ({before})" if before else text.text, width - 20, legible(11.5)
+        )
     ]
-
-
-def _told(text: Text, width: float) -> str:
-    """A line of a card, with what it was; in a dense card only where that needs no second line."""
-    both = text.text if text.was is None else f"{text.text} (was: {text.was})"
-    is_wide = text_width(both, legible(11.5)) > width - 20
-    return text.text if current().dense and is_wide else both

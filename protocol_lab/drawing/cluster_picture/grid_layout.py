@@ -44,13 +44,13 @@ def grid_of(cluster: Cluster) -> Grid:
         return _stacked_grid(cluster)
     columns = _columns(cluster)
     box = box_width(columns > _MOST_WIDE_BOXES or current().narrow)
-    names = kept_width("names", max([cluster.lane_width, *map(lane_text_width, cluster.lanes)]))
+    reserved, beside = _reserved(cluster)
+    names = kept_width("names", max([reserved, *map(lane_text_width, cluster.lanes)]))
     logs = MARGIN + badge_room() + names + sized(18, 8)
     # A flag after the last column still has its label inside the lane.
     flags = [flag_width(lane) for lane in cluster.lanes]
-    tail = kept_width("tail", max([sized(24, 12), cluster.note_width, *flags]))
-    beside = bool(cluster.cards) and not current().below
-    cards = card_width(cluster) + 12 if beside else 0
+    tail = kept_width("tail", max([sized(24, 12), beside, *flags]))
+    cards = card_width(cluster) + 12 if cluster.cards and not current().below else 0
     traffic = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
     if current().aside and cluster.messages:
@@ -79,6 +79,12 @@ def grid_of(cluster: Cluster) -> Grid:
         tracks,
         aside,
     )
+
+
+def _reserved(cluster: Cluster) -> tuple[float, float]:
+    """The widths that a picture reserves for what lanes say and for notes. The pictures of a walk
+    know what they need, and leave it to the records."""
+    return (0, 0) if current().has_names else (cluster.lane_width, cluster.note_width)
 
 
 def _stacked_grid(cluster: Cluster) -> Grid:

@@ -32,7 +32,6 @@ def joined(cluster: Cluster) -> Cluster:
     return replace(
         cluster,
         lanes=[_dense_lane(lane, room) for lane in cluster.lanes],
-        lane_width=min(cluster.lane_width, room),
         cards=[_dense_card(each, card) for each in cluster.cards],
         card_width=card,
         messages=messages,
@@ -54,22 +53,7 @@ def _listed(group: Messages) -> Messages:
 
 
 def _dense_lane(lane: Lane, room: float) -> Lane:
-    """The lane with as much in each line as there is room for; for an audience without what it was
-    where that needs a further line."""
-    lines = _joined_lines(lane, room)
-    if not current().large:
-        return replace(lane, lines=lines)
-    unsaid = [[_without_words(piece) for piece in line] for line in lane.lines]
-    fewer = _joined_lines(replace(lane, lines=unsaid), room)
-    return replace(lane, lines=fewer if len(fewer) < len(lines) else lines)
-
-
-def _without_words(piece: Text) -> Text:
-    """A text that is still marked as changed, but does not say what it was."""
-    return piece if piece.was is None else replace(piece, was="")
-
-
-def _joined_lines(lane: Lane, room: float) -> list[list[Text]]:
+    """The lane with as much in each line as there is room for."""
     parts = [part for line in lane.lines for part in divided(lane, line, room)]
     lines = [parts[0]]
     for part in parts[1:]:
@@ -78,7 +62,7 @@ def _joined_lines(lane: Lane, room: float) -> list[list[Text]]:
             lines[-1] = both
         else:
             lines.append(part)
-    return lines
+    return replace(lane, lines=lines)
 
 
 def _dense_card(card: Card, width: float) -> Card:

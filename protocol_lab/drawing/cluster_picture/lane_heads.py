@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.cluster import Cluster, Lane, Text
 from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, badge_room
 from protocol_lab.drawing.cluster_picture.picture_text import line_width
@@ -26,7 +25,7 @@ def with_undrawn_links(cluster: Cluster, tracks: Tracks) -> Cluster:
     lanes = []
     for number, lane in enumerate(cluster.lanes):
         told = [
-            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "away")
+            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "muted")
             for link in cluster.cut_links
             if number in link.lanes and link not in drawn
             for other in [cluster.lanes[sum(link.lanes) - number].name]
@@ -57,14 +56,4 @@ def divided(lane: Lane, line: list[Text], width: float) -> list[list[Text]]:
     """One of a lane's lines, or its pieces by themselves if they are too wide together."""
     if line_width(lane, line) <= width:
         return [line]
-    return [part for piece in line for part in _apart(lane, piece, width)]
-
-
-def _apart(lane: Lane, piece: Text, width: float) -> list[list[Text]]:
-    """A text by itself, and what it was by itself if both are too wide for a row; for an audience
-    it is then only marked as changed."""
-    if piece.was is None or line_width(lane, [piece]) <= width:
-        return [[piece]]
-    if current().large:
-        return [[replace(piece, was="")]]
-    return [[replace(piece, was=None)], [Text(f"was {piece.was}", "muted")]]
+    return [[piece] for piece in line]

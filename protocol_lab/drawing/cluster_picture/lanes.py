@@ -1,5 +1,7 @@
 """The lanes of a cluster: for each node its name and what it believes, its log, flags and notes."""
 
+from dataclasses import replace
+
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, lane_gap, legible, line_pitch, sized, small
 from protocol_lab.drawing.cluster import Cluster, Flag, Lane
@@ -17,7 +19,6 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     badge_width,
     close_part,
     draw_text,
-    fill_of,
     open_part,
     size_of,
     widths_of,
@@ -25,6 +26,8 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
 from protocol_lab.drawing.svg import Svg, wrap
 from protocol_lab.drawing.traffic import draw_tracks
+
+_NARROWEST_NOTE = 96
 
 
 def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
@@ -49,6 +52,7 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         _draw_lane(svg, grid, cluster, lane, band, head)
     middles = [band.middle for band in bands]
     draw_tracks(svg, grid.tracks, grid.traffic, middles)
+    end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
         open_part(svg, "line", kind="mark")
@@ -57,11 +61,14 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         )
         for begin, end in parts:
             svg.line(x, begin, x, end, stroke=palette.INK, stroke_width=2.2)
-        width = sum(widths_of(cluster.line.label, legible(11.5)))
-        left = x + 5 if x + 5 + width <= grid.right else max(MARGIN, x - 5 - width)
-        draw_text(svg, left, bottom + 15, cluster.line.label, legible(11.5))
+        label = cluster.line.label
+        if current().has_names:
+            label = replace(label, was=None)  # the line itself moves
+        width = sum(widths_of(label, legible(11.5)))
+        most = (grid.aside or grid.width) - MARGIN if end <= bottom else grid.right
+        left = x + 5 if x + 5 + width <= most else max(MARGIN, x - 5 - width)
+        draw_text(svg, left, bottom + 15, label, legible(11.5))
         close_part(svg)
-    end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
     return max(
         bottom + (sized(24, 20) if cluster.line else 6 if current().large else 10),
         end + (5 if current().dense else 10),
@@ -73,9 +80,9 @@ def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     if lane.badge == "crown":
         outline = {"stroke": palette.ACCENT, "stroke_width": 1.8}
     if lane.badge == "ghost":
-        outline = {"stroke": palette.WARNING, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
+        outline = {"stroke": palette.MUTED, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
-    svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=6, fill=fill, **outline)
+    svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=10, fill=fill, **outline)
 
 
 def _draw_lane(
@@ -144,14 +151,16 @@ def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
 
 
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
+    """Beside the records, if there is room: in a picture of a walk the records have precedence."""
+    room = grid.traffic - x - 8
+    if current().has_names and room < _NARROWEST_NOTE:
+        return
     lines = [
-        (line, note.tone)
-        for note in lane.notes
-        for line in wrap(note.text, grid.traffic - x - 8, legible(11.5))
+        (line, note.tone) for note in lane.notes for line in wrap(note.text, room, legible(11.5))
     ]
     first = y + record_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
-        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=fill_of(tone))
+        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=palette.TONES[tone])
 
 
 def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
@@ -160,7 +169,7 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
         svg.path(crown, fill=palette.ACCENT)
     elif badge == "ghost":
         svg.path(
-            crown, fill="none", stroke=palette.WARNING, stroke_width=1.6, stroke_linejoin="round"
+            crown, fill="none", stroke=palette.MUTED, stroke_width=1.6, stroke_linejoin="round"
         )
     elif badge == "dead":
         svg.path(

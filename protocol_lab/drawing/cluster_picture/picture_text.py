@@ -27,7 +27,14 @@ def close_part(svg: Svg) -> None:
 def widths_of(text: Text, size: float) -> tuple[float, float]:
     """The widths of a text (with its highlight) and of what it was, unless that is not said."""
     own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
-    return own, 0 if not text.was else text_width(f"was {text.was}", small()) + 5
+    before = said_before(text)
+    return own, text_width(before, small()) + 5 if before else 0
+
+
+def said_before(text: Text) -> str:
+    """What a text was, in words. On a page and in films, which show it one picture earlier, only
+    the tooltip says it, so that nothing takes its room."""
+    return f"was {text.was}" if text.was and not current().has_names else ""
 
 
 def lane_text_width(lane: Lane) -> float:
@@ -48,20 +55,13 @@ def badge_width(lane: Lane) -> float:
 
 def size_of(lane: Lane, piece: Text) -> float:
     """The size of the type: a lane's name is larger than the rest."""
-    return unscaled(14, 15) if piece is lane.lines[0][0] else plain()
+    return unscaled(14, 16) if piece is lane.lines[0][0] else plain()
 
 
 def value_width(value: Value) -> float:
-    """The width of a labelled value in a bar, or of what it was, which stands below it unless the
-    picture is dense."""
+    """The width of a labelled value in a bar, or of what it was, which stands below it."""
     label = text_width(value.label, plain()) + 6 if value.label else 0
-    own, was = widths_of(replace(value.value, bold=True), plain())
-    return label + (own if current().dense else max(own, was))
-
-
-def fill_of(tone: str) -> str:
-    """The colour of a tone; on a screen red is left to broken promises."""
-    return palette.MUTED if tone == "away" and current().live else palette.TONES[tone]
+    return label + max(widths_of(replace(value.value, bold=True), plain()))
 
 
 def flag_width(lane: Lane) -> float:
@@ -72,15 +72,19 @@ def flag_width(lane: Lane) -> float:
 def draw_text(svg: Svg, x: float, y: float, text: Text, size: float) -> float:
     """Draw a text, highlighted with what it was if it changed; returns where it ends."""
     own, was = widths_of(text, size)
-    if text.was is not None:
-        highlight(svg, x, y - size, own, size + unscaled(4, 3))
-    if text.was:
-        svg.text(x + own + 5, y, f"was {text.was}", size=small(), fill=palette.MUTED)
-    inset = 0 if text.was is None else 4
-    svg.text(x + inset, y, text.text, size=size, bold=text.bold, fill=fill_of(text.tone))
+    if text.was is None:
+        svg.text(x, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
+        return x + own
+    highlight(svg, x, y - size, own, size + unscaled(4, 3), text)
+    if was:
+        svg.text(x + own + 5, y, said_before(text), size=small(), fill=palette.MUTED)
+    svg.text(x + 4, y, text.text, size=size, bold=text.bold)
     return x + own + was
 
 
-def highlight(svg: Svg, x: float, y: float, width: float, height: float) -> None:
-    """What lies under a text that has changed."""
-    svg.rect(x, y, width, height, rx=4, fill=palette.CHANGED, stroke=palette.CHANGED_LINE)
+def highlight(svg: Svg, x: float, y: float, width: float, height: float, text: Text) -> None:
+    """What lies under a text that has changed, with what it was as the tooltip."""
+    title = f"was {text.was}" if text.was else "changed just now"
+    svg.open_group(title, **{"class": "lab-changed"})
+    svg.rect(x, y, width, height, rx=5, fill=palette.CHANGED)
+    svg.close_group()

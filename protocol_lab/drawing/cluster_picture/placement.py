@@ -15,7 +15,7 @@ from protocol_lab.drawing.arrangement import (
     small,
     tag,
 )
-from protocol_lab.drawing.cluster import Bar, Cluster, Text, Value
+from protocol_lab.drawing.cluster import Bar, Cluster, Value
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
 from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
@@ -27,7 +27,11 @@ from protocol_lab.drawing.cluster_picture.message_lists import (
     draw_messages,
     draw_messages_aside,
 )
-from protocol_lab.drawing.cluster_picture.picture_text import draw_text, highlight, value_width
+from protocol_lab.drawing.cluster_picture.picture_text import (
+    highlight,
+    said_before,
+    value_width,
+)
 from protocol_lab.drawing.describe import describe
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
 
@@ -131,31 +135,25 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
         x += room + 16
     pitch = 20 if current().dense else sized(36, 26)
     height = pitch * kept_height(f"rows of {bar.name} at {width:.0f}", len(rows)) + sized(0, 2)
-    svg.rect(left, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE)
+    svg.rect(left, y, width, height, rx=8, fill=palette.PANEL, stroke=palette.LINE)
     first = y + (15 if current().dense else sized(20, 19))
     svg.text(left + 12, first, bar.name, size=plain(), bold=True)
     for k, row in enumerate(rows):
-        ends = [x - 16 for x, _, _ in row[1:]] + [left + width - 8]
-        for (x, label, value), end in zip(row, ends):
-            _draw_value(svg, x, first + pitch * k, label, value, end)
+        for x, label, value in row:
+            _draw_value(svg, x, first + pitch * k, label, value)
     return y + height
 
 
-def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value, end: float) -> None:
-    """A value; what it was is below it, on a screen beside it if there is room before `end`."""
+def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value) -> None:
+    """A value, and below it what it was."""
     svg.text(x, y, value.label, size=plain(), fill=palette.MUTED)
-    now = value.value
-    own = text_width(now.text, plain(), bold=True)
+    now, left = value.value, x + label
     if now.was is not None:
-        highlight(svg, x + label - 4, y - 13, own + 8, 18)
-    if now.was and not current().dense:
-        was = f"was {now.was}"
-        beside = x + label + own + 10
-        if not current().live:
-            svg.text(x + label, y + 12.5, was, size=tag(), fill=palette.MUTED)
-        elif beside + text_width(was, tag()) <= end:
-            svg.text(beside, y, was, size=tag(), fill=palette.MUTED)
-    draw_text(svg, x + label, y, Text(now.text, now.tone, bold=True), plain())
+        own = text_width(now.text, plain(), bold=True)
+        highlight(svg, left - 4, y - 13, own + 8, 18, now)
+    if before := said_before(now):
+        svg.text(left, y + 12.5, before, size=tag(), fill=palette.MUTED)
+    svg.text(left, y, now.text, size=plain(), bold=True, fill=palette.TONES[now.tone])
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:

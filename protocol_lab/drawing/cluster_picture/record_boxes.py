@@ -1,15 +1,17 @@
 """The records of a log: a box for each that is here, or that was, with tags on its edge."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, legible, sized, small, tag, unscaled
+from protocol_lab.drawing.arrangement import current, legible, small, tag, unscaled
 from protocol_lab.drawing.cluster import Cluster, Entry
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
+    ROOMY,
     WIDE_BOX,
     Grid,
     record_height,
     tag_height,
 )
+from protocol_lab.drawing.cluster_picture.picture_text import close_part
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -32,12 +34,12 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     is_wrong = bool(entry.gone) and entry.mark != "changed"
     if is_wrong:
         border |= {"stroke": palette.BAD, "stroke_width": 2.4}
-    svg.rect(x, y, grid.box, record_height(), rx=5, fill=palette.shade(entry.shade), **border)
+    svg.rect(x, y, grid.box, record_height(), rx=7, fill=palette.shade(entry.shade), **border)
     middle = x + grid.box / 2
     detail = _detail(grid, entry)
     if entry.committed:
         detail = f"{detail} ✓".strip()
-    size = unscaled(12.5, 14)
+    size = unscaled(12.5, 16 if grid.box >= ROOMY else 14)
     if current().live and text_width(entry.label, size, bold=True) > grid.box - 6:
         size = small()
     centre = y + record_height() / 2
@@ -49,7 +51,10 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     elif entry.mark == "changed":
         _draw_tag(svg, grid, x, y, f"was {entry.gone}", "changed", palette.ACCENT)
     elif entry.mark == "committed":
+        if current().has_names:  # it appears once the watermark has moved
+            svg.raw('<g class="lab-late">')
         _draw_tag(svg, grid, x, y, ticked, "now ✓")
+        close_part(svg)
     elif entry.mark:
         _draw_tag(svg, grid, x, y, entry.mark, entry.mark)
 
@@ -60,13 +65,13 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
     word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
     if entry.mark == "truncated" and grid.box < WIDE_BOX:
         word = "gone"
-    tone = palette.BAD if entry.mark == "lost" else sized(palette.BAD, palette.MUTED)
+    tone = palette.BAD if entry.mark == "lost" else palette.MUTED
     svg.rect(
         x,
         y,
         grid.box,
         record_height(),
-        rx=5,
+        rx=7,
         fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
         stroke=tone,
         **(

@@ -75,10 +75,10 @@ function drawNextButton({ timeline, can }, act, sheet) {
 
 const THEMES = { auto: "◐", light: "☀", dark: "☾" };
 
+/** Where the walk is. A scenario's title would tell how it ends: only its slides are named. */
 function whereabouts({ scenario, challenge, timeline }) {
-  const title = scenario?.title ?? challenge?.title;
-  const place = `state ${timeline.depth} of ${timeline.length}`;
-  return title ? `${title} · ${place}` : place;
+  const slides = scenario?.title.match(/\((slides? [^)]+)\)/)?.[1];
+  return [challenge?.title ?? slides, `state ${timeline.depth} of ${timeline.length}`].filter(Boolean).join(" · ");
 }
 
 function drawSpeed(ui, pace) {

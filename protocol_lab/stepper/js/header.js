@@ -6,7 +6,7 @@ function drawHeader(view, near, ui, act, tools) {
       "div",
       { class: "ls-about" },
       h("h2", { title: view.meaning }, view.title),
-      h("span", { class: "ls-where", title: view.scenario?.description.join(" ") ?? "" }, whereabouts(view)),
+      h("span", { class: "ls-where" }, whereabouts(view)),
       more(
         ui,
         "constants",
@@ -36,7 +36,7 @@ function drawVerdicts(view, ui) {
   const fails = watched.filter((each) => !each.holds);
   const [first] = fails;
   const summary = first
-    ? h("span", { class: "ls-broken", title: first.reason }, h("b", {}, "✗ Broken promise: "), first.reason, h("small", {}, ` (${first.name})`))
+    ? h("span", { class: "ls-broken", title: `${first.name}: ${first.reason}` }, `✗ Broken promise: ${first.reason}`)
     : h(
         "span",
         { class: "ls-tally", title: watched.map((each) => each.name).join(", ") },
@@ -47,7 +47,7 @@ function drawVerdicts(view, ui) {
     others.length ? h("p", {}, "Checked only when they are named:") : null,
     others.length ? h("ul", {}, others.map(drawInvariant)) : null,
   ];
-  return fold(ui, "invariants", [summary], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
+  return fold(ui, "invariants", [summary, first ? h("small", {}, ` ${first.name}`) : null], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
 }
 
 function drawConstant(each) {

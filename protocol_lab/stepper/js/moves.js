@@ -4,6 +4,7 @@ const EASING = "cubic-bezier(0.4, 0, 0.2, 1)";
 const MOVE = { duration: 560, easing: EASING }; // a record, a message, the crown
 const FALLING = { duration: 620, easing: EASING };
 const COMMIT = { duration: 360, delay: 560, easing: EASING, fill: "backwards" }; // once the record has landed
+const LATE = { duration: 160, delay: 920, fill: "backwards" }; // what is promised, once the line has moved
 const FROM_CLIENT = 160; // from how far to the right a client's record comes, where the clients stand
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
 const DROP = -14;
@@ -40,6 +41,9 @@ function moveParts(before, picture) {
     else if (kind === "message" || kind === "badge") appear(now, DROP);
     else if (kind === "flight") appear(now, Number(now.element.dataset.from));
   }
+  const [line, then] = [parts.get("line"), before.get("line")];
+  if (!line || !then || line.box.x - then.box.x - shift < 1) return;
+  for (const each of picture.querySelectorAll(".lab-late")) each.animate([{ opacity: 0 }, {}], LATE);
 }
 
 /** Where a picture is wider than its field, scrolls to the first record that is new or marked. */

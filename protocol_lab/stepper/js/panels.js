@@ -108,6 +108,14 @@ function layCluster(panel, ui, [across, down]) {
   svg.style.height = `${Math.floor(scale * height)}px`;
   svg.style.maxWidth = "none";
   field.style.overflowX = scale * width <= across ? "hidden" : ""; // or a vertical bar calls for one
+  fitHighlights(svg);
+}
+
+/** As wide as the text is in this reader's font; the kernel knows only how wide it is at most. */
+function fitHighlights(svg) {
+  const changed = [...svg.querySelectorAll(".lab-changed")];
+  const widths = changed.map((each) => each.nextElementSibling?.getBBox?.().width);
+  changed.forEach((each, k) => widths[k] && each.querySelector("rect").setAttribute("width", widths[k] + 8));
 }
 
 /** The only markup that is taken as it is: the kit's own drawings, made in the learner's kernel. */
@@ -315,10 +323,9 @@ function drawPair(pair, k, panel) {
 
 // --- Under the panel ---
 
-function drawCaption({ caption, told, timeline, scenario }) {
+function drawCaption({ caption, told: narrated, timeline, scenario }) {
+  const told = narrated === closed(opening(caption.text)) ? "" : narrated;
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
-  const begins = scenario && timeline.depth === 1;
-  const about = begins ? [h("b", {}, scenario.title), ` ${firstOf(scenario.description.join(" "), ROOM - scenario.title.length - caption.text.length)} `] : [];
   const said = caption.is_written || !told ? [h("span", {}, closed(opening(caption.text)))] : [];
   const isEnough = caption.is_written && caption.text.length > SHORT && !GOES_ON.test(caption.text);
   const fact = told && !isEnough ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
@@ -326,23 +333,18 @@ function drawCaption({ caption, told, timeline, scenario }) {
   const words = GOES_ON.test(caption.text) ? [fact, said] : [said, fact];
   const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
   const title = [caption.step, general].filter(Boolean).join(": ");
-  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...words.flat().flatMap((each) => [" ", each]), ...about)];
+  const moral = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1 ? moralOf(scenario) : "";
+  const length = words.flat().reduce((sum, each) => sum + each.textContent.length, 0);
+  if (moral && length + moral.length <= ROOM) words.push(h("b", {}, moral));
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...words.flat().flatMap((each) => [" ", each]))];
 }
+
+/** A scenario's title tells how it ends: it is read there. */
+const moralOf = (scenario) => (scenario ? closed(scenario.title.replace(/ \(slides? [^)]+\)/, "")) : "");
 
 const ROOM = 170; // characters of a caption, so that it moves no picture
 const SHORT = 40; // characters: a longer caption of a scenario says enough
 const GOES_ON = /^(and|it|its|then|they)\b/;
-
-/** As many of the first sentences as there is room for. */
-function firstOf(text, room) {
-  const sentences = text.match(/.*?[.!?:](\s|$)|.+$/g) ?? [];
-  let said = "";
-  for (const each of sentences) {
-    if (said.length + each.length > room) break;
-    said += each;
-  }
-  return said;
-}
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]{2,}\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);

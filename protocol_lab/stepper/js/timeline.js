@@ -1,6 +1,6 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
-const [NEAR, FAR] = [40, 56]; // pixels from dot to dot, as its room allows
+const [NEAR, FAR] = [40, 96]; // pixels from dot to dot, as its room allows
 const LANE = 16;
 const LEFT = 26;
 const END = 72; // pixels after the last dot, for what is written at it
@@ -94,7 +94,7 @@ function drawLoop(lanes, k, { x, y }, depth, moment) {
 function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHere }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
-  const broken = moment.broken.length > 0 && moment.place !== "ahead"; // how it ends is seen there
+  const broken = moment.broken.length > 0;
   const before = lane.moments[n - 1];
   const here = moment.place === "here";
   const label = labelOf(moment, before, depth, slideHere);
@@ -119,7 +119,6 @@ function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHer
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
     label && !isCovered ? s("text", { y: isNarrow ? 19 : 25 }, label) : null,
     label && isCovered && here ? s("text", { x: 22, y: 4 }, label) : null,
-    broken && !isNarrow && !before?.broken.length ? s("text", { x: 10, y: -9, class: "ls-said" }, "violated") : null,
   );
 }
 
@@ -128,7 +127,7 @@ function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHer
 function labelOf(moment, before, depth, slideHere) {
   const isHere = moment.place === "here";
   const isTold = !isHere && moment.slide && [slideHere, before?.slide].includes(moment.slide);
-  if (moment.broken.length && moment.place !== "ahead") return isTold ? "✗" : `${moment.slide || depth} ✗`;
+  if (moment.broken.length) return isTold ? "✗" : `${moment.slide || depth} ✗`;
   if (isHere) return moment.slide || String(depth);
   if (depth === 1) return "start";
   return isTold ? "" : moment.slide;
