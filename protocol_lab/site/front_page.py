@@ -26,7 +26,7 @@ _PLACE = re.compile(
     r"\{(style|film|stepper|start|first|size|count|contents)(?: (\w+)(?: (\d+))?)?(?:\n([^}]*))?\}"
 )
 
-_WIDE = Arrangement(live=True, below=True, width=612, bars=False, dense=True)
+_WIDE = Arrangement(live=True, below=True, width=612, bars=False, dense=True, box=100)
 _NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=324, bars=False)
 
 

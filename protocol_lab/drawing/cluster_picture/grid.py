@@ -9,6 +9,7 @@ from protocol_lab.drawing.traffic import Tracks
 MARGIN = 14
 BOX_GAP = 8
 WIDE_BOX = 74
+NARROWEST_NOTE = 96
 ROOMY = 100  # from this width on a record's name is larger
 CROPPED = 8  # of the margin on every side, where the page has one
 

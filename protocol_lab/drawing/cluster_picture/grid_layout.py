@@ -17,6 +17,7 @@ from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
     CROPPED,
     MARGIN,
+    NARROWEST_NOTE,
     Grid,
     badge_room,
     box_top,
@@ -83,8 +84,10 @@ def grid_of(cluster: Cluster) -> Grid:
 
 def _reserved(cluster: Cluster) -> tuple[float, float]:
     """The widths that a picture reserves for what lanes say and for notes. The pictures of a walk
-    know what they need, and leave it to the records."""
-    return (0, 0) if current().has_names else (cluster.lane_width, cluster.note_width)
+    know what lanes say, and leave the room of notes to the records, but for links that are down."""
+    if not current().has_names:
+        return cluster.lane_width, cluster.note_width
+    return 0, NARROWEST_NOTE + 16 if cluster.cut_links and current().few_arrows else 0
 
 
 def _stacked_grid(cluster: Cluster) -> Grid:

@@ -9,6 +9,7 @@ from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
     MARGIN,
+    NARROWEST_NOTE,
     Band,
     Grid,
     badge_room,
@@ -26,8 +27,6 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
 from protocol_lab.drawing.svg import Svg, wrap
 from protocol_lab.drawing.traffic import draw_tracks
-
-_NARROWEST_NOTE = 96
 
 
 def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
@@ -153,7 +152,7 @@ def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
     """Beside the records, if there is room: in a picture of a walk the records have precedence."""
     room = grid.traffic - x - 8
-    if current().has_names and room < _NARROWEST_NOTE:
+    if current().has_names and room < NARROWEST_NOTE:
         return
     lines = [
         (line, note.tone) for note in lane.notes for line in wrap(note.text, room, legible(11.5))

@@ -342,12 +342,12 @@ function drawCaption({ caption, told: narrated, timeline, scenario }) {
 /** A scenario's title tells how it ends: it is read there. */
 const moralOf = (scenario) => (scenario ? closed(scenario.title.replace(/ \(slides? [^)]+\)/, "")) : "");
 
-const ROOM = 170; // characters of a caption, so that it moves no picture
+const ROOM = 125; // characters, so that a caption has two lines and moves no picture
 const SHORT = 40; // characters: a longer caption of a scenario says enough
 const GOES_ON = /^(and|it|its|then|they)\b/;
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
-const opening = (text) => (/^[a-z]{2,}\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
+const opening = (text) => (/^[a-z]+\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 /** With a full stop, unless it has an end already. */
 const closed = (text) => (/[.!?…:*)]$/.test(text) ? text : `${text}.`);

@@ -303,7 +303,7 @@ function render({ model: widget, el }) {
   /** Tells the kernel, which arranges the picture, once the room has stayed as it is for a moment. */
   function measure() {
     const { clientWidth: width, clientHeight } = parts.panel;
-    const height = ui.tall ? TALL : clientHeight;
+    const height = ui.tall ? TALL : clientHeight - 1; // as in layCluster
     const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
     if (!width || known || model.get("view").tab !== "cluster") return;
     room = { width, height, presenting: Boolean(ui.presenting) };
