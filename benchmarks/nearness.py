@@ -12,8 +12,8 @@ import time
 
 from benchmarks.measurement import machine, spread
 from protocol_lab.catalog import load
-from protocol_lab.checker.find import find_state
 from protocol_lab.distance.nearest_violation import Nearness
+from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.spec import Model

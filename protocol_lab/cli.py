@@ -44,7 +44,6 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.catalog import broken_modules, load, log_reader, spec_names
-from protocol_lab.checker.coverage import Coverage
 from protocol_lab.checker.options import (
     ALONE,
     ENGINES,
@@ -57,6 +56,7 @@ from protocol_lab.checker.options import (
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
+from protocol_lab.explain.coverage import Coverage
 from protocol_lab.explain.wording import first_line
 from protocol_lab.quantities import amount, whole_number_of
 from protocol_lab.semantics.signatures import values_of_parameters
@@ -439,7 +439,7 @@ def _invariants(options: argparse.Namespace) -> list[str] | None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from protocol_lab.checker.coverage import coverage
+    from protocol_lab.explain.coverage import coverage
     from protocol_lab.explore import explore
 
     if options.property is not None:

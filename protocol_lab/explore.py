@@ -4,14 +4,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from protocol_lab.checker.options import (
-    ENGINES,
-    NATIVE,
-    PYTHON,
-    engine_here,
-    takes_options,
-    values_of,
-)
+from protocol_lab.checker.engines import engine_here, search_class
+from protocol_lab.checker.options import ENGINES, NATIVE, SPARK, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
@@ -152,16 +146,10 @@ def _nothing_known(
     return result
 
 
-def _search_class(engine: str) -> Any:
-    """The engines, imported only where they are used: Spark alone takes a second."""
-    if engine == NATIVE:
-        from protocol_lab.checker.breadth_first import NativeSearch
-
-        return NativeSearch
-    if engine == PYTHON:
-        from protocol_lab.checker.reference import PythonSearch
-
-        return PythonSearch
+def _search_class(engine: str) -> type:
+    """The class of an engine; Spark is imported only where it is used."""
+    if engine != SPARK:
+        return search_class(engine)
     from protocol_lab.spark.distributed_search import SparkSearch
 
     return SparkSearch

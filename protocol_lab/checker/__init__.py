@@ -1,6 +1,7 @@
 """Explicit-state model checking in one process, breadth first.
 
 options         declarations of a search's options, and how others read them
+engines         which engine searches in this process
 request         what a search is asked: properties, bounds, callbacks
 result          what a search answers: a verdict of three values, counts, a counterexample
 compiled_model  the compiled actions and properties of a model, and their bits
@@ -9,9 +10,8 @@ state_log       the states found: rows of the frontier, and links to make the ot
 chunks          chunks of a level, and the threads that work on them
 breadth_first   the native engine: expands, enters, checks and counts chunk by chunk
 reference       the reference engine: the same search in plain Python, the oracle of the others
+counterexample  puts a counterexample into a result, computed uncompiled
 cross_check     repeats counterexamples and a sample of states in plain Python
 defect_report   the report of a disagreement between compiled code and plain Python
-find            the shortest path to a state that a learner describes
-coverage        which actions were never taken, and which guards refused them
 progress        the progress line of a search, in a terminal or a notebook
 """

@@ -18,9 +18,9 @@ import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.reference import add_trace
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,

@@ -5,7 +5,6 @@ check of temporal properties, the engines and the command line read these declar
 option is written down once.
 """
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from inspect import Parameter, cleandoc, signature
@@ -25,14 +24,6 @@ _NOT_HERE = "{option} is an option of {supporters}: leave it out with the engine
 _NOT_IN_WALKS = "{option} is an option of a search, not of a simulation: leave it out."
 _REFUSALS = {TEMPORAL: ALONE, SIMULATION: _NOT_IN_WALKS}
 _KEY = "option"
-
-
-def engine_here(engine: str) -> str:
-    """The engine that was asked for; in place of the native one the reference engine where Numba is
-    not installed, as in a page."""
-    if engine == NATIVE and importlib.util.find_spec("numba") is None:
-        return PYTHON
-    return engine
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,17 @@ from collections import deque
 from itertools import islice
 from sys import getsizeof
 
-from protocol_lab.checker.defect_report import defect
-from protocol_lab.checker.options import NATIVE, engine_here
+from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
     SearchRequest,
     Undecided,
     memory_reason,
-    reason_of,
     size_exceeded,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.step_text import steps_between
 from protocol_lab.semantics.transitions import (
     evaluate,
     evaluate_step,
@@ -169,36 +166,3 @@ class PythonSearch:
 
 class _Violation(Exception):
     """The first violation, if the search is to end there."""
-
-
-def fastest_search() -> type:
-    """The engine that is used where nobody asks for one: the native one, or the reference engine
-    where Numba is not installed, as in a page."""
-    if engine_here(NATIVE) != NATIVE:
-        return PythonSearch
-    from protocol_lab.checker.breadth_first import NativeSearch
-
-    return NativeSearch
-
-
-def add_trace(
-    result: Result, rows: list[bytes], request: SearchRequest, initial: str | None = None
-) -> None:
-    """Put a counterexample into the result: its states, its steps as text, and why it ends there.
-
-    initial: the line init(...) of the first state, if it is known; else it is found among all
-    initial states. Everything is repeated uncompiled. Raises KitDefect if that disagrees.
-    """
-    model, row = result.model, rows[-1]
-    try:
-        result.trace_rows = rows
-        result.initial = initial or request.initial_text(model, rows[0])
-        result.trace = steps_between(model, rows)
-        result.violation_reason = reason_of(model, result.violated, rows)
-        stuck = result.violated == "deadlock" and next(successors(model, row), None) is None
-        dead = stuck and not may_end(model, row)
-        there = result.violated == GOAL and is_true(model, row, request.goal)
-    except (StopIteration, EvaluationError):
-        raise defect(model, f"the way to {result.violated}", row) from None
-    if not (result.violation_reason if result.violated in request.names else dead or there):
-        raise defect(model, str(result.violated), row)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, evenly
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.reference import add_trace
 from protocol_lab.checker.request import evaluation_error
 from protocol_lab.checker.result import Result, undecided_lines
 from protocol_lab.errors import EvaluationError

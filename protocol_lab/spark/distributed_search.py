@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.progress import states_to_come
-from protocol_lab.checker.reference import add_trace
 from protocol_lab.checker.request import (
     GOAL,
     SearchRequest,

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from protocol_lab.checker.find import Found, find_state
 from protocol_lab.diagrams.state_graph import LIMIT, around
 from protocol_lab.distance.distance_values import EXACT, FROM_HERE, MORE, NEVER, Distance, Near
+from protocol_lab.distance.path_to_state import Found, find_state
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.readers import read_pasted

@@ -16,9 +16,9 @@ from weakref import WeakSet
 
 from protocol_lab.addresses import SITE
 from protocol_lab.catalog import known_as
-from protocol_lab.checker.find import FOUND, Found
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import example
+from protocol_lab.distance.path_to_state import FOUND, Found
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.explain.wording import words

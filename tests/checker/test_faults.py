@@ -29,8 +29,8 @@ from protocol_lab import (
     truncate,
 )
 from protocol_lab.checker import cross_check, request
-from protocol_lab.checker.find import find_state
 from protocol_lab.distance.nearest_violation import Nearness
+from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.errors import KitDefect, SpecError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property

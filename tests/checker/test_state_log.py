@@ -8,9 +8,9 @@ import pytest
 from protocol_lab import TAKEN, LabError, Range, Spec
 from protocol_lab.checker import state_log
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.coverage import coverage
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
+from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
 from tests.golden_table import golden_rows
 from tests.spec_checks import agree, bind

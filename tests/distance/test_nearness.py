@@ -10,7 +10,6 @@ import pytest
 
 from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.find import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.checker.reference import PythonSearch
 from protocol_lab.checker.request import GOAL, SearchRequest
 from protocol_lab.compiler import building
@@ -24,6 +23,7 @@ from protocol_lab.distance.nearest_violation import (
     Distance,
     Nearness,
 )
+from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import (
     attempts,

@@ -39,8 +39,8 @@ from protocol_lab import (
     with_node,
 )
 from protocol_lab.catalog import load
-from protocol_lab.checker.find import find_state
 from protocol_lab.diagrams.state_graph import lasso_graph
+from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.step_graph import StepGraph

@@ -30,7 +30,7 @@ from protocol_lab import (
     take,
     with_node,
 )
-from protocol_lab.checker.find import find_state
+from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explain.explanation import why_broken
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property

@@ -20,7 +20,7 @@ from protocol_lab import (
     Subset,
     append,
 )
-from protocol_lab.checker.coverage import coverage
+from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import (
     attempt,

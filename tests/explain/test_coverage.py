@@ -5,8 +5,8 @@ import json
 import pytest
 
 from protocol_lab import LabError
-from protocol_lab.checker.coverage import coverage
 from protocol_lab.cli import main
+from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempts
 from tests import request_reply
