@@ -30,6 +30,7 @@ _GLOBAL = "a global name", "keep what changes in the state"
 _RAISE = "a raise", "return the reason, as guards do"
 _MATCH = "a match", "use if and elif"
 _DELETE = "a del", "set the field to 0, or use the helpers of its container"
+_DICT = "a dict", "give the state a field Per(...) for it, or choose with if and elif"
 _DIVISION = "a division into fractions (/)", "use //"
 
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -43,6 +44,7 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Raise: _RAISE,
     ast.Match: _MATCH,
     ast.Delete: _DELETE,
+    **dict.fromkeys((ast.Dict, ast.DictComp), _DICT),
     ast.Div: _DIVISION,
 }
 

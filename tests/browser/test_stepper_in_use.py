@@ -118,7 +118,7 @@ def test_a_scenario_plays_to_the_violation(talk):
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 46")
     expect(stepper.locator(".ls-broken")).to_contain_text("Broken promise: the leader lacks")
     expect_depth(stepper, 16)
-    expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text(["56 ✗", "violated"])
+    expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text("56 ✗")
     expect(stepper.locator(".ls-caption")).to_contain_text("Slide 56 Offset 1 is lost.")
     expect(key(stepper, "play")).to_contain_text("play")
 

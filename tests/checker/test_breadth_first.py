@@ -490,7 +490,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
         ("x = s.n; del x", "with a del (line 2)"),
         ("return 'no ' + 'way'", "Write it with numbers, loops and fields of the state only"),
         ("if s.slots: s.n = 1", "s.slots is neither true nor false: ask for one slot"),
-        ("x = {1: 2}; s.n = x[1]", "Write it with numbers, loops and fields of the state only"),
+        ("x = {1: 2}; s.n = x[1]", "with a dict (line 2): give the state a field Per(...)"),
     ],
 )
 def test_what_can_not_be_compiled_gets_one_sentence(body, sentence):

@@ -5,7 +5,7 @@ const LANE = 16;
 const LEFT = 26;
 const END = 72; // pixels after the last dot, for what is written at it
 const [TOP, BELOW] = [14, 29]; // of a single lane
-const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [11, 21]; // two take as little room as one
+const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [9, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
 const WORD = 20; // pixels for half of what is written under a dot
 
