@@ -76,9 +76,9 @@ function drawNextButton({ timeline, can }, act, sheet) {
 const THEMES = { auto: "◐", light: "☀", dark: "☾" };
 
 /** Where the walk is. A scenario's title would tell how it ends: only its slides are named. */
-function whereabouts({ scenario, challenge, timeline }) {
+function whereabouts({ scenario, timeline }) {
   const slides = scenario?.title.match(/\((slides? [^)]+)\)/)?.[1];
-  return [challenge?.title ?? slides, `state ${timeline.depth} of ${timeline.length}`].filter(Boolean).join(" · ");
+  return [slides, `state ${timeline.depth} of ${timeline.length}`].filter(Boolean).join(" · ");
 }
 
 function drawSpeed(ui, pace) {
