@@ -209,8 +209,11 @@ def test_a_scenario_that_ships_is_loaded_and_the_walk_before_it_kept(fresh):
     key(stepper, "load").click()
     key(stepper, "load-name").select_option("kip_320_isr_emptied")
     key(stepper, "load-do").click()
-    expect(stepper.locator(".ls-caption")).to_contain_text("The ISR can be emptied")
     expect(stepper.locator(".ls-moment.ls-ahead").first).to_be_visible()
+    expect(stepper.locator(".ls-caption")).not_to_contain_text("The ISR can be emptied")
+    stepper.press("End")
+    expect(stepper.locator(".ls-caption")).to_contain_text("The ISR can be emptied")
+    stepper.press("Home")
     key(stepper, "load").click()
     key(stepper, "back-do").click()
     expect(stepper.locator(".ls-moment")).to_have_count(2)
@@ -438,7 +441,7 @@ def test_the_dark_theme_repaints_the_picture_too(talk):
     key(stepper, "theme").click()
     expect(stepper).to_have_attribute("data-theme", "dark")
     paper = stepper.locator(".ls-picture svg > rect").first
-    expect(paper).to_have_css("fill", "rgb(22, 29, 37)")
+    expect(paper).to_have_css("fill", "rgb(21, 27, 35)")  # palette.DARK["paper"]
     key(stepper, "theme").click()
 
 
