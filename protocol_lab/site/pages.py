@@ -5,6 +5,7 @@ with the stepper itself, a prediction's field with one that works in the page, a
 verdict with a note on how to have an answer checked.
 """
 
+import ast
 import json
 import re
 from dataclasses import dataclass, field
@@ -59,9 +60,10 @@ class Pages:
                 _put_stepper(cells[each.number], told)
         for each in predictions(cells):
             _put_prediction(cells[each.asked], f"{name} {cells[each.asked].get('id')}", each)
-            cells[each.settled]["outputs"] = [
-                each for each in cells[each.settled]["outputs"] if not _is_folded(each)
-            ]
+            settled = cells[each.settled]
+            settled["outputs"] = [each for each in settled["outputs"] if not _is_folded(each)]
+            if settled["metadata"].get("jupyter", {}).get("source_hidden"):
+                _leave_out_code(settled)
         checked = {id(cells[each.number]): each.needed for each in exercise_cells(name, cells)}
         for cell in cells:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
@@ -69,6 +71,8 @@ class Pages:
             if cell["cell_type"] == "markdown":
                 own = cell["source"].replace(link_to_page(name), link_to_notebook(name))
                 cell["source"] = with_diagrams(self._linked(name, own))
+            elif _is_machinery(cell["source"]):
+                _leave_out_code(cell)
             elif CHECKS in cell["source"]:
                 needed = checked.get(id(cell))
                 cell["outputs"] = [
@@ -130,10 +134,24 @@ def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:
     text = json.dumps(data).replace("</", "<\\/")
     holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
     cell["outputs"] = [*asked, _html(holder)]
-    cell["metadata"].setdefault("tags", []).append(
-        "remove-input"
-    )  # nothing runs it, it is no lesson
+    _leave_out_code(cell)
+
+
+def _leave_out_code(cell: dict[str, Any]) -> None:
+    """Leave out code that nothing runs in a page, and that is no lesson."""
+    cell["metadata"].setdefault("tags", []).append("remove-input")
     cell["metadata"].pop("jupyter", None)
+
+
+def _is_machinery(source: str) -> bool:
+    """Does code only import, or only show what a prediction was about?"""
+    body = ast.parse(source).body
+    if all(isinstance(each, ast.Import | ast.ImportFrom) for each in body):
+        return True
+    match body:
+        case [ast.Expr(ast.Call(func=ast.Attribute(attr="reveals")))]:
+            return True
+    return False
 
 
 def _is_folded(output: dict[str, Any]) -> bool:

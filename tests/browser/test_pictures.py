@@ -57,7 +57,7 @@ def test_no_text_is_wider_than_estimated(page, name):
 
 def test_a_page_repaints_the_pictures_by_its_variables(page):
     walk = along(request_reply.bind(), *LOST_REPLY)
-    style = f"{palette.theme_css('.dark')} .dark {{ {palette.dark_variables()} }}"
+    style = f"{palette.theme_css('.dark')} .dark {{ {palette.variables(palette.DARK)} }}"
     svg = sequence_diagram(walk)
     page.set_content(f"<style>{style}</style><p>{svg}</p><p class='dark'>{svg}</p>")
     paint = """all => all.map(each => getComputedStyle(each).fill)"""
