@@ -130,3 +130,14 @@ def test_a_challenge_that_is_won_is_green_also_where_its_aim_was_the_loss(browse
         expect(page.locator(".lab-stepper")).to_have_class("lab-stepper ls-won")
         page.wait_for_timeout(800)
         page.screenshot(path=screenshots / "challenge_won.png")
+
+
+def test_a_scenarios_title_tells_how_it_ends_and_is_read_there(browser):
+    with shown(browser, replay("talk_46_56_found_scenario"), tools=False) as page:
+        stepper = stepper_of(page)
+        title = "The replica with the latest offset is not always safe"
+        expect(stepper).not_to_contain_text(title)
+        expect(stepper).to_contain_text("slides 46-56")
+        expect(stepper.locator(".ls-violated")).to_have_count(0)
+        page.locator(".ls-timeline").press("End")
+        expect(stepper.locator(".ls-caption")).to_contain_text(title)

@@ -330,13 +330,14 @@ function drawCaption({ caption, told: narrated, timeline, scenario }) {
   const isEnough = caption.is_written && caption.text.length > SHORT && !GOES_ON.test(caption.text);
   const fact = told && !isEnough ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
   // "and copies it" goes on from the sentence before: what is meant by it comes first.
-  const words = GOES_ON.test(caption.text) ? [fact, said] : [said, fact];
+  const words = GOES_ON.test(caption.text) ? [...fact, ...said] : [...said, ...fact];
   const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
   const title = [caption.step, general].filter(Boolean).join(": ");
   const moral = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1 ? moralOf(scenario) : "";
-  const length = words.flat().reduce((sum, each) => sum + each.textContent.length, 0);
-  if (moral && length + moral.length <= ROOM) words.push(h("b", {}, moral));
-  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...words.flat().flatMap((each) => [" ", each]))];
+  const length = (parts) => parts.reduce((sum, each) => sum + each.textContent.length, moral.length);
+  const shown = !moral ? words : length(words) <= ROOM ? words : length(said) <= ROOM ? said : null;
+  const ending = moral && shown ? [h("b", {}, moral)] : [];
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...[...(shown ?? words), ...ending].flatMap((each) => [" ", each]))];
 }
 
 /** A scenario's title tells how it ends: it is read there. */
