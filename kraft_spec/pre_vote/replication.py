@@ -11,6 +11,7 @@ from kraft_spec.actions.replication import (
     adopt_last_config,
     append_value,
     can_fetch_timeout,
+    can_tell_leader,
     finish_fetch,
     is_answer_to,
     is_outside_configuration,
@@ -116,11 +117,6 @@ def ways_to_follow(s, c, server, peer) -> int:
     if asks_in_a_circle(s, server, peer):
         return 0
     return ways_to_progress(s, server, peer)
-
-
-def can_tell_leader(s, server, peer) -> bool:
-    """Is the peer a connected voter that knows a leader?"""
-    return is_connected(s, server, peer) and s.role[peer] == "voter" and s.leader[peer] != NONE
 
 
 def looks_for_leader(s, c, server, peer) -> bool:
