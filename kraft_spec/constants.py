@@ -112,7 +112,7 @@ class Constants(NamedTuple):
     ] = 0
 
     # A leader that was removed and added again: the original asks whether what it commits contains
-    # its removal, not whether a later command takes that back (`commit_up_to`). After a restart a
+    # its removal, not whether a later command takes that back (`is_removed_by`). After a restart a
     # server counts its whole log as uncommitted, so that a voter resigns by an old removal.
     # Scenario: voter_resigns_by_an_old_removal.
     old_removal_fixed: Annotated[

@@ -32,7 +32,6 @@ from kraft_spec.model import (
     Value,
     has_started,
     is_connected,
-    is_member,
     is_receivable,
     send,
 )
@@ -172,9 +171,7 @@ def send_fetch_request(s: State, c: Constants, server: Server, peer: Server):
 
 def commit_up_to(s, c, server, new_hwm) -> bool:
     """Raise the high watermark. True if the leader thereby commits its own removal, and resigns."""
-    leaves = is_removed_by(s, server, new_hwm)
-    if c.old_removal_fixed and is_member(s, server, server):
-        leaves = False
+    leaves = is_removed_by(s, c, server, new_hwm)
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:
