@@ -150,7 +150,7 @@ def liveness():
 # --- The bound on a search: how many messages are lost at a time ----------------------------------
 
 
-def count_lost_of(messages) -> int:
+def count_lost_writes(messages) -> int:
     """How many add messages of the client are lost now."""
     return sum(
         len(adds.confirmed.lost)
@@ -160,7 +160,7 @@ def count_lost_of(messages) -> int:
     )
 
 
-def count_lost_of_fencing(messages) -> int:
+def count_lost_fencing(messages) -> int:
     """How many fence requests of a client, and answers to them, are lost now."""
     answers = sum(len(answer.lost) for answer in messages.fence_responses)
     return len(messages.fence_requests.lost) + answers
@@ -178,7 +178,7 @@ def count_lost_reads(messages) -> int:
 
 def count_lost(messages) -> int:
     """How many messages between a client and the bookies are lost now."""
-    writes = count_lost_of(messages.adds) + count_lost_of_fencing(messages)
+    writes = count_lost_writes(messages.adds) + count_lost_fencing(messages)
     return writes + count_lost_reads(messages)
 
 

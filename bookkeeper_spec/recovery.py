@@ -236,7 +236,7 @@ def ignore_reads_under_way(messages, bookies) -> None:
 
 
 def take_answer(s, c, client, bookie, data, status) -> None:
-    """Take the answer to a read, after which this is known of the entry.
+    """Take the answer to a read; `status` is what the recovery knows of the entry with it.
 
     A recovered entry is to be written back. Where nothing can be known, the recovery is given up.
     """

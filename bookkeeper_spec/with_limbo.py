@@ -57,7 +57,7 @@ from bookkeeper_spec.model import (
     sent,
     why_not_handle_add,
 )
-from bookkeeper_spec.properties import count_lost_of, count_lost_of_fencing, within_lost_messages
+from bookkeeper_spec.properties import count_lost_fencing, count_lost_writes, within_lost_messages
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import (
     has_quorum_coverage,
@@ -622,7 +622,7 @@ def max_lost_messages(s: State, c: Constants):
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
-        lost += count_lost_of(messages.adds) + count_lost_of_fencing(messages)
+        lost += count_lost_writes(messages.adds) + count_lost_fencing(messages)
         lost += count_lost_reads(messages) + len(messages.unknown.lost)
     return within_lost_messages(c, lost)
 

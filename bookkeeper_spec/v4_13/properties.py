@@ -2,8 +2,8 @@
 
 from bookkeeper_spec.model import has_entry
 from bookkeeper_spec.properties import (
-    count_lost_of,
-    count_lost_of_fencing,
+    count_lost_fencing,
+    count_lost_writes,
     is_ledger_of_its_type,
     is_set_of_bookies,
     is_writer_of_its_type,
@@ -80,9 +80,9 @@ def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
-    lost = count_lost_of_fencing(s.messages) + count_lost_reads(s.messages)
+    lost = count_lost_fencing(s.messages) + count_lost_reads(s.messages)
     for adds in s.messages.adds:
-        lost += count_lost_of(adds)
+        lost += count_lost_writes(adds)
     return within_lost_messages(c, lost)
 
 
