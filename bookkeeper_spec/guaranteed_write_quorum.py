@@ -62,7 +62,6 @@ from bookkeeper_spec.model import (
     no_ensemble,
     why_not_handle_add,
 )
-from bookkeeper_spec.properties import no_lac_beyond_the_end
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import hear_of_fence, its_write_ensemble, recovery_start, write_back
 from bookkeeper_spec.writing import (
@@ -230,7 +229,7 @@ def client_receives_add_confirmed_response(
     return receive_add_confirmed_response(s, c, client, bookie, entry)
 
 
-def client_closes_ledger_success(s: State, c: Constants, client: Client):
+def client_closes_ledger_success(s, c, client: Client):
     """The creator closes the ledger at its LAC, once everything is on a write quorum."""
     mine = s.clients[client]
     reason = why_not_change_metadata(s, mine)
@@ -415,11 +414,6 @@ def recovery_client_receives_add_confirmed_response(
 # --- What a write quorum promises: invariants of both proposals ----------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s: State, c: Constants):
-    """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
-    return no_lac_beyond_the_end(s, c)
-
-
 def no_dirty_reads(s: State, c: Constants):
     """What a bookie of the ensemble takes for confirmed is on an ack quorum."""
     for bookie in range(1, c.bookies + 1):
@@ -507,7 +501,7 @@ spec.action(recovery_client_sends_pending_add_op)
 spec.action(recovery.recovery_client_closes_ledger)
 
 spec.invariant(properties.type_ok)
-spec.invariant(no_divergence_between_client_and_meta_data)
+spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(properties.all_acked_entries_are_readable)
 spec.invariant(no_dirty_reads)
 spec.invariant(tail_fragments_reach_write_quorum)

@@ -24,12 +24,11 @@ def is_set_of_bookies(c, bookies) -> bool:
 
 
 def is_ledger_of_its_type(s, c) -> bool:
-    """Are the metadata and the bookies' part of the state what they are declared to be?"""
+    """Are the metadata, and what bookies store of any ledger, what they are declared to be?"""
     return (
         s.meta_status in ("nil", "open", "in_recovery", "closed")
         and s.meta_last_entry >= 0
         and s.meta_version >= 0
-        and is_set_of_bookies(c, s.b_fenced)
         and all(
             s.b_lac[bookie] >= 0
             and all(
@@ -67,7 +66,7 @@ def are_clients_of_their_type(s, c) -> bool:
 
 def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
-    if not is_ledger_of_its_type(s, c):
+    if not is_ledger_of_its_type(s, c) or not is_set_of_bookies(c, s.b_fenced):
         return "a value of the metadata or of a bookie is out of range"
     if not are_clients_of_their_type(s, c):
         return "a value of a client is out of range"
@@ -77,27 +76,7 @@ def type_ok(s: State, c: Constants):
 # --- Entries -------------------------------------------------------------------------------------
 
 
-def no_divergence_between_client_and_meta_data(s: State, c: Constants):
-    """A closed ledger was closed by one client, at its LAC, and no writer's LAC is beyond the end.
-
-    A recovery's may be: if another has closed the ledger before it, its entries are never read.
-    """
-    if s.meta_status != "closed":
-        return HOLDS
-    closers = 0
-    for client in range(1, c.clients + 1):
-        mine = s.clients[client]
-        if mine.status == "closed" and mine.lac == s.meta_last_entry:
-            closers += 1
-        if (
-            mine.status not in ("nil", "in_recovery", "recovery_aborted")
-            and mine.lac > s.meta_last_entry
-        ):
-            return "a client has acknowledged an entry that the closed ledger does not have"
-    return HOLDS if closers == 1 else "no client, or several, closed the ledger at their LAC"
-
-
-def no_lac_beyond_the_end(s, c) -> str:
+def no_divergence_between_client_and_meta_data(s, c):
     """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
     for client in range(1, c.clients + 1):
         mine = s.clients[client]
@@ -171,7 +150,7 @@ def liveness():
 # --- The bound on a search: how many messages are lost at a time ----------------------------------
 
 
-def count_lost_of(messages) -> int:
+def count_lost_writes(messages) -> int:
     """How many add messages of the client are lost now."""
     return sum(
         len(adds.confirmed.lost)
@@ -181,7 +160,7 @@ def count_lost_of(messages) -> int:
     )
 
 
-def count_lost_of_fencing(messages) -> int:
+def count_lost_fencing(messages) -> int:
     """How many fence requests of a client, and answers to them, are lost now."""
     answers = sum(len(answer.lost) for answer in messages.fence_responses)
     return len(messages.fence_requests.lost) + answers
@@ -199,7 +178,7 @@ def count_lost_reads(messages) -> int:
 
 def count_lost(messages) -> int:
     """How many messages between a client and the bookies are lost now."""
-    writes = count_lost_of(messages.adds) + count_lost_of_fencing(messages)
+    writes = count_lost_writes(messages.adds) + count_lost_fencing(messages)
     return writes + count_lost_reads(messages)
 
 

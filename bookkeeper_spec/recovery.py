@@ -111,7 +111,10 @@ def client_receives_fencing_read_lac_response(
 
 
 def has_quorum_coverage(c, count, cohort_size) -> bool:
-    """Are so many bookies of a cohort enough that every ack quorum has one of them?"""
+    """Are so many bookies of a cohort enough that every ack quorum has one of them?
+
+    `quorum_coverage.enough_satisfy` for a count; three other ways to say it stand beside that.
+    """
     return count >= cohort_size - c.ack_quorum + 1
 
 
@@ -144,15 +147,13 @@ def client_sends_recovery_read_requests(
 ):
     """A recovery asks for the next entry, once no ack quorum is left that is not fenced.
 
-    Whoever still writes then gathers no ack quorum any more. `quorum_coverage_fencing` says the
-    same in four ways.
+    Whoever still writes then gathers no ack quorum any more.
     """
     has_read_all = s.clients[client].last_recoverable_entry != NO_ENTRY
     return ask_for_next_entry(s, c, client, has_read_all, lost)
 
 
 # --- What the answers mean -----------------------------------------------------------------------
-
 
 OK, NO_SUCH_ENTRY, UNKNOWN, NEED_MORE_RESPONSES = range(4)
 """What a recovery knows of an entry."""
@@ -235,7 +236,7 @@ def ignore_reads_under_way(messages, bookies) -> None:
 
 
 def take_answer(s, c, client, bookie, data, status) -> None:
-    """Take the answer to a read, after which this is known of the entry.
+    """Take the answer to a read; `status` is what the recovery knows of the entry with it.
 
     A recovered entry is to be written back. Where nothing can be known, the recovery is given up.
     """

@@ -10,11 +10,9 @@ another. Here a client that takes over begins a new term of the same ledger. Wha
 3. Recovery is how a term begins: read what there is, write it back, and open the ledger again.
 4. A recovery's last write is an empty entry (NoOp) that truncates: the bookies delete whatever they
    have beyond it. So the same id may have other data in a later term, and the data have to be told
-   from the ids: what clients want to write are values, and each is sent once.
+   from the ids: clients write values, 1, 2, 3, ..., each of which is sent once. `sent_values` and
+   `acked_values` count them for the invariants.
 5. A recovery sends the LAC and the LAFR with which it began.
-
-What clients want to write are values: 1, 2, 3, ..., each of which is sent once. `sent_values` and
-`acked_values` count them for the invariants.
 
 To read: `model`, then what is below; bookies are replaced as in `guaranteed_write_quorum`.
 
@@ -22,10 +20,9 @@ What breaks: tail_fragments_reach_write_quorum, in 9 states, and in 29 states
 all_entries_of_closed_ledger_reached_write_quorum. The LAFR is counted from the LAC, and not from
 the LAFR: what is acknowledged but not on a write quorum is taken for fully replicated as soon as
 another confirmation arrives. So a fragment is left, or a ledger closed, with an entry that is on
-one bookie of two. That is the original as written; `count_from_lafr` counts from the LAFR, and
-with the default constants and no loss both hold.
-
-`liveness` holds where no message is lost and late reads are ignored, and is false elsewhere.
+one bookie of two. With `count_from_lafr`, which counts from the LAFR, both hold with the default
+constants and no loss. `liveness` holds where no message is lost and late reads are ignored, and is
+false elsewhere.
 
 Quirks of the original, kept as they are: an answer that decides about an entry is taken only when
 no other read of that recovery is under way (see `ignore_late_reads`). A client that has withdrawn
@@ -42,10 +39,11 @@ https://github.com/Vanlightly/bookkeeper-tlaplus.
 
 from typing import Annotated, NamedTuple
 
-from bookkeeper_spec import guaranteed_write_quorum, model
+from bookkeeper_spec import guaranteed_write_quorum, model, properties
 from bookkeeper_spec.draw.events import unbounded_events
 from bookkeeper_spec.draw.ledger import draw_unbounded_ledgers
 from bookkeeper_spec.guaranteed_write_quorum import STAMPS, SomeMark, keep_marks, stamp, stamp_of
+from bookkeeper_spec.guaranteed_write_quorum import client_closes_ledger_success as close_as_in_gwq
 from bookkeeper_spec.model import (
     NOT_STARTED,
     Bookie,
@@ -64,7 +62,7 @@ from bookkeeper_spec.properties import (
     all_acked_entries_are_readable,
     are_clients_of_their_type,
     count_lost,
-    liveness,
+    is_ledger_of_its_type,
     within_lost_messages,
 )
 from bookkeeper_spec.protocol import ledger_spec
@@ -90,7 +88,6 @@ from bookkeeper_spec.recovery import (
 )
 from bookkeeper_spec.writing import (
     add_pending_op,
-    close_ledger,
     confirmed_from,
     create_ledger,
     drop_pending_ops,
@@ -102,7 +99,6 @@ from bookkeeper_spec.writing import (
     resend_pending_op,
     send_next_entry,
     why_not_add,
-    why_not_change_metadata,
     withdraw,
 )
 from protocol_lab import (
@@ -230,6 +226,17 @@ def is_stale(s: State, bookie, client) -> bool:
     return s.clients[client].term < s.b_term[bookie]
 
 
+def serve(s: State, bookie, client, request, answer, lost) -> str:
+    """A bookie answers a request, unless it is of an older term, and takes a newer term over."""
+    if is_stale(s, bookie, client):
+        return "the client's term is older than the bookie's"
+    reason = reply_to(request, answer, bookie, lost)
+    if reason:
+        return reason
+    s.b_term[bookie] = s.clients[client].term
+    return TAKEN
+
+
 # --- The writer of a term: creating, adding and closing ------------------------------------------
 
 
@@ -278,12 +285,9 @@ def bookie_sends_add_confirmed_response(
     reason = why_not_handle_add(messages, entry, stamp(c, lac, lafr), bookie)
     if reason:
         return reason
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
-    reason = reply_to(adds.requests[stamp(c, lac, lafr)], adds.confirmed, bookie, lost)
+    reason = serve(s, bookie, client, adds.requests[stamp(c, lac, lafr)], adds.confirmed, lost)
     if reason:
         return reason
-    s.b_term[bookie] = s.clients[client].term
     s.b_entries[bookie].data[entry] = only(adds.data)
     if adds.trunc:
         for beyond in range(entry + 1, c.send_limit + 1):
@@ -325,16 +329,9 @@ def client_receives_add_confirmed_response(
 
 def client_closes_ledger_success(s: State, c: Constants, client: Client):
     """The writer of the present term closes the ledger at its LAC, once nothing is pending."""
-    mine = s.clients[client]
-    reason = why_not_change_metadata(s, mine)
-    if reason:
-        return reason
-    if mine.term != s.meta_term:
-        return "the ledger has a newer term"
-    if len(mine.pending_add_ops) != 0:
-        return "not everything is on a write quorum, as far as the client knows"
-    close_ledger(s, mine, mine.lac)
-    return TAKEN
+    if s.clients[client].term != s.meta_term:
+        return "the ledger is not in the client's term"
+    return close_as_in_gwq(s, c, client)
 
 
 def reasons_to_fail(s: State, c: Constants, client) -> int:
@@ -359,7 +356,6 @@ def client_closes_ledger_fail(s: State, c: Constants, client: Client):
 
 
 # --- A term ends: bookies reject what is of an older one, and its client withdraws ---------------
-
 
 Kind = Named("add", "fence", "read")
 
@@ -447,13 +443,7 @@ def bookie_sends_fencing_read_lafr_response(
     answer = messages.fence_responses[stamp(c, s.b_lac[bookie], s.b_lafr[bookie])]
     if bookie not in messages.fence_requests.waiting:
         return "no fence request of the client is under way to this bookie"
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
-    reason = reply_to(messages.fence_requests, answer, bookie, lost)
-    if reason:
-        return reason
-    s.b_term[bookie] = s.clients[client].term
-    return TAKEN
+    return serve(s, bookie, client, messages.fence_requests, answer, lost)
 
 
 def client_receives_fencing_read_lafr_response(
@@ -488,14 +478,8 @@ def bookie_sends_read_response(
     reads = s.messages[client].reads[entry - 1]
     if bookie not in reads.requests.waiting:
         return "no read of this entry is under way from the client to this bookie"
-    if is_stale(s, bookie, client):
-        return "the client's term is older than the bookie's"
     answer = answer_from(s, c, bookie, reads, entry, reads.no_such_entry)
-    reason = reply_to(reads.requests, answer, bookie, lost)
-    if reason:
-        return reason
-    s.b_term[bookie] = s.clients[client].term
-    return TAKEN
+    return serve(s, bookie, client, reads.requests, answer, lost)
 
 
 def client_receives_recovery_read_response(
@@ -584,15 +568,9 @@ def client_changes_term_to_open(s: State, c: Constants, client: Client):
 
 def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
-    is_status = s.meta_status in ("nil", "open", "in_recovery", "closed")
-    if not is_status or s.meta_last_entry < 0 or s.meta_version < 0:
-        return "a value of the metadata is out of range"
-    for bookie in range(1, c.bookies + 1):
-        if s.b_term[bookie] < 0 or s.b_lac[bookie] < 0:
-            return "a bookie's term or LAC is negative"
-        for entry in range(1, c.send_limit + 1):
-            if not is_subset(s.b_entries[bookie].data[entry], nodes_up_to(c.send_limit)):
-                return "a bookie stores data that nobody writes"
+    have_terms = all(s.b_term[bookie] >= 0 for bookie in range(1, c.bookies + 1))
+    if not have_terms or not is_ledger_of_its_type(s, c):
+        return "a value of the metadata or of a bookie is out of range"
     return HOLDS if are_clients_of_their_type(s, c) else "a value of a client is out of range"
 
 
@@ -704,7 +682,7 @@ spec.action(recovery_client_sends_pending_add_op)
 spec.action(client_changes_term_to_open)
 
 spec.invariant(type_ok)
-spec.invariant(guaranteed_write_quorum.no_divergence_between_client_and_meta_data)
+spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(all_committed_ids_are_readable)
 spec.invariant(all_acked_values_are_readable)
 spec.invariant(guaranteed_write_quorum.no_dirty_reads)
@@ -714,7 +692,7 @@ spec.invariant(no_log_divergence)
 spec.constraint(max_lost_messages)
 spec.sometimes(a_later_term_is_opened)
 spec.sometimes(an_old_writer_withdraws)
-spec.property(liveness)
+spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 
 spec.situation(two_terms_write_at_once)

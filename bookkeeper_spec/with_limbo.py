@@ -22,12 +22,11 @@ each, with one bookie. With both, nothing that was found in the original's size.
 and `fence_closed_ledgers` off, two bookies forget the fence of a closed ledger, and both confirm
 what its old writer adds: bookkeeper#4812, with quorums of 2.
 
-Quirks of the original, kept as they are: like `v4_13` it reads first and writes back afterwards, a
-bookie can answer only one read of each client without an entry, and reads that timed out count only
-while the answer in hand has the entry. Whether messages timed out, and which come earlier, is asked
-of all recoveries together. A recovery that has changed the ensemble can't close the ledger, because
-the original says both that the fragments become its own and that they stay; what is meant is the
-former, as `close_with_own_fragments` has it. See also `count_from_lac`.
+Quirks of the original, kept as they are: those of `v4_13` that concern reads, since it is written
+from that. Whether messages timed out, and which come earlier, is asked of all recoveries together.
+A recovery that has changed the ensemble can't close the ledger, because the original says both that
+the fragments become its own and that they stay; what is meant is the former, as
+`close_with_own_fragments` has it. A recovery's LAC may never rise (see `count_from_lac`).
 
 Left out: a recovery that is given up, reads by others.
 
@@ -38,49 +37,31 @@ can't read it with the MessagePassing.tla that is there now.
 
 from typing import Annotated, NamedTuple
 
-from bookkeeper_spec import properties, writing
+from bookkeeper_spec import model, properties, writing
 from bookkeeper_spec.draw.ledger import draw_with_limbo
 from bookkeeper_spec.model import (
-    AckQuorum,
     Bookie,
-    BookieCount,
     Client,
-    ClientCount,
-    CountFromLac,
-    EnsembleChoice,
-    Entry,
-    FencedLedger,
-    KnownLedger,
-    Mail,
-    MaxLostMessages,
-    SendLimit,
     SomeEntry,
     SomeLac,
-    WriteAndFenceMessages,
-    WriteQuorum,
     act_upon_add_time_outs,
     act_upon_losses,
     add_time_outs,
     answer_from,
-    bookies_to_choose,
     handle,
     is_earliest_answer,
     is_earliest_request,
     its_own,
-    no_ensemble,
     recovers,
     send,
     sent,
     why_not_handle_add,
 )
-from bookkeeper_spec.properties import (
-    count_lost_of,
-    count_lost_of_fencing,
-    no_lac_beyond_the_end,
-    within_lost_messages,
-)
+from bookkeeper_spec.properties import count_lost_fencing, count_lost_writes, within_lost_messages
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import (
+    has_quorum_coverage,
+    last_ensemble,
     recovery_start,
     start_recovery,
     why_not_end_recovery,
@@ -92,21 +73,24 @@ from bookkeeper_spec.v4_13.actions import (
     asked_for,
     ensemble_to_read,
     forget_answers,
+    go_on_without_one,
     has_asked,
-    is_valid_next_fragment,
     its_write_ensemble,
-    last_ensemble,
     negative,
     note_answer,
     positive,
     read_time_outs,
     recover_entry,
+    why_not_without_one,
     with_bookie_if,
+    without_one,
 )
-from bookkeeper_spec.v4_13.model import WRITE, Reads
+from bookkeeper_spec.v4_13.model import WRITE, Reads, init
 from bookkeeper_spec.v4_13.properties import count_lost_reads
+from bookkeeper_spec.writing import bookie_sends_add_confirmed_response as store_and_confirm
+from bookkeeper_spec.writing import bookie_sends_fencing_read_lac_response as fence_and_tell_lac
+from bookkeeper_spec.writing import client_closes_ledger_fail as close_fails
 from bookkeeper_spec.writing import (
-    begin_fragment,
     client_resends_pending_add_op,
     close_ledger,
     its_ensemble,
@@ -115,11 +99,7 @@ from bookkeeper_spec.writing import (
     receive_confirmation,
     send_next_entry,
     why_not_change_metadata,
-    why_not_replace,
-    withdraw,
 )
-from bookkeeper_spec.writing import bookie_sends_add_confirmed_response as store_and_confirm
-from bookkeeper_spec.writing import bookie_sends_fencing_read_lac_response as fence_and_tell_lac
 from protocol_lab import (
     HOLDS,
     NEXT,
@@ -147,11 +127,11 @@ from protocol_lab import (
 class Constants(NamedTuple):
     """The size of the model, and what can be switched."""
 
-    bookies: BookieCount = 2
-    clients: ClientCount = 2
-    write_quorum: WriteQuorum = 2
-    ack_quorum: AckQuorum = 1
-    send_limit: SendLimit = 1
+    bookies: model.BookieCount = 2
+    clients: model.ClientCount = 2
+    write_quorum: model.WriteQuorum = 2
+    ack_quorum: model.AckQuorum = 1
+    send_limit: model.SendLimit = 1
     allow_crash_when_ledger_open: Annotated[int, flag("may a bookie crash then")] = 1
     allow_crash_when_ledger_in_recovery: Annotated[int, flag("may a bookie crash then")] = 1
     allow_crash_when_ledger_closed: Annotated[int, flag("may a bookie crash then")] = 1
@@ -161,12 +141,12 @@ class Constants(NamedTuple):
     set_limbo_on_unclean_shutdown: Annotated[
         int, flag("does a bookie that crashed know that it may have lost entries")
     ] = 1
-    max_lost_messages: MaxLostMessages = NO_LIMIT
-    ensemble_choice: EnsembleChoice = "smallest"
+    max_lost_messages: model.MaxLostMessages = NO_LIMIT
+    ensemble_choice: model.EnsembleChoice = "smallest"
     close_with_own_fragments: Annotated[
         int, flag("can a recovery that has changed the ensemble close the ledger")
     ] = 0
-    count_from_lac: CountFromLac = 0
+    count_from_lac: model.CountFromLac = 0
     max_crashes: Annotated[int, Limits(0, 9, "times that a bookie may crash")] = 1
     fence_closed_ledgers: Annotated[
         int, flag("does fence_on_unclean_shutdown fence a ledger that is closed, too")
@@ -185,35 +165,30 @@ CONFIGURATIONS = (
 )
 
 
-class ClientState(KnownLedger):
+class ClientState(model.KnownLedger):
     """A client; what follows is for recovery."""
 
-    curr_read_entry: Entry  # the entry that is being read, if an answer had it
+    curr_read_entry: model.Entry  # the entry that is being read, if an answer had it
     has_entry: NodeSet(Bookie)  # who answered that it has the entry that is being read,
     no_such_entry: NodeSet(Bookie)  # that it does not,
     is_unknown: NodeSet(Bookie)  # and that it does not know
 
 
-class ClientMessages(WriteAndFenceMessages):
+class ClientMessages(model.WriteAndFenceMessages):
     """All that is or was under way between one client and the bookies."""
 
     reads: Array(Reads, "send_limit + 1")  # by the entry, from 1
-    no_such_entry: Mail  # answers to reads that do not tell which entry was meant
-    unknown: Mail
+    no_such_entry: model.Mail  # answers to reads that do not tell which entry was meant
+    unknown: model.Mail
 
 
-class State(FencedLedger):
+class State(model.FencedLedger):
     """The ledger, its clients, the messages between each of them and the bookies, and crashes."""
 
     b_limbo: NodeSet(Bookie)
     clients: Per(Client, ClientState)
     messages: Per(Client, ClientMessages)
     crashes: Int8
-
-
-def init(s: State, c: Constants):
-    """There is no ledger."""
-    return TAKEN
 
 
 def same_kind(s: State, client, other) -> bool:
@@ -348,9 +323,7 @@ def bookie_sends_read_response(
 
 # --- Clients: the creator ------------------------------------------------------------------------
 
-# None of this has to do with limbo: the original was written from the protocol of 4.13. Where it
-# asks whether an earlier message is under way, it does not distinguish between several recoveries,
-# nor where it asks whether an add to a bookie has timed out.
+# From here to the ensemble changes nothing has to do with limbo.
 
 
 def client_sends_add_entry_requests(
@@ -372,13 +345,9 @@ def client_sends_pending_add_op(
 
 def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The creator tries to close the ledger, but somebody has changed it: it withdraws."""
-    mine = s.clients[client]
-    if mine.status != "open" or s.meta_status == "open":
-        return "the client has no open ledger, or nobody recovers it"
-    if mine.meta_version == s.meta_version:
+    if s.clients[client].meta_version == s.meta_version:
         return "the client knows the latest metadata"
-    withdraw(mine)
-    return TAKEN
+    return close_fails(s, c, client)
 
 
 # --- Clients: recoveries -------------------------------------------------------------------------
@@ -442,25 +411,21 @@ def write_time_outs(s: State, c: Constants, client) -> NodeSet(Bookie):
 
 def replacements(s: State, c: Constants, client, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble without a bookie that timed out."""
-    ensemble = s.clients[client].curr_fragment.ensemble
-    if bookie not in ensemble & write_time_outs(s, c, client):
-        return no_ensemble(c)
-    return bookies_to_choose(s, c, ensemble & ~only(bookie), only(bookie))
+    return without_one(s, c, s.clients[client], write_time_outs(s, c, client), bookie)
+
+
+SomeEnsemble = Subset(replacements, "write_quorum")
 
 
 def replace(s: State, c: Constants, client, bookie, ensemble) -> str:
     """Begin a new fragment after the LAC without the bookie."""
     mine = s.clients[client]
-    if bookie not in mine.curr_fragment.ensemble:
-        return "the bookie is not in the client's current ensemble"
-    if bookie not in write_time_outs(s, c, client):
-        return "no add to this bookie has timed out"
-    reason = why_not_replace(s, mine, only(bookie), ensemble)
+    reason = why_not_without_one(mine, write_time_outs(s, c, client), bookie)
     if reason:
         return reason
-    if not is_valid_next_fragment(s, mine.lac + 1):
-        return "the fragment would begin before an existing one"
-    begin_fragment(c, mine, mine.fragments, mine.lac + 1, only(bookie), ensemble)
+    reason = go_on_without_one(s, c, mine, mine.fragments, bookie, ensemble)
+    if reason:
+        return reason
     for other in range(1, c.clients + 1):
         if same_kind(s, client, other):
             act_upon_add_time_outs(s.messages[other].adds, only(bookie))
@@ -468,11 +433,7 @@ def replace(s: State, c: Constants, client, bookie, ensemble) -> str:
 
 
 def client_changes_ensemble(
-    s: State,
-    c: Constants,
-    client: Client,
-    bookie: Bookie,
-    ensemble: Subset(replacements, "write_quorum"),
+    s: State, c: Constants, client: Client, bookie: Bookie, ensemble: SomeEnsemble
 ):
     """An add of the creator timed out: it replaces the bookie, in the metadata too."""
     mine = s.clients[client]
@@ -487,11 +448,7 @@ def client_changes_ensemble(
 
 
 def recovery_client_changes_ensemble(
-    s: State,
-    c: Constants,
-    client: Client,
-    bookie: Bookie,
-    ensemble: Subset(replacements, "write_quorum"),
+    s: State, c: Constants, client: Client, bookie: Bookie, ensemble: SomeEnsemble
 ):
     """A write back timed out: the recovery replaces the bookie, and tells nobody for now."""
     if s.clients[client].status != "in_recovery" or s.meta_status != "in_recovery":
@@ -501,13 +458,7 @@ def recovery_client_changes_ensemble(
 
 # --- Recovery reads: everything is read first, and there is a third answer, "unknown" -------------
 
-# All else is as in `v4_13.actions`. A bookie in limbo does not know whether it had the entry: that
-# counts as an answer, but as neither yes nor no.
-
-
-def has_anybody_asked(s: State, c: Constants) -> bool:
-    """Has any client asked for any entry?"""
-    return any(has_asked(s.messages[client]) for client in range(1, c.clients + 1))
+# "Unknown" counts as an answer, but as neither yes nor no. All else is as in `v4_13.actions`.
 
 
 def client_receives_fencing_read_lac_response(
@@ -519,7 +470,8 @@ def client_receives_fencing_read_lac_response(
         return "no such answer is under way from this bookie"
     mine.fenced = with_node(mine.fenced, bookie)
     start = recovery_start(mine, lac)
-    if start > mine.lac and not has_anybody_asked(s, c):
+    has_anybody_read = any(has_asked(s.messages[other]) for other in range(1, c.clients + 1))
+    if start > mine.lac and not has_anybody_read:
         mine.lac = start
         mine.lap = start
     handle(answer, bookie)
@@ -538,7 +490,6 @@ def client_sends_read_requests(s: State, c: Constants, client: Client, lost: Sub
 
 
 # --- Answers -------------------------------------------------------------------------------------
-
 
 SomeAnswer = Named("ok", "no_such_entry", "unknown")
 
@@ -563,21 +514,15 @@ def messages_with(messages, answer: SomeAnswer, entry, data):
     return messages.unknown if answer == "unknown" else messages.no_such_entry
 
 
-def received_all_responses(
-    s: State, c: Constants, client, bookie, answer: SomeAnswer, entry
-) -> bool:
+def received_all_responses(s, c, client, bookie, answer: SomeAnswer, entry) -> bool:
     """With this answer, has every bookie answered or timed out?"""
     mine, time_outs = s.clients[client], nodes_up_to(0)
     for other in range(1, c.clients + 1):
-        messages = s.messages[other]
-        time_outs |= read_time_outs(messages) | messages.unknown.lost
-    return (
-        positive(mine, bookie, answer == "ok")
-        + negative(mine, bookie, answer == "no_such_entry")
-        + len(with_bookie_if(answer == "unknown", mine.is_unknown, bookie))
-        + len(asked_for(mine.fragments, entry) & time_outs)
-        == c.write_quorum
-    )
+        time_outs |= read_time_outs(s.messages[other]) | s.messages[other].unknown.lost
+    heard = positive(mine, bookie, answer == "ok")
+    heard += negative(mine, bookie, answer == "no_such_entry")
+    heard += len(with_bookie_if(answer == "unknown", mine.is_unknown, bookie))
+    return heard + len(asked_for(mine.fragments, entry) & time_outs) == c.write_quorum
 
 
 def why_not_decide(s: State, c: Constants, client, bookie, answer: SomeAnswer, entry, data) -> str:
@@ -659,19 +604,12 @@ def client_completes_read_with_no_such_entry(
     reason = why_not_decide(s, c, client, bookie, answer, entry, data)
     if reason:
         return reason
-    if negative(mine, bookie, answer == "no_such_entry") < c.write_quorum - c.ack_quorum + 1:
+    denials = negative(mine, bookie, answer == "no_such_entry")
+    if not has_quorum_coverage(c, denials, c.write_quorum):
         return "there may be an ack quorum of bookies that have the entry"
     mine.recovery_phase = WRITE
     finish_read(s, c, client, bookie, answer, entry, data)
     return TAKEN
-
-
-# --- What is claimed -----------------------------------------------------------------------------
-
-
-def no_divergence_between_client_and_meta_data(s: State, c: Constants):
-    """Once the ledger is closed, no client's LAC is beyond its end, not even a recovery's."""
-    return no_lac_beyond_the_end(s, c)
 
 
 # --- The bound on a search: how many messages are lost at a time ---------------------------------
@@ -684,7 +622,7 @@ def max_lost_messages(s: State, c: Constants):
     lost = 0
     for client in range(1, c.clients + 1):
         messages = s.messages[client]
-        lost += count_lost_of(messages.adds) + count_lost_of_fencing(messages)
+        lost += count_lost_writes(messages.adds) + count_lost_fencing(messages)
         lost += count_lost_reads(messages) + len(messages.unknown.lost)
     return within_lost_messages(c, lost)
 
@@ -748,7 +686,7 @@ spec.action(recovery_client_closes_ledger)
 
 spec.invariant(properties.type_ok)
 spec.invariant(properties.no_out_of_order_entries)
-spec.invariant(no_divergence_between_client_and_meta_data)
+spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(properties.all_committed_entries_reach_ack_quorum, by_default=False)
 spec.constraint(max_lost_messages)
 spec.sometimes(properties.recovery_closes_the_ledger)

@@ -5,8 +5,9 @@ Functions that take `writer` and `messages` are also used by recoveries: `writer
 own record, `messages` its adds, and `stamp` distinguishes the requests for one entry (see `model`).
 Like actions they return the reason why not before they change anything.
 
-In this order: changes of the metadata; the creator, which creates, sends, hears of confirmations
-and fences, and closes; bookies; ensemble changes.
+In this order: changes of the metadata; the ledger is created; entries are sent, stored by bookies
+and confirmed; bookies that fail are replaced, and pending entries sent again; bookies fence and
+answer reads; the creator hears of it, or closes the ledger.
 """
 
 from bookkeeper_spec.model import (
@@ -175,6 +176,68 @@ def client_sends_add_entry_requests(
     return send_next_entry(c, mine, s.messages[client].adds, mine.lap + 1, mine.lac, lost)
 
 
+# --- Bookies: adds ------------------------------------------------------------------------------
+
+
+def accept_add(s, bookie, client, entry, stamp, lost) -> str:
+    """A bookie says that it stores an entry. Once fenced, it does so for a recovery only."""
+    adds = s.messages[client].adds.of[entry - 1]
+    if bookie in s.b_fenced and not recovers(s, client):
+        return "the ledger is fenced on this bookie"
+    return reply_to(adds.requests[stamp], adds.confirmed, bookie, lost)
+
+
+def refuse_add(s, bookie, client, entry, stamp, lost) -> str:
+    """A bookie on which the ledger is fenced refuses an add, unless a recovery asks for it."""
+    adds = s.messages[client].adds.of[entry - 1]
+    if recovers(s, client):
+        return "a recovery's adds are not refused"
+    if bookie not in s.b_fenced:
+        return "the ledger is not fenced on this bookie"
+    return reply_to(adds.requests[stamp], adds.refused, bookie, lost)
+
+
+def bookie_sends_add_confirmed_response(
+    s,
+    c,
+    bookie: Bookie,
+    client: Client,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
+):
+    """A bookie stores an entry and says so. Once fenced, it does so for a recovery only.
+
+    A bookie that forgets that it was fenced, and stores the creator's entry after all, breaks
+    no_divergence_between_client_and_meta_data: 12 steps in `with_limbo` with one bookie and
+    `fence_on_unclean_shutdown` off.
+    """
+    reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
+    if reason:
+        return reason
+    reason = accept_add(s, bookie, client, entry, lac, lost)
+    if reason:
+        return reason
+    store(s, bookie, entry, s.messages[client].adds.of[entry - 1].data, lac)
+    return TAKEN
+
+
+def bookie_sends_add_fenced_response(
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: SomeEntry,
+    lac: SomeLac,
+    lost: Subset(its_own),
+):
+    """A bookie on which the ledger is fenced refuses an add of the creator."""
+    reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
+    if reason:
+        return reason
+    return refuse_add(s, bookie, client, entry, lac, lost)
+
+
 # --- Confirmations -------------------------------------------------------------------------------
 
 
@@ -239,184 +302,6 @@ def client_receives_add_confirmed_response(
     if s.clients[client].status != "open":
         return "the client has no open ledger"
     return receive_confirmation(c, s.clients[client], s.messages[client].adds, bookie, entry)
-
-
-# --- Fenced --------------------------------------------------------------------------------------
-
-
-def withdraw(mine) -> None:
-    """The client gives up: somebody recovers the ledger."""
-    mine.status = "client_withdrawn"
-    mine.meta_version = 0
-
-
-def client_receives_add_fenced_response(
-    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
-):
-    """The creator hears that the ledger is fenced: somebody recovers it, and it withdraws."""
-    mine, adds = s.clients[client], s.messages[client].adds
-    if mine.status != "open":
-        return "the client has no open ledger"
-    reason = why_not_hear_refusal(adds, entry, bookie)
-    if reason:
-        return reason
-    if bookie not in mine.curr_fragment.ensemble:
-        return "the bookie is not in the client's current ensemble"
-    mine.status = "client_withdrawn"
-    handle(adds.of[entry - 1].refused, bookie)
-    return TAKEN
-
-
-# --- Closing -------------------------------------------------------------------------------------
-
-
-def close_over_recovery(s: State, mine) -> str:
-    """Close the ledger at the creator's LAC, although somebody recovers it.
-
-    As BookKeeper 4.18.0 does: its close reads the metadata again, and writes CLOSED over
-    IN_RECOVERY. A creator that hears that it is fenced closes by itself.
-    """
-    if mine.status != "open" and mine.status != "client_withdrawn":
-        return "the client has not created the ledger, or has closed it"
-    close_ledger(s, mine, mine.lac)
-    return TAKEN
-
-
-def client_closes_ledger_success(s: State, c: Constants, client: Client):
-    """The creator closes the ledger at its LAC, whenever it likes, if it knows the metadata.
-
-    A recovery has changed their version, so that of a creator and a recovery only one closes.
-    """
-    mine = s.clients[client]
-    reason = why_not_change_metadata(s, mine)
-    if reason:
-        return reason
-    close_ledger(s, mine, mine.lac)
-    return TAKEN
-
-
-def client_closes_ledger_fail(s: State, c: Constants, client: Client):
-    """The creator tries to close the ledger, but somebody recovers it: it withdraws."""
-    mine = s.clients[client]
-    if mine.status != "open" or s.meta_status == "open":
-        return "the client has no open ledger, or nobody recovers it"
-    withdraw(mine)
-    return TAKEN
-
-
-# --- Bookies: adds ------------------------------------------------------------------------------
-
-
-def accept_add(s, bookie, client, entry, stamp, lost) -> str:
-    """A bookie says that it stores an entry. Once fenced, it does so for a recovery only."""
-    adds = s.messages[client].adds.of[entry - 1]
-    if bookie in s.b_fenced and not recovers(s, client):
-        return "the ledger is fenced on this bookie"
-    return reply_to(adds.requests[stamp], adds.confirmed, bookie, lost)
-
-
-def refuse_add(s, bookie, client, entry, stamp, lost) -> str:
-    """A bookie on which the ledger is fenced refuses an add, unless a recovery asks for it."""
-    adds = s.messages[client].adds.of[entry - 1]
-    if recovers(s, client):
-        return "a recovery's adds are not refused"
-    if bookie not in s.b_fenced:
-        return "the ledger is not fenced on this bookie"
-    return reply_to(adds.requests[stamp], adds.refused, bookie, lost)
-
-
-def bookie_sends_add_confirmed_response(
-    s,
-    c,
-    bookie: Bookie,
-    client: Client,
-    entry: SomeEntry,
-    lac: SomeLac,
-    lost: Subset(its_own),
-):
-    """A bookie stores an entry and says so. Once fenced, it does so for a recovery only.
-
-    A bookie that forgets that it was fenced, and stores the creator's entry after all, breaks
-    no_divergence_between_client_and_meta_data: 12 steps in `with_limbo` with one bookie and
-    `fence_on_unclean_shutdown` off.
-    """
-    reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
-    if reason:
-        return reason
-    reason = accept_add(s, bookie, client, entry, lac, lost)
-    if reason:
-        return reason
-    store(s, bookie, entry, s.messages[client].adds.of[entry - 1].data, lac)
-    return TAKEN
-
-
-def bookie_sends_add_fenced_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    client: Client,
-    entry: SomeEntry,
-    lac: SomeLac,
-    lost: Subset(its_own),
-):
-    """A bookie on which the ledger is fenced refuses an add of the creator."""
-    reason = why_not_handle_add(s.messages[client].adds, entry, lac, bookie)
-    if reason:
-        return reason
-    return refuse_add(s, bookie, client, entry, lac, lost)
-
-
-# --- Bookies: fencing ----------------------------------------------------------------------------
-
-
-def fence(s, messages, bookie, mark, lost) -> str:
-    """A bookie fences the ledger at a client's request, and answers with `mark`, the last entry
-    that it knows to be confirmed.
-    """
-    if bookie not in messages.fence_requests.waiting:
-        return "no fence request of the client is under way to this bookie"
-    reason = reply_to(messages.fence_requests, messages.fence_responses[mark], bookie, lost)
-    if reason:
-        return reason
-    s.b_fenced = with_node(s.b_fenced, bookie)
-    return TAKEN
-
-
-def bookie_sends_fencing_read_lac_response(
-    s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
-):
-    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
-    return fence(s, s.messages[client], bookie, s.b_lac[bookie], lost)
-
-
-# --- Bookies: reads ------------------------------------------------------------------------------
-
-
-def bookie_sends_read_response(
-    s: State,
-    c: Constants,
-    bookie: Bookie,
-    client: Client,
-    entry: Range(1, "send_limit + 1"),
-    lost: Subset(its_own),
-):
-    """A bookie fences the ledger, and answers with the entry or that it has no such entry.
-
-    That the read fences, too, mends defect 1 of 4.13: a bookie that has denied an entry must not
-    store it afterwards. Without it (`recovery_reads_fence` off), with two bookies and quorums of 2,
-    13 steps to no_divergence_between_client_and_meta_data. The exercise `make_a_no_last` asks which
-    of these fences are needed.
-    """
-    reads = s.messages[client].reads[entry - 1]
-    if bookie not in reads.requests.waiting:
-        return "no read of this entry is under way from the client to this bookie"
-    answer = answer_from(s, c, bookie, reads, entry, reads.no_such_entry)
-    reason = reply_to(reads.requests, answer, bookie, lost)
-    if reason:
-        return reason
-    if c.recovery_reads_fence:
-        s.b_fenced = with_node(s.b_fenced, bookie)
-    return TAKEN
 
 
 # --- Ensemble changes ----------------------------------------------------------------------------
@@ -573,3 +458,119 @@ def recovery_client_sends_pending_add_op(
     if mine.status != "in_recovery":
         return "the client does not recover"
     return resend_pending_op(mine, s.messages[client].adds, entry, mine.lac, lost)
+
+
+# --- Bookies: fencing ----------------------------------------------------------------------------
+
+
+def fence(s, messages, bookie, mark, lost) -> str:
+    """A bookie fences the ledger at a client's request, and answers with `mark`, the last entry
+    that it knows to be confirmed.
+    """
+    if bookie not in messages.fence_requests.waiting:
+        return "no fence request of the client is under way to this bookie"
+    reason = reply_to(messages.fence_requests, messages.fence_responses[mark], bookie, lost)
+    if reason:
+        return reason
+    s.b_fenced = with_node(s.b_fenced, bookie)
+    return TAKEN
+
+
+def bookie_sends_fencing_read_lac_response(
+    s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
+):
+    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
+    return fence(s, s.messages[client], bookie, s.b_lac[bookie], lost)
+
+
+# --- Bookies: reads ------------------------------------------------------------------------------
+
+
+def bookie_sends_read_response(
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    client: Client,
+    entry: Range(1, "send_limit + 1"),
+    lost: Subset(its_own),
+):
+    """A bookie fences the ledger, and answers with the entry or that it has no such entry.
+
+    That the read fences, too, mends defect 1 of 4.13: a bookie that has denied an entry must not
+    store it afterwards. Without it (`recovery_reads_fence` off), with two bookies and quorums of 2,
+    13 steps to no_divergence_between_client_and_meta_data. The exercise `make_a_no_last` asks which
+    of these fences are needed.
+    """
+    reads = s.messages[client].reads[entry - 1]
+    if bookie not in reads.requests.waiting:
+        return "no read of this entry is under way from the client to this bookie"
+    answer = answer_from(s, c, bookie, reads, entry, reads.no_such_entry)
+    reason = reply_to(reads.requests, answer, bookie, lost)
+    if reason:
+        return reason
+    if c.recovery_reads_fence:
+        s.b_fenced = with_node(s.b_fenced, bookie)
+    return TAKEN
+
+
+# --- Fenced --------------------------------------------------------------------------------------
+
+
+def withdraw(mine) -> None:
+    """The client gives up: somebody recovers the ledger."""
+    mine.status = "client_withdrawn"
+    mine.meta_version = 0
+
+
+def client_receives_add_fenced_response(
+    s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
+):
+    """The creator hears that the ledger is fenced: somebody recovers it, and it withdraws."""
+    mine, adds = s.clients[client], s.messages[client].adds
+    if mine.status != "open":
+        return "the client has no open ledger"
+    reason = why_not_hear_refusal(adds, entry, bookie)
+    if reason:
+        return reason
+    if bookie not in mine.curr_fragment.ensemble:
+        return "the bookie is not in the client's current ensemble"
+    mine.status = "client_withdrawn"
+    handle(adds.of[entry - 1].refused, bookie)
+    return TAKEN
+
+
+# --- Closing -------------------------------------------------------------------------------------
+
+
+def close_over_recovery(s: State, mine) -> str:
+    """Close the ledger at the creator's LAC, although somebody recovers it.
+
+    As BookKeeper 4.18.0 does: its close reads the metadata again, and writes CLOSED over
+    IN_RECOVERY. A creator that hears that it is fenced closes by itself.
+    """
+    if mine.status != "open" and mine.status != "client_withdrawn":
+        return "the client has not created the ledger, or has closed it"
+    close_ledger(s, mine, mine.lac)
+    return TAKEN
+
+
+def client_closes_ledger_success(s: State, c: Constants, client: Client):
+    """The creator closes the ledger at its LAC, whenever it likes, if it knows the metadata.
+
+    A recovery has changed their version, so that of a creator and a recovery only one closes.
+    """
+    mine = s.clients[client]
+    reason = why_not_change_metadata(s, mine)
+    if reason:
+        return reason
+    close_ledger(s, mine, mine.lac)
+    return TAKEN
+
+
+def client_closes_ledger_fail(s, c, client: Client):
+    """The creator tries to close the ledger, but somebody recovers it: it withdraws."""
+    mine = s.clients[client]
+    if mine.status != "open" or s.meta_status == "open":
+        return "the client has no open ledger, or nobody recovers it"
+    withdraw(mine)
+    return TAKEN

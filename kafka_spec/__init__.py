@@ -43,10 +43,11 @@ in its own ISR
     kip_320                     follows it in its own epoch, and has any record there
     async_isr                   has the record, and so has every one in an ISR that it asked for: it
                                 is the smallest of their offsets, and nobody writes it down
-    unclean_leader_election     has the same record; the ISR is ZooKeeper's, must have min_isr
-                                members, and commits whenever somebody copies, or leaves the ISR
-    kip_966                     was asked by everybody in an ISR that it has or asked for for what
-                                comes after the record, and its ISR has min_isr members
+    unclean_leader_election     has the same record; the ISR is ZooKeeper's and must have min_isr
+                                members; looked at when somebody copies or leaves the ISR, and not
+                                at a write
+    kip_966                     has fetched from beyond the record, and so has everybody in an ISR
+                                that it has asked for; its ISR must have min_isr members
 
 Whom may a leader add to the ISR? If the controller has it as its leader, too, a follower that
 

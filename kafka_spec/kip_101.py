@@ -11,8 +11,7 @@ replicas and three leader epochs (weak_isr and strong_isr). KIP-279 replaces the
 then never lets it become a follower, where Kafka keeps the whole log (truncation_never_blocked,
 which is checked when named).
 
-Read `model` first, then the actions in the order of the list at the end of this module, then
-`properties`.
+Read `model` first, then `actions`, then what is below, then `properties`.
 
 Left out: see `model`. Also, Kafka 0.11.0.0 neither asks nor truncates if the leader stays the same
 (`Partition.makeFollower`; KAFKA-7164 made it ask in every epoch, 2.1.0).

@@ -9,8 +9,7 @@ leader that is in another epoch by now, or does not lead yet; and a leader that 
 followers of other epochs. With three replicas both weak_isr and strong_isr fail, with two they hold
 in every configuration that was explored. KIP-320 adds the leader epoch (`kip_320`).
 
-Read `model` first, then the actions in the order of the list at the end of this module, then
-`properties`.
+Read `model` first, then `actions`, then what is below, then `properties`.
 
 Left out: see `model`. Also, Kafka 2.0.0 neither asks nor truncates if the leader stays the same
 (`Partition.makeFollower`; KAFKA-7164 made it ask in every epoch, 2.1.0).

@@ -1,16 +1,17 @@
 """KIP-320: every fetch, ISR change and truncation is fenced by the leader epoch.
 
-What it models: Kafka 2.1. A leader and a follower interact only while both are in the same leader
-epoch. So a new follower compares its log only with a leader that already leads in the epoch of the
-request, and a leader counts only followers of its own epoch. In addition a leader adds nobody to
-the ISR before all records of earlier epochs are committed.
+What it models: the fencing of Kafka 2.1. A leader and a follower interact only while both are in
+the same leader epoch. So a new follower compares its log only with a leader that already leads in
+the epoch of the request, and a leader counts only followers of its own epoch. In addition a leader
+adds nobody to the ISR before it has committed all records of earlier epochs: the original's rule,
+which is stricter than Kafka's (see `fenced_leader_expand_isr`).
 
 What breaks: nothing. weak_isr and strong_isr hold in every configuration that was explored, three
 replicas, two records and three leader epochs included. (leader_in_isr, which the original claims as
 well, is false in the initial state.)
 
-Read `model` first, then the actions in the order of the list below them, then `properties`. At the
-end stands what KIP-320 refines: one log of committed records that only ever grows.
+Read `model` first, then `actions`, whose last two sections are replaced below, then `properties`.
+At the end stands what KIP-320 refines: one log of committed records that only ever grows.
 
 Left out: see `model`.
 
@@ -90,16 +91,78 @@ def is_shorter(s, follower, leader) -> bool:
     return s.replica_log[follower].end_offset < s.replica_log[leader].end_offset
 
 
-# --- Leaders ---------------------------------------------------------------------------------
+# --- A follower truncates and copies ---------------------------------------------------------
+
+
+def fenced_become_follower_and_truncate(
+    s: State, c: Constants, follower: Replica, request: Request
+):
+    """A replica picks a request that makes another the leader; it keeps what their logs share.
+
+    Only if that leader already leads in the request's epoch: until then it may itself truncate its
+    log. In Kafka 2.1.0 the follower's OffsetsForLeaderEpoch request carries its leader epoch, and a
+    broker that is in another one answers with an error. Without this fence, as in KIP-279: 13 steps
+    to weak_isr (exercise the_fence_to_spare).
+    """
+    if not is_for_another(request, follower):
+        return "the request does not make another replica the leader"
+    if not is_news(s, follower, request):
+        return "the replica knows this epoch or a later one"
+    if not leads_in_epoch(s, request.leader, request.leader_epoch):
+        return "the leader does not lead in the epoch of the request"
+    end_offset = first_non_matching_offset_from_tail(s, request.leader, follower)
+    become_follower_and_truncate_to(s, follower, request, end_offset)
+    return TAKEN
+
+
+def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Replica):
+    """A follower copies the next record of the leader of its epoch.
+
+    A fetch of another epoch is answered with FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH, since
+    2.1.0. Without this fence: 12 steps to weak_isr (exercise fence_the_fetch).
+    """
+    if not is_following_leader_epoch(s, leader, follower):
+        return "the follower does not follow this leader in its epoch"
+    if not has_offset(s.replica_log[leader], s.replica_log[follower].end_offset):
+        return "the leader has no further record"
+    copy_next_record(s, follower, leader)
+    return TAKEN
+
+
+# --- The leader commits ----------------------------------------------------------------------
+
+
+def fenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
+    """A leader commits the next record once its own ISR, all in its epoch, reaches beyond it.
+
+    In Kafka a leader knows a follower's end only from fetches of its own epoch, and a new leader
+    forgets the ends of before (`Replica.resetReplicaState` 3.8.0). Without the epoch: 12 steps to
+    weak_isr (exercise the_fence_to_spare).
+    """
+    hw = s.replica_state[leader].hw
+    if not has_offset(s.replica_log[leader], hw):
+        return "the replica has committed its whole log"
+    if not all(
+        is_following_leader_epoch(s, leader, follower) and has_offset(s.replica_log[follower], hw)
+        for follower in s.replica_state[leader].isr
+    ):
+        return "a member of the ISR does not follow in this epoch, or has nothing at that offset"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+# --- The leader changes the ISR --------------------------------------------------------------
 
 
 def fenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica):
     """Once all of earlier epochs is committed, the true leader adds a follower that has caught up.
 
-    That is one of its own epoch whose log reaches the high watermark. Before all records of earlier
-    epochs are committed, the leader does not know how far its predecessor had committed: Kafka asks
-    something weaker since 2.0.1 and 2.1.0 (KAFKA-7128). Without the epoch of the follower:
-    14 steps to weak_isr (exercise the_fence_to_spare). Without the last guard: 11 to strong_isr.
+    The follower has caught up if it is in the leader's epoch and its log reaches the high
+    watermark. The last guard is there because a new leader does not know how far its predecessor
+    had committed: its own high watermark may be lower. Since 2.0.1 and 2.1.0 Kafka asks instead
+    that the follower's log also reaches the offset at which the leader's epoch starts, committed or
+    not (`Partition.maybeExpandIsr`, KAFKA-7128). Without the epoch of the follower: 14 steps to
+    weak_isr (exercise the_fence_to_spare). Without the last guard: 11 to strong_isr.
     """
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
@@ -130,62 +193,6 @@ def fenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: 
     if is_following_leader_epoch(s, leader, follower) and not is_shorter(s, follower, leader):
         return "the follower has caught up"
     update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
-    return TAKEN
-
-
-def fenced_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
-    """A leader commits the next record once its own ISR, all in its epoch, reaches beyond it.
-
-    In Kafka a leader knows a follower's end only from fetches of its own epoch, and a new leader
-    forgets the ends of before (`Replica.resetReplicaState` 3.8.0). Without the epoch: 12 steps to
-    weak_isr (exercise the_fence_to_spare).
-    """
-    hw = s.replica_state[leader].hw
-    if not has_offset(s.replica_log[leader], hw):
-        return "the replica has committed its whole log"
-    if not all(
-        is_following_leader_epoch(s, leader, follower) and has_offset(s.replica_log[follower], hw)
-        for follower in s.replica_state[leader].isr
-    ):
-        return "a member of the ISR does not follow in this epoch, or has nothing at that offset"
-    s.replica_state[leader].hw += 1
-    return TAKEN
-
-
-# --- Followers -------------------------------------------------------------------------------
-
-
-def fenced_become_follower_and_truncate(
-    s: State, c: Constants, follower: Replica, request: Request
-):
-    """A replica picks a request that makes another the leader; it keeps what their logs share.
-
-    Only if that leader already leads in the request's epoch: before that its log may still change.
-    The question for the end of an epoch (OffsetForLeaderEpoch) carries the epoch of the follower.
-    Without it, as in KIP-279: 13 steps to weak_isr (exercise the_fence_to_spare).
-    """
-    if not is_for_another(request, follower):
-        return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
-        return "the replica knows this epoch or a later one"
-    if not leads_in_epoch(s, request.leader, request.leader_epoch):
-        return "the leader does not lead in the epoch of the request"
-    end_offset = first_non_matching_offset_from_tail(s, request.leader, follower)
-    become_follower_and_truncate_to(s, follower, request, end_offset)
-    return TAKEN
-
-
-def fenced_follower_fetch(s: State, c: Constants, follower: Replica, leader: Replica):
-    """A follower copies the next record of the leader of its epoch.
-
-    A fetch of another epoch is answered with FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH, since
-    2.1.0. Without this fence: 12 steps to weak_isr (exercise fence_the_fetch).
-    """
-    if not is_following_leader_epoch(s, leader, follower):
-        return "the follower does not follow this leader in its epoch"
-    if not has_offset(s.replica_log[leader], s.replica_log[follower].end_offset):
-        return "the leader has no further record"
-    copy_next_record(s, follower, leader)
     return TAKEN
 
 
@@ -334,12 +341,12 @@ def may_lose(s, replica, record, offset) -> bool:
 
 
 def committed_records(s, c, a):
-    """The records that every member of the ISR holds, if they are committed for good.
+    """The records that every member of the ISR holds, up to the first that may yet be lost.
 
-    They are below the highest high watermark. A high watermark goes back when a leader becomes a
-    follower; so they are also those of earlier epochs that the latest leader holds, and that no
-    member of the ISR may lose to the leader of an epoch in between: nobody joins the ISR without
-    them.
+    None below the highest high watermark may be. But a high watermark goes back when a leader
+    becomes a follower, so that no replica may know a record to be committed any more. Beyond it a
+    record counts if it is of an earlier epoch, the latest leader holds it, and no member of the ISR
+    may lose it to the leader of an epoch in between: nobody joins the ISR without it.
     """
     if c.replicas == 0:
         return

@@ -9,8 +9,7 @@ may commit a record because of a follower that is in an older epoch, which then 
 leader and drops the record. With three replicas and three leader epochs weak_isr and strong_isr
 fail. `kip_320` compares the leader epochs instead.
 
-Read `model` first, then the actions in the order of the list at the end of this module, then
-`properties`.
+Read `model` first, then `actions`, whose last two sections are replaced below, then `properties`.
 
 Left out: see `model`.
 
@@ -73,58 +72,7 @@ def needs_truncation(s, follower, leader) -> bool:
     return mine.end_offset > 0 and not has_same_epoch(mine, theirs, mine.end_offset - 1)
 
 
-# --- Leaders ---------------------------------------------------------------------------------
-
-
-def leader_expand_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
-    """The true leader adds a follower that agrees with it just below the high watermark.
-
-    Not before all records of earlier epochs are committed: until then the leader does not know how
-    far its predecessor had committed.
-    """
-    if not is_true_leader(s, leader):
-        return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
-        return "the follower is in the ISR already"
-    if not is_caught_up_to_leader_epoch(s, leader, follower, s.replica_state[leader].hw):
-        return "the follower does not follow, or disagrees just below the high watermark"
-    if not has_high_watermark_reached_current_epoch(s, leader):
-        return "the leader has not committed all records of earlier epochs"
-    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
-    return TAKEN
-
-
-def leader_shrink_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
-    """The true leader drops a follower that disagrees with the end of the leader's log."""
-    if not is_true_leader(s, leader):
-        return "the replica is not the leader that the controller knows"
-    if leader == follower:
-        return "a leader stays in its ISR"
-    if not is_in_isr(s, leader, follower):
-        return "the follower is not in the ISR"
-    if is_caught_up_to_leader_epoch(s, leader, follower, s.replica_log[leader].end_offset):
-        return "the follower has caught up"
-    update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
-    return TAKEN
-
-
-def improved_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
-    """A leader commits the next record once its own ISR holds a record of that epoch there."""
-    hw = s.replica_state[leader].hw
-    if not presumes_leadership(s, leader):
-        return "the replica does not believe that it leads"
-    if not has_offset(s.replica_log[leader], hw):
-        return "the leader has committed its whole log"
-    if not all(
-        is_caught_up_to_leader_epoch(s, leader, follower, hw + 1)
-        for follower in s.replica_state[leader].isr
-    ):
-        return "a member of the ISR does not follow, or holds no record of that epoch there"
-    s.replica_state[leader].hw += 1
-    return TAKEN
-
-
-# --- Followers -------------------------------------------------------------------------------
+# --- A follower copies and truncates ---------------------------------------------------------
 
 
 def become_follower(s: State, c: Constants, follower: Replica, request: Request):
@@ -158,6 +106,60 @@ def follower_truncate(s: State, c: Constants, follower: Replica, leader: Replica
         return "the follower's last record agrees with the leader's log"
     end_offset = first_non_matching_offset_from_tail(s, leader, follower)
     truncate_to(s, follower, end_offset)
+    return TAKEN
+
+
+# --- The leader commits ----------------------------------------------------------------------
+
+
+def improved_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
+    """A leader commits the next record once its own ISR holds a record of that epoch there."""
+    hw = s.replica_state[leader].hw
+    if not presumes_leadership(s, leader):
+        return "the replica does not believe that it leads"
+    if not has_offset(s.replica_log[leader], hw):
+        return "the leader has committed its whole log"
+    if not all(
+        is_caught_up_to_leader_epoch(s, leader, follower, hw + 1)
+        for follower in s.replica_state[leader].isr
+    ):
+        return "a member of the ISR does not follow, or holds no record of that epoch there"
+    s.replica_state[leader].hw += 1
+    return TAKEN
+
+
+# --- The leader changes the ISR --------------------------------------------------------------
+
+
+def leader_expand_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
+    """The true leader adds a follower that agrees with it just below the high watermark.
+
+    Not before all records of earlier epochs are committed: until then the leader does not know how
+    far its predecessor had committed.
+    """
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, leader, follower):
+        return "the follower is in the ISR already"
+    if not is_caught_up_to_leader_epoch(s, leader, follower, s.replica_state[leader].hw):
+        return "the follower does not follow, or disagrees just below the high watermark"
+    if not has_high_watermark_reached_current_epoch(s, leader):
+        return "the leader has not committed all records of earlier epochs"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+def leader_shrink_isr_better_fencing(s: State, c: Constants, leader: Replica, follower: Replica):
+    """The true leader drops a follower that disagrees with the end of the leader's log."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if leader == follower:
+        return "a leader stays in its ISR"
+    if not is_in_isr(s, leader, follower):
+        return "the follower is not in the ISR"
+    if is_caught_up_to_leader_epoch(s, leader, follower, s.replica_log[leader].end_offset):
+        return "the follower has caught up"
+    update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
     return TAKEN
 
 

@@ -10,8 +10,11 @@ Each change that the controller makes is also sent as a request. Requests stay i
 replica may pick any of them at any time, if its leader epoch is later than what the replica knows.
 So a request may be late, overtaken, or lost (never picked), and a duplicate of it has no effect.
 
-Left out: time, batches, several partitions, and crashes (a broker that is gone looks the same as
-one that is not heard of for a long time).
+Left out: time, batches, and several partitions; requests between leader and follower, since a step
+of one reads the other's state as it is at that moment; what a broker loses when it crashes (one
+that is gone looks the same as one that is not heard of for a long time); producers and consumers,
+and with them acks and min.insync.replicas; unclean elections; reassignment; retention and
+compaction.
 
 Source: KafkaReplication.tla by Jason Gustafson and Guozhang Wang,
 https://github.com/hachikuji/kafka-specification

@@ -1,5 +1,7 @@
 """What is claimed of the truncation variants, and what must be reachable in them.
 
+A presumed leader is a replica that believes it leads, rightly or not: the leader, or a zombie.
+
 By default the originals' weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is
 false, is checked only when named, as are the invariants that the originals do not have. The
 sometimes properties must be reachable: otherwise a variant might satisfy its invariants only

@@ -17,8 +17,7 @@ Where Kafka differs: in the original every new leader epoch makes a follower tru
 10 steps. A broker that restarts knows no leader, and truncates in any case: that is the case of
 KIP-101, for which the shorter run of the original's rule stands.
 
-Read `model` first, then the actions in the order of the list at the end of this module, then
-`properties`.
+Read `model` first, then `actions`, then what is below, then `properties`.
 
 Left out: see `model`.
 

@@ -23,10 +23,14 @@ but never committed may have a later epoch than a committed one at the same offs
 the shortest such loss takes 15 steps, those of slides 46-56; with min_isr=1, 5 steps. The third
 rule loses nothing within the default bounds, with min_isr=1, 2 or 3.
 
-Simplified: a leader whose ISR is smaller than min_isr still appends, and only does not commit.
-Kafka 4.3.1 refuses it with acks=all (NotEnoughReplicasException). Left out: other acks; more
-than one request in flight from a producer; deaths of other replicas than `unstable_replica`; lost
-disks; deposed leaders that do not know it.
+Simplified: a leader whose ISR is smaller than min_isr still appends, and does not commit; Kafka
+4.3.1 refuses the write if acks=all (NotEnoughReplicasException). A write commits nothing, not even
+at a leader that is alone in its ISR with min_isr=1: it is committed when a follower fetches or
+leaves the ISR, while Kafka's leader commits it as it appends ("ISR could be down to 1" in
+`Partition.appendRecordsToLeader` 3.8.0). Everybody knows at once what is committed; replicas have
+no high watermark of their own. Left out: other acks; more than one request in flight from a
+producer; consumers; deaths of other replicas than `unstable_replica`; lost disks; deposed leaders
+that do not know it.
 
 Source: UncleanLeaderElectionSafety.tla by Haruki Okada (LINE),
 https://github.com/ocadaruma/kafka-spec; KIP-966 for the third rule.
@@ -228,7 +232,10 @@ def holds_all_committed(s, replica) -> bool:
 
 @spec.action
 def produce_message(s: State, c: Constants, replica: Replica, producer: Producer):
-    """A producer sends to the leader, and waits until the message is committed (acks=all)."""
+    """A producer sends to the leader, and waits until the message is committed (acks=all).
+
+    Nothing is committed by a write, even where the leader is the whole ISR.
+    """
     if s.zk_state.leader != replica:
         return "the replica is not the leader"
     if producer in s.inflight_producers:

@@ -1,8 +1,8 @@
 """The constants: the size of the cluster, how far to look, what to mend or to break, and storage.
 
 The original's constants come first, under its names; a set (Hosts, Value) is given as its size.
-With the fixes and broken rules at their defaults, 0, the protocol is the one that was published:
-where an action reads one of them, read it as 0.
+With the fixes and broken rules at their defaults the protocol is the one that was published: where
+an action reads one of them, take it for off, and fetch_outside_configuration for "ignored".
 """
 
 from typing import Annotated, NamedTuple
@@ -56,97 +56,100 @@ class Constants(NamedTuple):
     ] = NO_LIMIT
 
     # --- Defects of the original, and what mends each ---------------------------------------------
-    # Notebook kraft/07 has each with TLC's words, and which of them its author has mended since.
-    # The second appears within the bounds that the original ships with.
+    # Notebook kraft/07 shows each as TLC reports it, and says which the author has mended since.
 
-    # The original refuses the request and applies the new state all the same: an unattached server
-    # goes back to the request's epoch, and has voted in it (`handle_vote_request`). Scenarios:
-    # stale_vote_request_epoch_goes_back, stale_vote_request_two_leaders; property: epoch_monotone.
+    # A vote request of an earlier epoch: the original refuses it and applies the new state all the
+    # same, so that an unattached server goes back to the request's epoch and has voted in it
+    # (`handle_vote_request`). Scenarios: stale_vote_request_epoch_goes_back,
+    # stale_vote_request_two_leaders; property: epoch_monotone.
     stale_vote_request_fixed: Annotated[
         int, flag("a refused vote request from an earlier epoch leaves the voter as it is")
     ] = 0
 
-    # The original forgets the vote, so that an observer may vote again after a fetch timeout
-    # (`become_unattached`). Scenarios: two_leaders_in_shipped_bounds, observer_votes_twice,
+    # An observer's fetch timeout: the original forgets the observer's vote, so it may vote again
+    # in the same epoch (`transition_to_unattached`). This defect appears within the bounds that the
+    # original ships with. Scenarios: two_leaders_in_shipped_bounds, observer_votes_twice,
     # observer_forgets_its_vote; property: one_vote_in_an_epoch.
     observer_vote_fixed: Annotated[
         int, flag("a server that becomes unattached in its own epoch remembers its vote in it")
     ] = 0
 
-    # The original sets the high watermark to the end of the log and lists it among the variables
-    # that stay as they are: both are possible only if it is there already (`become_leader`).
-    # Scenario: single_voter_has_no_leader.
+    # An election in a configuration of one: the original sets the high watermark to the end of the
+    # log and lists it among the variables that stay as they are. Both are possible only if it is
+    # there already (`become_leader`). Scenario: single_voter_has_no_leader.
     single_voter_election_fixed: Annotated[
         int, flag("the only member of a configuration can become its leader")
     ] = 0
 
-    # The original raises the high watermark and does nothing else that a commit does: no client is
-    # told, no configuration counts as committed, and after a removal that leaves one member not
-    # even the high watermark moves (`commit_if_alone`). Scenario: single_voter_tells_no_client.
+    # A commit in a configuration of one: the original raises the high watermark and does nothing
+    # else that a commit does. No client is told, and no configuration counts as committed; after a
+    # removal that leaves one member not even the high watermark moves (`commit_if_alone`).
+    # Scenario: single_voter_tells_no_client.
     single_voter_commit_fixed: Annotated[
         int, flag("a leader that is the only member commits by itself, and tells the clients")
     ] = 0
 
-    # The original does not record the first fetch as pending, so that nobody ever handles the
-    # response (`start_new_server`); the second fetch finds the leader. Scenario:
+    # The first fetch of a new server: the original does not record it as pending, so that nobody
+    # ever handles the response (`start_new_server`); the second fetch finds the leader. Scenario:
     # first_fetch_is_never_taken.
     first_fetch_fixed: Annotated[
         int, flag("a new server waits for the response to its first fetch, and can handle it")
     ] = 0
 
-    # The original tells them nothing, nor when a leader loses its post by a vote response or by its
-    # own removal (`server_states.enter`). Scenarios: resigned_leader_keeps_its_client_waiting,
+    # Clients whose writes are uncommitted when a leader resigns: the original tells them nothing,
+    # nor when it loses its post by a vote response or by its own removal (`server_states.enter`).
+    # Scenarios: resigned_leader_keeps_its_client_waiting,
     # vote_response_keeps_a_client_waiting, own_removal_keeps_a_client_waiting.
     resigned_writes_fixed: Annotated[
         int, flag("a leader that resigns tells its clients that their writes have failed")
     ] = 0
 
-    # The original takes over whatever the leader says, which may be lower, and leaves the high
-    # watermark as it is when the log is truncated (`learn_high_watermark`). Scenarios:
+    # A follower's high watermark: in the original it becomes whatever the leader says, which may be
+    # lower, and stays as it is when the log is truncated (`learn_high_watermark`). Scenarios:
     # follower_high_watermark_falls, high_watermark_beyond_log; property: hwm_monotone.
     follower_hwm_fixed: Annotated[
         int, flag("a follower's high watermark falls only when its log is truncated below it")
     ] = 0
 
-    # The original asks whether what a leader commits contains its removal, not whether a later
-    # command has added it again. After a restart a server counts its whole log as uncommitted: so a
-    # voter resigns by a removal that was taken back (`commit_up_to`). Scenario:
-    # voter_resigns_by_an_old_removal.
+    # A leader that was removed and added again: the original asks whether what it commits contains
+    # its removal, not whether a later command takes that back (`is_removed_by`). After a restart a
+    # server counts its whole log as uncommitted, so that a voter resigns by an old removal.
+    # Scenario: voter_resigns_by_an_old_removal.
     old_removal_fixed: Annotated[
         int, flag("a leader that is a member stays, even if it commits its own removal of earlier")
     ] = 0
 
-    # The original asks for a majority without the removed voter, which two voters never have
-    # (`keeps_majority_without`).
+    # The guard of a removal with test_liveness: the original asks for a majority of the present
+    # voters without the removed one, which two voters never have (`keeps_majority_without`).
     removal_guard_relaxed: Annotated[
         int, flag("with test_liveness: half of the voters are enough to permit a removal")
     ] = 0
 
     # --- Rules that can be broken on purpose, to see what they are for ----------------------------
 
-    # `reconfiguration_error`. Scenarios: reconfigure_before_own_commit, and with the rule
-    # reconfigure_after_own_commit.
+    # The rule is in `reconfiguration_error`. Scenarios: reconfigure_before_own_commit breaks it,
+    # reconfigure_after_own_commit keeps it.
     reconfigure_before_own_commit: Annotated[
         int, flag("a leader reconfigures with no committed entry of its epoch: the thesis' bug")
     ] = 0
 
-    # `is_log_good_enough`. Scenario: vote_without_log_check.
+    # The rule is in `is_log_good_enough`. Scenario: vote_without_log_check.
     vote_without_log_check: Annotated[
         int, flag("a vote is also granted to a candidate whose log is behind the voter's")
     ] = 0
 
-    # `new_high_watermark`. Scenario: hwm_over_earlier_epoch.
+    # The rule is in `new_high_watermark`. Scenario: hwm_over_earlier_epoch.
     hwm_over_earlier_epoch: Annotated[
         int, flag("entries of earlier epochs are committed by counting replicas")
     ] = 0
 
-    # `is_held_by_quorum`. Scenario: removed_leader_counts_itself.
+    # The rule is in `is_held_by_quorum`. Scenario: removed_leader_counts_itself.
     removed_leader_counts_itself: Annotated[
         int, flag("a leader outside of its configuration counts itself in the quorum")
     ] = 0
 
-    # `fetch_error` and `is_to_be_answered`. The original's actions ignore such a fetch; its prose
-    # accepts it, and proposes to try what comes of rejecting it. Scenarios:
+    # The rule is in `fetch_error` and `accept_fetch_request_from_voter`. The original's actions
+    # ignore such a fetch; its prose accepts it, and proposes to try rejecting it. Scenarios:
     # removed_voter_is_ignored, removed_voter_is_accepted, removed_voter_is_rejected.
     fetch_outside_configuration: Annotated[
         str,
@@ -158,7 +161,7 @@ class Constants(NamedTuple):
         ),
     ] = "ignored"
 
-    # `has_failed_fetch`. Scenario: removed_voter_asks_for_ever.
+    # The rule is in `has_failed_fetch`. Scenario: removed_voter_asks_for_ever.
     unknown_member_delays_only: Annotated[
         int, flag("with rejected: the rejected voter fetches again, and does not hold an election")
     ] = 0

@@ -14,13 +14,16 @@ bound on the epoch, as in its configuration for liveness, an epoch goes back. A 
 defect, and others break a rule on purpose; all are off by default (`constants`), and the scenarios
 show them.
 
-Left out: the response to BeginQuorumEpoch, EndQuorumEpoch, snapshots, the cache of epochs, batches,
-and time.
+Left out: EndQuorumEpoch (`kraft.kip_853_with_end_quorum_epoch`), the requests by which voters are
+added and removed and the answers to them (`kraft.kip_853_with_requests`), and pre-vote
+(`kraft.kip_996`). Also the response to BeginQuorumEpoch, a leader's wait until a new voter has
+caught up, the voters' addresses (UpdateVoter), snapshots, the cache of epochs, batches, and time.
 
-Counts agree with TLC's on the original, without a view and with it. The configuration that comes
-with the original has one (VIEW, here `without_history`), which hides the counters: of two states
-that differ only there just one is expanded, so that its counts depend on the order of the search,
-and states are missed, since some of these counters are guards.
+The configuration that comes with the original has a VIEW, here `without_history`: it hides the
+counters and the messages that were processed. Of states that differ in nothing else a search
+expands only the first that it finds. But guards read what is hidden, so states may be missed, and
+the counts depend on the order of the search. With the view and without it they agree with TLC's on
+the original.
 
 Source: Jack Vanlightly, https://github.com/Vanlightly/kafka-tlaplus, the modules in kraft/kip_853;
 KIP-853, KIP-595.

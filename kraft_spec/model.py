@@ -266,7 +266,7 @@ def init(s: State, c: Constants):
     return TAKEN
 
 
-# --- What is said of a server --------------------------------------------------------------------
+# --- What a server is ----------------------------------------------------------------------------
 
 
 def has_started(s, server) -> bool:

@@ -30,7 +30,8 @@ To read: `v4_13.model`, `v4_13.actions` and `v4_13.properties`; what they share 
 Quirks of the original, kept as they are: a bookie that stores nothing can answer only one read of
 a run, because its answer does not tell which entry was asked for, and nothing is sent twice. Reads
 that timed out count as answered only while the answer in hand is a positive one. After a failed
-attempt to close, w1 goes on as if the ledger were open. See also `count_from_lac`.
+attempt to close, w1 goes on as if the ledger were open. w2's LAC may never rise (see
+`count_from_lac`).
 
 Left out: reads by others, several ledgers, bookies that lose data, a recovery that gives up.
 

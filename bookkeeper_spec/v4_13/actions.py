@@ -1,8 +1,8 @@
-"""The actions of 4.13, in the order in which an entry lives.
+"""The actions of 4.13, in the order in which a ledger lives.
 
-The writer w1 creates the ledger, adds entries, hears of confirmations, and closes the ledger.
-Bookies store entries, are fenced, and answer both clients. w1 and w2 replace one bookie at a time,
-in the metadata at once. w2 fences, reads everything, writes it back, and closes the ledger.
+The writer w1 creates the ledger, adds entries and hears of confirmations. Bookies store entries,
+are fenced, and answer both clients. w1 and w2 replace one bookie at a time, in the metadata at
+once. w1 closes the ledger, or w2 fences it, reads everything, writes it back, and closes it.
 
 `with_limbo` shares the reads that come before all writes; what both share with
 `bookkeeper.protocol` is in `writing` and `recovery`.
@@ -33,7 +33,11 @@ from bookkeeper_spec.model import (
     why_not_handle_add,
     why_not_hear_refusal,
 )
-from bookkeeper_spec.recovery import why_not_end_recovery, write_back_next_entry
+from bookkeeper_spec.recovery import (
+    has_quorum_coverage,
+    why_not_end_recovery,
+    write_back_next_entry,
+)
 from bookkeeper_spec.v4_13.model import (
     PENDING_READ_RESPONSE,
     READ,
@@ -49,6 +53,7 @@ from bookkeeper_spec.writing import (
     begin_fragment,
     close_ledger,
     fence,
+    first_ensembles,
     new_bookies_for,
     receive_confirmation,
     resend_pending_op,
@@ -58,11 +63,6 @@ from bookkeeper_spec.writing import (
 from protocol_lab import TAKEN, NodeSet, Range, Subset, append, last, nodes_up_to, only, with_node
 
 # --- w1 creates and adds -------------------------------------------------------------------------
-
-
-def first_ensembles(s: State, c: Constants) -> NodeSet(Bookie):
-    """The bookies for the first ensemble."""
-    return bookies_to_choose(s, c, 0, 0) if s.meta_status == "nil" else no_ensemble(c)
 
 
 def w1_creates_ledger(s: State, c: Constants, ensemble: Subset(first_ensembles, "write_quorum")):
@@ -108,39 +108,6 @@ def w1_receives_add_fenced_response(s: State, c: Constants, bookie: Bookie, entr
         return "the bookie is not in w1's current ensemble"
     s.w1.status = "nil"
     handle(s.messages.adds[W1].of[entry - 1].refused, bookie)
-    return TAKEN
-
-
-# --- w1 closes -----------------------------------------------------------------------------------
-
-
-def w1_close_ledger_success(s: State, c: Constants):
-    """w1 closes the ledger at its LAC, whenever it likes, if the metadata are as it knows them.
-
-    With `close_overrides_recovery` also while w2 recovers it, as BookKeeper's writer does, and
-    knowing that it is fenced. Here that breaks all_committed_entries_reach_ack_quorum, in 20 steps:
-    w2 has written a new ensemble to the metadata at once, and not yet the entries. BookKeeper keeps
-    a recovery's ensembles private since 4.9.0, as `bookkeeper.protocol` does.
-    """
-    has_created = s.w1.status == "open" or s.w1.status == "nil"
-    if c.close_overrides_recovery and has_created and s.meta_status == "in_recovery":
-        close_ledger(s, s.w1, s.w1.lac)
-        return TAKEN
-    if s.w1.status != "open" or s.meta_status != "open":
-        return "w1 has no open ledger, or somebody recovers it"
-    if s.w1.meta_version != s.meta_version:
-        return "the metadata have changed since w1 read them"
-    close_ledger(s, s.w1, s.w1.lac)
-    return TAKEN
-
-
-def w1_close_ledger_fail(s: State, c: Constants):
-    """w1 tries to close the ledger, but somebody recovers it. w1 goes on all the same."""
-    if s.w1.status != "open" or s.meta_status == "open":
-        return "w1 has no open ledger, or nobody recovers it"
-    if s.w1.meta_version == s.meta_version:
-        return "w1 knows the latest metadata"
-    s.w1.meta_version = 0
     return TAKEN
 
 
@@ -226,13 +193,17 @@ def is_at_work(s: State, writer) -> bool:
     return writer.status == s.meta_status and writer.status in ("open", "in_recovery")
 
 
+def without_one(s, c, writer, time_outs: NodeSet(Bookie), bookie) -> NodeSet(Bookie):
+    """The bookies for an ensemble without a bookie that is one of those that timed out."""
+    ensemble = writer.curr_fragment.ensemble
+    if not is_at_work(s, writer) or bookie not in ensemble & time_outs:
+        return no_ensemble(c)
+    return bookies_to_choose(s, c, ensemble & ~only(bookie), only(bookie))
+
+
 def replacements(s: State, c: Constants, writer, messages, bookie) -> NodeSet(Bookie):
     """The bookies for an ensemble without a bookie that timed out."""
-    if not is_at_work(s, writer):
-        return no_ensemble(c)
-    if bookie not in writer.curr_fragment.ensemble & add_time_outs(messages):
-        return no_ensemble(c)
-    return bookies_to_choose(s, c, writer.curr_fragment.ensemble & ~only(bookie), only(bookie))
+    return without_one(s, c, writer, add_time_outs(messages), bookie)
 
 
 def why_not_try(s: State, c: Constants, writer, messages, bookie) -> str:
@@ -241,10 +212,26 @@ def why_not_try(s: State, c: Constants, writer, messages, bookie) -> str:
         return "pending adds have to be sent to the new ensemble first"
     if writer.meta_version != s.meta_version:
         return "the metadata have changed since the client read them"
+    return why_not_without_one(writer, add_time_outs(messages), bookie)
+
+
+def why_not_without_one(writer, time_outs: NodeSet(Bookie), bookie) -> str:
+    """Why a client need not go on without this bookie; "" if it has to."""
     if bookie not in writer.curr_fragment.ensemble:
         return "the bookie is not in the client's current ensemble"
-    if bookie not in add_time_outs(messages):
+    if bookie not in time_outs:
         return "no add to this bookie has timed out"
+    return TAKEN
+
+
+def go_on_without_one(s, c, writer, fragments, bookie, ensemble) -> str:
+    """Begin a new fragment after the LAC, without a bookie that timed out."""
+    reason = why_not_replace(s, writer, only(bookie), ensemble)
+    if reason:
+        return reason
+    if not is_valid_next_fragment(s, writer.lac + 1):
+        return "the fragment would begin before an existing one"
+    begin_fragment(c, writer, fragments, writer.lac + 1, only(bookie), ensemble)
     return TAKEN
 
 
@@ -253,12 +240,9 @@ def change_ensemble(s: State, c: Constants, writer, messages, bookie, ensemble) 
     reason = why_not_try(s, c, writer, messages, bookie)
     if reason:
         return reason
-    reason = why_not_replace(s, writer, only(bookie), ensemble)
+    reason = go_on_without_one(s, c, writer, s.meta_fragments, bookie, ensemble)
     if reason:
         return reason
-    if not is_valid_next_fragment(s, writer.lac + 1):
-        return "the fragment would begin before an existing one"
-    begin_fragment(c, writer, s.meta_fragments, writer.lac + 1, only(bookie), ensemble)
     s.meta_version += 1
     writer.meta_version = s.meta_version
     act_upon_add_time_outs(messages, only(bookie))
@@ -351,17 +335,87 @@ def w2_sends_pending_add_op(
     return resend_pending_op(s.w2, s.messages.adds[W2], entry, s.w2.lac, lost)
 
 
+# --- w1 closes -----------------------------------------------------------------------------------
+
+
+def w1_close_ledger_success(s: State, c: Constants):
+    """w1 closes the ledger at its LAC, whenever it likes, if the metadata are as it knows them.
+
+    With `close_overrides_recovery` also while w2 recovers it, as BookKeeper's writer does, and
+    knowing that it is fenced. Here that breaks all_committed_entries_reach_ack_quorum, in 20 steps:
+    w2 has written a new ensemble to the metadata at once, and not yet the entries. BookKeeper keeps
+    a recovery's ensembles private since 4.9.0, as `bookkeeper.protocol` does.
+    """
+    has_created = s.w1.status == "open" or s.w1.status == "nil"
+    if c.close_overrides_recovery and has_created and s.meta_status == "in_recovery":
+        close_ledger(s, s.w1, s.w1.lac)
+        return TAKEN
+    if s.w1.status != "open" or s.meta_status != "open":
+        return "w1 has no open ledger, or somebody recovers it"
+    if s.w1.meta_version != s.meta_version:
+        return "the metadata have changed since w1 read them"
+    close_ledger(s, s.w1, s.w1.lac)
+    return TAKEN
+
+
+def w1_close_ledger_fail(s: State, c: Constants):
+    """w1 tries to close the ledger, but somebody recovers it. w1 goes on all the same."""
+    if s.w1.status != "open" or s.meta_status == "open":
+        return "w1 has no open ledger, or nobody recovers it"
+    if s.w1.meta_version == s.meta_version:
+        return "w1 knows the latest metadata"
+    s.w1.meta_version = 0
+    return TAKEN
+
+
+# --- w2 fences -----------------------------------------------------------------------------------
+
+
+def last_ensemble(s: State) -> NodeSet(Bookie):
+    """The bookies that a recovery fences."""
+    return last(s.meta_fragments).ensemble if s.meta_status == "open" else nodes_up_to(0)
+
+
+def w2_place_in_recovery(s: State, c: Constants, lost: Subset(last_ensemble)):
+    """w2 sets the status to IN_RECOVERY, and asks the last ensemble to fence and for the LACs."""
+    if s.w2.status != "nil":
+        return "w2 has begun its recovery before"
+    if s.meta_status != "open":
+        return "the ledger is not open"
+    s.meta_status = "in_recovery"
+    s.meta_version += 1
+    s.w2.status = "in_recovery"
+    s.w2.meta_version = s.meta_version
+    s.w2.recovery_phase = FENCING
+    s.w2.curr_fragment = last(s.meta_fragments)
+    send(s.messages.fence_requests, s.w2.curr_fragment.ensemble, lost)
+    return TAKEN
+
+
+def w2_receives_fencing_read_lac_response(s: State, c: Constants, bookie: Bookie, lac: SomeLac):
+    """w2 hears that a bookie is fenced. Until it reads, it begins after the highest LAC so far.
+
+    And in any case no earlier than the last fragment, unless `lac_from_fragment` is off: that is
+    defect 2. 20 steps to only_valid_fragments, with three bookies, a write quorum of 2 and an ack
+    quorum of 1 (the exercise `begin_where_it_is_safe`).
+    """
+    if bookie not in s.messages.fence_responses[lac].waiting:
+        return "no such answer is under way from this bookie"
+    confirmed = max(lac, s.w2.curr_fragment.first_entry_id - 1) if c.lac_from_fragment else lac
+    s.w2.fenced = with_node(s.w2.fenced, bookie)
+    if confirmed > s.w2.lac and not has_asked(s.messages):
+        s.w2.lac = confirmed
+        s.w2.lap = confirmed
+    handle(s.messages.fence_responses[lac], bookie)
+    return TAKEN
+
+
 # --- Recovery reads everything first, and writes it back afterwards ------------------------------
 
 # BookKeeper itself overlaps both (`recovery`). Here the recovery waits until every bookie that it
 # has asked for an entry has answered or timed out. It recovers the entry if an ack quorum has it,
 # and has read all there is once so many bookies deny it that no ack quorum can have it. These
 # functions, which `with_limbo` shares, take the client's own record (`mine`) and its messages.
-
-
-def covers(c, bookies: NodeSet(Bookie), cohort: NodeSet(Bookie)) -> bool:
-    """Does every ack quorum of the cohort have one of these bookies?"""
-    return len(bookies & cohort) >= len(cohort) - c.ack_quorum + 1
 
 
 def has_asked(messages) -> bool:
@@ -383,7 +437,8 @@ def ask_for_next_entry(c, mine, messages, fragments, lost) -> str:
     if mine.recovery_phase != READ:
         if mine.recovery_phase != FENCING:
             return "the recovery is not about to read"
-        if not covers(c, mine.fenced, mine.curr_fragment.ensemble):
+        cohort = mine.curr_fragment.ensemble
+        if not has_quorum_coverage(c, len(mine.fenced & cohort), len(cohort)):
             return "there may be an ack quorum of bookies that are not fenced"
     if sent(messages.reads[mine.lap].requests) != 0:
         return "the recovery has asked for this entry before"
@@ -460,48 +515,6 @@ def recover_entry(mine, has_it, data) -> None:
     mine.recovery_phase = READ
 
 
-# --- w2 fences -----------------------------------------------------------------------------------
-
-
-def last_ensemble(s: State) -> NodeSet(Bookie):
-    """The bookies that a recovery fences."""
-    return last(s.meta_fragments).ensemble if s.meta_status == "open" else nodes_up_to(0)
-
-
-def w2_place_in_recovery(s: State, c: Constants, lost: Subset(last_ensemble)):
-    """w2 sets the status to IN_RECOVERY, and asks the last ensemble to fence and for the LACs."""
-    if s.w2.status != "nil":
-        return "w2 has begun its recovery before"
-    if s.meta_status != "open":
-        return "the ledger is not open"
-    s.meta_status = "in_recovery"
-    s.meta_version += 1
-    s.w2.status = "in_recovery"
-    s.w2.meta_version = s.meta_version
-    s.w2.recovery_phase = FENCING
-    s.w2.curr_fragment = last(s.meta_fragments)
-    send(s.messages.fence_requests, s.w2.curr_fragment.ensemble, lost)
-    return TAKEN
-
-
-def w2_receives_fencing_read_lac_response(s: State, c: Constants, bookie: Bookie, lac: SomeLac):
-    """w2 hears that a bookie is fenced. Until it reads, it begins after the highest LAC so far.
-
-    And in any case no earlier than the last fragment, unless `lac_from_fragment` is off: that is
-    defect 2. 20 steps to only_valid_fragments, with three bookies, a write quorum of 2 and an ack
-    quorum of 1 (the exercise `begin_where_it_is_safe`).
-    """
-    if bookie not in s.messages.fence_responses[lac].waiting:
-        return "no such answer is under way from this bookie"
-    confirmed = max(lac, s.w2.curr_fragment.first_entry_id - 1) if c.lac_from_fragment else lac
-    s.w2.fenced = with_node(s.w2.fenced, bookie)
-    if confirmed > s.w2.lac and not has_asked(s.messages):
-        s.w2.lac = confirmed
-        s.w2.lap = confirmed
-    handle(s.messages.fence_responses[lac], bookie)
-    return TAKEN
-
-
 # --- w2 reads ------------------------------------------------------------------------------------
 
 
@@ -515,7 +528,7 @@ def w2_sends_read_requests(s: State, c: Constants, lost: Subset(read_ensemble)):
     return ask_for_next_entry(c, s.w2, s.messages, s.meta_fragments, lost)
 
 
-SomeAnswer = Range(0, "send_limit")
+EntryOrNone = Range(0, "send_limit")
 """The entry that a bookie answers a read with; 0 for "no such entry"."""
 
 
@@ -568,7 +581,7 @@ def finish_read(s: State, c: Constants, bookie, entry, data) -> None:
 
 
 def w2_receives_non_final_read(
-    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+    s: State, c: Constants, bookie: Bookie, entry: EntryOrNone, data: ItsData
 ):
     """w2 notes an answer to its read, and waits for more."""
     if bookie not in answer_to_read(s, entry, data).waiting:
@@ -582,7 +595,7 @@ def w2_receives_non_final_read(
 
 
 def w2_completes_read_successfully(
-    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+    s: State, c: Constants, bookie: Bookie, entry: EntryOrNone, data: ItsData
 ):
     """An ack quorum of bookies have the entry: it is to be written back, and the next one read."""
     reason = why_not_decide(s, c, bookie, entry, data)
@@ -596,13 +609,13 @@ def w2_completes_read_successfully(
 
 
 def w2_completes_read_with_no_such_entry(
-    s: State, c: Constants, bookie: Bookie, entry: SomeAnswer, data: ItsData
+    s: State, c: Constants, bookie: Bookie, entry: EntryOrNone, data: ItsData
 ):
     """So many bookies do not have the entry that no ack quorum can: w2 has read what there is."""
     reason = why_not_decide(s, c, bookie, entry, data)
     if reason:
         return reason
-    if negative(s.w2, bookie, entry == 0) < c.write_quorum - c.ack_quorum + 1:
+    if not has_quorum_coverage(c, negative(s.w2, bookie, entry == 0), c.write_quorum):
         return "there may be an ack quorum of bookies that have the entry"
     s.w2.recovery_phase = WRITE
     finish_read(s, c, bookie, entry, data)

@@ -102,6 +102,6 @@ class State(FencedLedger):
     messages: Messages
 
 
-def init(s: State, c: Constants):
+def init(s, c):
     """There is no ledger."""
     return TAKEN

@@ -2,9 +2,10 @@
 
 from bookkeeper_spec.model import has_entry
 from bookkeeper_spec.properties import (
-    count_lost_of,
-    count_lost_of_fencing,
+    count_lost_fencing,
+    count_lost_writes,
     is_ledger_of_its_type,
+    is_set_of_bookies,
     is_writer_of_its_type,
     within_lost_messages,
 )
@@ -14,7 +15,7 @@ from protocol_lab import HOLDS, NO_LIMIT, always_eventually
 
 def type_ok(s: State, c: Constants):
     """Every variable holds what it is declared to hold."""
-    if not is_ledger_of_its_type(s, c):
+    if not is_ledger_of_its_type(s, c) or not is_set_of_bookies(c, s.b_fenced):
         return "a value of the metadata or of a bookie is out of range"
     if not is_writer_of_its_type(c, s.w1) or not is_writer_of_its_type(c, s.w2):
         return "a value of a client is out of range"
@@ -79,9 +80,9 @@ def max_lost_messages(s: State, c: Constants):
     """At most max_lost_messages are lost at a time, not counting those acted upon."""
     if c.max_lost_messages == NO_LIMIT:
         return HOLDS
-    lost = count_lost_of_fencing(s.messages) + count_lost_reads(s.messages)
+    lost = count_lost_fencing(s.messages) + count_lost_reads(s.messages)
     for adds in s.messages.adds:
-        lost += count_lost_of(adds)
+        lost += count_lost_writes(adds)
     return within_lost_messages(c, lost)
 
 

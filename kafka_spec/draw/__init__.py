@@ -5,6 +5,5 @@ Every `draw_...(model, row, previous=None, title=None)` is some spec's `draw`. `
 heading. Offsets are Kafka's, from 0. The pictures show what the state says and recompute nothing
 of the protocols, except comparisons of logs that a reader would otherwise make by eye.
 
-The variants import these modules, so these import only what is below a variant: the models, and
-`bounded_log`.
+The variants import these modules, so these import only what is below a variant: the models.
 """

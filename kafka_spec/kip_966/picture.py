@@ -19,7 +19,7 @@ from kafka_spec.draw.shared import (
     or_none,
     set_text,
 )
-from kafka_spec.kip_966.model import BrokerStatus
+from kafka_spec.kip_966.model import BrokerStatus, is_offline
 from kafka_spec.kip_966.wording import (
     alter_answer,
     alter_request,
@@ -151,14 +151,10 @@ def _epoch(s: Any, broker: int) -> Text:
     return Text(f"broker epoch {epoch}", "muted", short=str(epoch))
 
 
-def _is_down(s: Any, broker: int) -> bool:
-    return s.broker_state[broker].status in ("offline_clean", "offline_dirty")
-
-
 def _life(s: Any, broker: int) -> Text:
     status: str = BrokerStatus.names[s.broker_state[broker].status]
     told = {"offline_clean": "down", "offline_dirty": "down: its log is lost"}.get(status, status)
-    return Text(told, "muted" if _is_down(s, broker) else "ink", bold=_is_down(s, broker))
+    return Text(told, "muted" if is_offline(s, broker) else "ink", bold=is_offline(s, broker))
 
 
 def _fenced(s: Any, broker: int) -> list[Text]:
@@ -184,7 +180,7 @@ def _role(s: Any, broker: int) -> Text:
 
 
 def _badge(s: Any, broker: int) -> str:
-    if _is_down(s, broker):
+    if is_offline(s, broker):
         return "dead"
     if s.partition_status[broker] != "leader":
         return ""

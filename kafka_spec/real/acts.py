@@ -180,10 +180,10 @@ class Stage:
         self.cluster.read_decisions_of(controller)
         self._told = None
 
-    def add_voter(self, controller: int, step: str = "") -> str:
+    def add_voter(self, controller: int) -> str:
         """A controller is made a voter; "ok", or the class of the error."""
         answer = self.cluster.add_voter(controller)
-        self.tell(f"an operator adds controller {controller}", answer, step)
+        self.tell(f"an operator adds controller {controller}", answer)
         return answer
 
     def remove_voter(self, controller: int, step: str = "") -> str:

@@ -64,8 +64,9 @@ def supports(s, leader, peer) -> bool:
 def check_quorum_resign(s: State, c: Constants, server: Server):
     """A leader from which no majority fetches any more gives up (KIP-595, check quorum).
 
-    Clients that wait for a write are told nothing: if the server is elected again, it may still
-    commit the write (see resigned_writes_fixed).
+    With test_liveness that is judged from outside, by links and epochs (`supports`); without, any
+    leader may give up at any time. Clients that wait for a write are told nothing: if the server is
+    elected again, it may still commit the write (see resigned_writes_fixed).
     """
     if s.state[server] != "leader":
         return "the server is not a leader"
@@ -131,8 +132,8 @@ def send_request_vote(s: State, c: Constants, server: Server):
     """A voter's fetch timeout or election timeout: it becomes a candidate and asks for votes.
 
     Only who is a voter in its own configuration may, also if it has been removed and does not know.
-    Without test_liveness this can happen at any time, up to max_epoch. Kafka 4.0 and later first
-    ask whether a majority would vote (KIP-996), which is not modelled.
+    Without test_liveness this can happen at any time, up to max_epoch. Since Kafka 4.0 a voter
+    first asks whether a majority would vote for it (KIP-996); `kraft.kip_996` has that.
     """
     if s.role[server] != "voter":
         return "the server is not a voter"

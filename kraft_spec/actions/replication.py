@@ -434,8 +434,10 @@ def new_high_watermark(s, c, server) -> int:
     return found
 
 
-def is_removed_by(s, server, new_hwm) -> bool:
+def is_removed_by(s, c, server, new_hwm) -> bool:
     """Does this high watermark commit a removal of the server itself?"""
+    if c.old_removal_fixed and is_member(s, server, server):
+        return False
     for offset in range(s.hwm[server] + 1, new_hwm + 1):
         entry = s.log[server][offset - 1]
         if entry.command == "remove_voter_command" and server not in entry.members:
@@ -454,9 +456,7 @@ def acknowledge(s, server, new_hwm) -> None:
 
 def commit_up_to(s, c, server, new_hwm) -> None:
     """Raise the high watermark. A leader that commits its own removal thereby resigns (KIP-853)."""
-    leaves = is_removed_by(s, server, new_hwm)
-    if c.old_removal_fixed and is_member(s, server, server):
-        leaves = False
+    leaves = is_removed_by(s, c, server, new_hwm)
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:

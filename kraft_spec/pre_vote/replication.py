@@ -11,6 +11,7 @@ from kraft_spec.actions.replication import (
     adopt_last_config,
     append_value,
     can_fetch_timeout,
+    can_tell_leader,
     finish_fetch,
     is_answer_to,
     is_outside_configuration,
@@ -31,7 +32,6 @@ from kraft_spec.model import (
     Value,
     has_started,
     is_connected,
-    is_member,
     is_receivable,
     send,
 )
@@ -118,11 +118,6 @@ def ways_to_follow(s, c, server, peer) -> int:
     return ways_to_progress(s, server, peer)
 
 
-def can_tell_leader(s, server, peer) -> bool:
-    """Is the peer a connected voter that knows a leader?"""
-    return is_connected(s, server, peer) and s.role[peer] == "voter" and s.leader[peer] != NONE
-
-
 def looks_for_leader(s, c, server, peer) -> bool:
     """Is the server a voter without a leader, that may ask this peer?"""
     return (
@@ -176,9 +171,7 @@ def send_fetch_request(s: State, c: Constants, server: Server, peer: Server):
 
 def commit_up_to(s, c, server, new_hwm) -> bool:
     """Raise the high watermark. True if the leader thereby commits its own removal, and resigns."""
-    leaves = is_removed_by(s, server, new_hwm)
-    if c.old_removal_fixed and is_member(s, server, server):
-        leaves = False
+    leaves = is_removed_by(s, c, server, new_hwm)
     acknowledge(s, server, new_hwm)
     adopt_last_config(s, server, new_hwm)
     if leaves:

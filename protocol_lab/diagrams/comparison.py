@@ -9,13 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.etree import ElementTree
 
-from protocol_lab.drawing import palette
-from protocol_lab.drawing.film import film_strip, place
 from protocol_lab.drawing.pictures import caption, picture
 from protocol_lab.drawing.state_table import Line, state_table
-from protocol_lab.drawing.svg import Svg, wrap
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.spec.spec import Model
 from protocol_lab.traces.walk import Moment, Walk
@@ -172,75 +168,3 @@ def _aligned(
         return SideStep(text, ELSEWHERE if later[1 - side][text] else ONLY_HERE)
 
     return [(side_step(k, 0), side_step(k, 1)) for k in range(1, max(len(left), len(right)))]
-
-
-# --- As a picture ------------------------------------------------------------------------------
-
-_SIGNS = {SHARED: "=", SAME: "=", ELSEWHERE: "↕", ONLY_HERE: "≠"}
-_LEGEND = "= the same step on both sides · ↕ the other side takes it elsewhere · ≠ only here"
-_WIDTH, _MARGIN, _ROW = 1000, 14, 17
-
-
-def draw_comparison(compared: Comparison) -> str:
-    """Both pictures and their steps side by side, and the differences, as SVG text."""
-    captions = [
-        f"{name}: state {moment.depth}, {_ahead(compared, moment)}"
-        for name, moment in zip(compared.names, (compared.left, compared.right))
-    ]
-    title = f"{compared.names[0]} and {compared.names[1]}, {_ahead(compared, None)}"
-    strip = film_strip(compared.pictures, captions, columns=2, width=_WIDTH, title=title)
-    svg = Svg()
-    y = place(svg, ElementTree.fromstring(strip), 0, 0, _WIDTH)
-    y = _draw_steps(svg, compared, y)
-    y = _draw_differences(svg, compared, y + _MARGIN)
-    return svg.document(_WIDTH, y + _MARGIN, title, _description(compared))
-
-
-def _ahead(compared: Comparison, moment: Moment | None) -> str:
-    after = compared.step if moment is None else moment.depth - compared.fork
-    return f"{after} step{'' if after == 1 else 's'} after the fork"
-
-
-def _draw_steps(svg: Svg, compared: Comparison, y: float) -> float:
-    half = (_WIDTH - 2 * _MARGIN - 40) / 2
-    svg.text(_MARGIN, y + 12, _LEGEND, size=11, fill=palette.MUTED)
-    y += 24
-    for k, pair in enumerate(compared.steps, 2):
-        texts = [
-            wrap(f"{_SIGNS[each.kind]} {each.text}", half - 12, 11) if each else ["(has ended)"]
-            for each in pair
-        ]
-        height = _ROW * max(map(len, texts))
-        if k == compared.fork + compared.step:
-            svg.rect(_MARGIN, y - 3, _WIDTH - 2 * _MARGIN, height, rx=4, fill=palette.HERE)
-        svg.text(_MARGIN + 26, y + 10, str(k), size=11, fill=palette.MUTED, text_anchor="end")
-        for side, (each, lines) in enumerate(zip(pair, texts)):
-            is_common = each is None or each.kind in (SHARED, SAME)
-            for n, line in enumerate(lines):
-                x = _MARGIN + 40 + side * half
-                fill = palette.MUTED if is_common else palette.INK
-                svg.text(x, y + 10 + _ROW * n, line, size=11, fill=fill)
-        y += height
-    return y
-
-
-def _draw_differences(svg: Svg, compared: Comparison, y: float) -> float:
-    left, right = compared.names
-    head = f"What differs ({left} → {right})" if compared.differences else "The states are equal."
-    svg.text(_MARGIN, y + 12, head, bold=True)
-    y += 24
-    for line in compared.differences:
-        text = f"{line.name}: {''.join(piece.spoken for piece in line.value)}"
-        for part in wrap(text, _WIDTH - 2 * _MARGIN, 11):
-            svg.text(_MARGIN, y + 10, part, size=11)
-            y += _ROW
-    return y
-
-
-def _description(compared: Comparison) -> str:
-    left, right = compared.names
-    shared = f"The first {compared.fork} states are common."
-    lines = [
-        f"{each.name} {''.join(p.spoken for p in each.value)}" for each in compared.differences
-    ]
-    return f"{shared} {left} against {right}: {'; '.join(lines) or 'no difference'}."

@@ -47,9 +47,7 @@ def _reason(standing: Standing | None) -> str | None:
     return None if standing is None else standing.reason
 
 
-def invariants_strip(
-    walk: Walk, watched: Collection[str] | None = None, *, most_states: int = MOST_STATES
-) -> str:
+def invariants_strip(walk: Walk, watched: Collection[str] | None = None) -> str:
     """The whole branch, states ahead included, as SVG text; of a long one the part around the
     current state.
 
@@ -58,8 +56,8 @@ def invariants_strip(
     """
     rows = tracks(walk, watched)
     path = walk.path
-    first = max(0, min(walk.moment.depth - most_states // 2, len(path) - most_states))
-    shown = range(first, min(first + most_states, len(path)))
+    first = max(0, min(walk.moment.depth - MOST_STATES // 2, len(path) - MOST_STATES))
+    shown = range(first, min(first + MOST_STATES, len(path)))
     cell = min(30.0, (WIDTH - NAMES - MARGIN) / len(shown))
     svg = Svg()
     top = MARGIN + HEAD + 14

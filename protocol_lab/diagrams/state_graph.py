@@ -91,8 +91,6 @@ def around(
     *,
     path: Sequence[Moment] = (),
     at: int = 0,
-    label: Callable[[Model, bytes], str] | None = None,
-    invariants: Iterable[str] | None = None,
     limit: int = LIMIT,
     stopped: Callable[[], bool] | None = None,
 ) -> str | None:
@@ -100,10 +98,10 @@ def around(
 
     depth: at most that many steps away (None: as many as stay within `limit` states). path: the
     moments of the walk's branch, which are marked, and `at` the depth of the one shown; the last
-    few before it are drawn as well. label, invariants: as in `state_graph`. stopped: asked between
-    states; None is returned if it says so. A state's group has `data-depth`, its number in the
-    walk, or `data-steps`, the steps from here as JSON. Raises TooManyStates for a depth with more
-    states than `limit`, or LabError if there is no Graphviz.
+    few before it are drawn as well. stopped: asked between states; None is returned if it says so.
+    A state's group has `data-depth`, its number in the walk, or `data-steps`, the steps from here
+    as JSON. Raises TooManyStates for a depth with more states than `limit`, or LabError if there is
+    no Graphviz.
     """
     try:
         try:
@@ -127,7 +125,7 @@ def around(
             step = step_of(model, row, each.action, each.args).text
             graph.labels.setdefault((0, numbers[each.row]), []).append(step)
     title = f"{spec_title(model.spec.name)}: {_extent(row, depth)}"
-    return draw_graph(graph, label, invariants=invariants, title=title)
+    return draw_graph(graph, title=title)
 
 
 def _add_before(graph: StateGraph, numbers: dict[bytes, int], before: Sequence[Moment]) -> None:
@@ -176,7 +174,7 @@ def state_graph(
 def draw_all(graph: StateGraph) -> str:
     """All states of a model as SVG text, each with what differs from the first one."""
     title = f"{spec_title(graph.model.spec.name)}: {_extent(None, None)}"
-    return draw_graph(graph, None, invariants=None, title=title)
+    return draw_graph(graph, title=title)
 
 
 def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
@@ -289,9 +287,9 @@ def _up_to(graph: StateGraph, depth: int) -> StateGraph:
 
 def draw_graph(
     graph: StateGraph,
-    label: Callable[[Model, bytes], str] | None,
+    label: Callable[[Model, bytes], str] | None = None,
     *,
-    invariants: Iterable[str] | None,
+    invariants: Iterable[str] | None = None,
     title: str,
 ) -> str:
     """The graph as SVG text, with a legend of lines and shapes above it."""

@@ -21,7 +21,7 @@ from protocol_lab.drawing.svg import Svg
 from protocol_lab.errors import LabError
 
 SECONDS = 4.0
-"""How long a frame is shown by default, in seconds."""
+"""How long a frame is shown, in seconds."""
 
 MOST_FRAMES = 100
 """Longer animations are not worth watching, and take long to make."""
@@ -31,25 +31,21 @@ _BETWEEN = 5  # pictures for each move in a GIF
 
 
 def animated_svg(
-    pictures: Sequence[str],
-    captions: Sequence[str],
-    *,
-    seconds: float = SECONDS,
-    title: str = "A scenario, step by step",
+    pictures: Sequence[str], captions: Sequence[str], *, title: str = "A scenario, step by step"
 ) -> str:
-    """The pictures (SVG texts), each `seconds` long, with number and caption, as one SVG.
+    """The pictures (SVG texts), each SECONDS long, with number and caption, as one SVG.
 
     Raises LabError for more than MOST_FRAMES, or if there is not one caption for each picture.
     """
     film = _Film.of(pictures, captions)
-    shown = "".join([*pictures, *captions, str(seconds)])
+    shown = "".join([*pictures, *captions, str(SECONDS)])
     name = f"lab-film-{crc32(shown.encode(errors='replace')):08x}"
     count = len(pictures)
     svg = Svg()
-    svg.raw(f"<style>{_css(name, count, seconds)}</style>")
+    svg.raw(f"<style>{_css(name, count, SECONDS)}</style>")
     for k in range(count):
         hidden = "" if k == count - 1 else ' visibility="hidden"'
-        delay = f"animation-delay: {(k - count) * seconds:g}s"
+        delay = f"animation-delay: {(k - count) * SECONDS:g}s"
         for each in film.moves[k]:
             kept = each.element.get("class", "")
             each.element.set("class", f"{kept} {name}-{each.kind}".strip())
@@ -61,9 +57,7 @@ def animated_svg(
     return svg.document(film.width, film.height, title, described)
 
 
-def animated_gif(
-    pictures: Sequence[str], captions: Sequence[str], *, seconds: float = SECONDS
-) -> bytes:
+def animated_gif(pictures: Sequence[str], captions: Sequence[str]) -> bytes:
     """The same as a GIF that repeats, for slides that can't include SVG.
 
     Raises LabError as `animated_svg` does.
@@ -102,7 +96,7 @@ def animated_gif(
             add(k, MOVE_SECONDS / _BETWEEN)
         for each in moving:
             each.at(1)
-        add(k, seconds - (MOVE_SECONDS if moving else 0))
+        add(k, SECONDS - (MOVE_SECONDS if moving else 0))
     data = BytesIO()
     first, *others = frames
     first.save(

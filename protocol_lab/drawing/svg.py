@@ -97,9 +97,10 @@ class Svg:
             f"{escape(text)}</text>"
         )
 
-    def hatch(self, x: float, y: float, width: float, height: float, gap: float = 7) -> None:
+    def hatch(self, x: float, y: float, width: float, height: float) -> None:
         """Diagonal lines over a rectangle, cut at its edges (a pattern would need an id)."""
         parts = []
+        gap = 7  # between the lines
         reach = gap
         while reach < width + height:
             x1, y1 = x + max(0, reach - height), y + min(reach, height)

@@ -35,21 +35,16 @@ from protocol_lab.spec.state_view import plain, view
 from protocol_lab.traces.walk import Walk
 
 
-def read_tlc_trace(
-    text: str,
-    model: Model | None = None,
-    spec_name: str | None = None,
-    effort: Effort | None = None,
-) -> Walk:
+def read_tlc_trace(text: str, model: Model | None = None, spec_name: str | None = None) -> Walk:
     """The walk along the first counterexample in TLC's output, as `walk_along` finds it.
 
     A given model is used unchanged. Else the spec is that of `spec_name`, if given.
     """
     trace = parse_output(text)
     if model is None:
-        return walk_along(trace, spec_name and load(spec_name).bind(), bool(spec_name), effort)
+        return walk_along(trace, spec_name and load(spec_name).bind(), bool(spec_name))
     _expect_fit(trace, model.spec)
-    return _walk(trace, _replay_exactly(trace, model, effort or Effort()))
+    return _walk(trace, _replay_exactly(trace, model, Effort()))
 
 
 def walk_along(

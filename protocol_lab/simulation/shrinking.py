@@ -31,20 +31,18 @@ _Step = tuple[str, tuple]
 """An action's name and its parameters: numbers, and messages as bytes."""
 
 
-def shrink(
-    model: Model, request: SearchRequest, rows: list[bytes], violated: str, tries: int = TRIES
-) -> list[bytes]:
+def shrink(model: Model, request: SearchRequest, rows: list[bytes], violated: str) -> list[bytes]:
     """The states of a path, from the same initial state, that is as short or shorter.
 
     rows: a path whose last state or step breaks the invariant `violated`. It ends after a fixed
     number of steps tried, so the result is the same on any machine.
     """
-    return _Shrinking(model, request, violated, tries).run(rows)
+    return _Shrinking(model, request, violated).run(rows)
 
 
 class _Shrinking:
-    def __init__(self, model: Model, request: SearchRequest, violated: str, tries: int):
-        self.model, self.request, self.tries = model, request, tries
+    def __init__(self, model: Model, request: SearchRequest, violated: str):
+        self.model, self.request, self.tries = model, request, TRIES
         spec = model.spec
         self.state = [each.function for each in spec.invariants if each.name == violated]
         self.step = [each.function for each in spec.step_invariants if each.name == violated]

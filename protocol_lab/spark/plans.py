@@ -17,15 +17,14 @@ _CHANGING = [
 """The parts that differ from run to run."""
 
 
-def plan_text(table: "DataFrame", details: bool = False) -> str:
-    """What `explain("formatted")` prints: the tree of operators and, on request, a text on each.
+def plan_text(table: "DataFrame") -> str:
+    """The tree of operators that `explain("formatted")` prints.
 
     The numbers of columns and plans, and the paths of files, are left out.
     """
     with redirect_stdout(StringIO()) as said:
         table.explain("formatted")
-    text = same_in_every_run(said.getvalue())
-    return text if details else text.partition("\n\n\n")[0]
+    return same_in_every_run(said.getvalue()).partition("\n\n\n")[0]
 
 
 def same_in_every_run(plan: str) -> str:

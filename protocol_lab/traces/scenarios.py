@@ -182,22 +182,6 @@ def text_of_file(path: str | Path) -> str:
         ) from None
 
 
-def save_scenario(walk: Walk, path: str | Path, description: list[str] | None = None) -> Path:
-    """Write the walk's steps so far to a scenario file, which `read_scenario` reads again.
-
-    Returns its path. Raises LabError if it can't be written.
-    """
-    path = Path(path)
-    try:
-        path.write_text(scenario_text(walk, description), encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or error
-        raise LabError(
-            f"The scenario file {path} can't be written ({reason}); choose another place."
-        ) from None
-    return path
-
-
 def scenarios_of(spec_name: str) -> list[Path]:
     """The scenario files of a spec's package, or beside its file; for "kafka" those of all its
     specs.

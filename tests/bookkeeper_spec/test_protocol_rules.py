@@ -348,3 +348,14 @@ def test_only_who_writes_sends_pending_adds_again(client, action, why_not):
     assert after.clients[client].pending_add_ops.items[0].ensemble == nodes(2, 3, 4)
     mine.status = "client_withdrawn"
     assert why_not in made.refusal(send)
+
+
+@pytest.mark.parametrize("status", ["open", "in_recovery"])
+def test_a_recovery_without_the_journal_may_lose_its_fence_requests(status):
+    constants = {**CONSTANTS, "clients": 3}
+    del constants["inflight_limit"]
+    made = HandMade.of("bookkeeper.with_limbo", **constants)
+    append(made.s.meta_fragments, Fragment(id=1, ensemble=nodes(1, 2, 3), first_entry_id=1))
+    made.s.meta_status, made.s.meta_version = status, 1
+    after = made.after("client_starts_recovery(client=3, lost={1, 2})")
+    assert after.messages[3].fence_requests.lost == nodes(1, 2)

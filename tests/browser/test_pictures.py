@@ -3,7 +3,6 @@
 import pytest
 
 from protocol_lab.catalog import package_folder
-from protocol_lab.diagrams.comparison import compare_branches, draw_comparison
 from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing import palette
@@ -32,16 +31,14 @@ def cluster(walk):
     return walk.model.spec.draw(walk.model, moment.row, moment.previous.row, title="Slide 56")
 
 
-@pytest.mark.parametrize("name", ["cluster", "sequence", "strip", "comparison"])
+@pytest.mark.parametrize("name", ["cluster", "sequence", "strip"])
 def test_no_text_is_wider_than_estimated(page, name):
     """Nothing can overlap in a real browser either, if the estimates are upper ones."""
     walk = scenario("talk_46_56_found_scenario")
-    walk.fork("other")
     draw = {
         "cluster": cluster,
         "sequence": sequence_diagram,
         "strip": invariants_strip,
-        "comparison": lambda walk: draw_comparison(compare_branches(walk, "main", "other")),
     }
     page.set_content(draw[name](walk))
     measured = page.eval_on_selector_all(

@@ -343,7 +343,7 @@ function drawCaption({ caption, told: narrated, timeline, scenario }) {
 /** A scenario's title tells how it ends: it is read there. */
 const moralOf = (scenario) => (scenario ? closed(scenario.title.replace(/ \(slides? [^)]+\)/, "")) : "");
 
-const ROOM = 135; // characters, so that a caption has two lines and moves no picture
+const ROOM = 145; // characters, so that a caption has two lines and moves no picture
 const SHORT = 40; // characters: a longer caption of a scenario says enough
 const GOES_ON = /^(and|it|its|then|they)\b/;
 
