@@ -34,10 +34,10 @@ KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}
 def wait_for_ever(answer) -> Feedback:
     """A record that waits for ever.
 
-    KIP-320 with two replicas: give a run, fair in the sense of the original, in which a record is
-    written and neither committed nor truncated. Write the steps, one a line, and `!loops_to K` in
-    the last line: from there the run goes on as it did from state K on, or stays, if K is the last
-    state's own number. The initial state is state 1.
+    Give a run of KIP-320 with two replicas in which a record is written, and neither committed nor
+    truncated, ever. Write its steps, one a line; the initial state is state 1. The last line,
+    `!loops_to K`, says that the run goes on from state K as it did before. If K is the last state,
+    the run stays there. No fair action may be put off forever.
     """
     if not isinstance(answer, str):
         return wrong("Write the steps as a text in triple quotes, one step a line.")
@@ -51,6 +51,26 @@ def wait_for_ever(answer) -> Feedback:
     return right(
         f"A fair run, and the record waits for ever: your loop begins in state {walk.loop_from},"
         f" the nearest possible one in state {shortest.loop_from}."
+    )
+
+
+def two_voters(**how):
+    """Two voters, of which the leader, server 1, may remove the other one.
+
+    The guard that forbids this with two voters is relaxed, and the only member of a configuration
+    can be elected. how: further constants, as for what a fetch of the removed server is met with.
+    """
+    sizes = ("init_cluster_size", "max_cluster_size", "max_spawned_servers", "hosts")
+    return load("kraft.kip_853").bind(
+        test_liveness=1,
+        **dict.fromkeys(sizes, 2),
+        min_cluster_size=1,
+        max_values_per_epoch=0,
+        max_remove_reconfigs=1,
+        max_current_epoch=3,
+        removal_guard_relaxed=1,
+        single_voter_election_fixed=1,
+        **how,
     )
 
 
@@ -89,9 +109,11 @@ ONLY_SERVER_3 = "s.config[1].members == 14 or s.config[1].members == 6"
 def the_removed_server_learns(answer) -> Feedback:
     """Say that a removed server learns of its removal.
 
-    Give a formula, made with `leads_to`, `always_eventually` and the others, with expressions over
-    `s` and `c` as texts. It has to fail where the leader ignores who was removed, and to hold where
-    it accepts those fetches, as well as where nobody is removed.
+    Give a formula, such as `leads_to(p, q)`, with p and q as texts. They may ask for `s.role[3]`
+    ('voter' at first, 'observer' once server 3 knows) and for what the leader knows: whether
+    `s.config[1].committed`, and whether `3 in s.config[1].members`. The claim has to fail where the
+    leader ignores who was removed, and to hold where it accepts those fetches, as well as where
+    nobody is removed.
     """
     if not isinstance(answer, Formula):
         return wrong("""Give a formula, as in always_eventually("s.role[3] != 'voter'").""")

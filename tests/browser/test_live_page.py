@@ -54,7 +54,7 @@ def folder(tmp_path_factory):
     cells = json.loads(OWN.read_text(encoding="utf-8"))["cells"]
     for cell in cells:
         cell["source"] = "".join(cell["source"])
-    own = next(stepper_cells("notebooks/your_own/01_primary_backup.ipynb", cells))
+    *_, own = stepper_cells("notebooks/your_own/01_primary_backup.ipynb", cells)
     opened = [LOGS, challenge_named(LOST), own, scenario("talk_46_56_found_scenario")]
     more = exercise_html({"source": ANSWER}, NEEDED)
     write_page(made, *opened, engine=engine, searched=3, more=more)
