@@ -81,7 +81,6 @@ from bookkeeper_spec.v4_13.actions import (
     positive,
     read_time_outs,
     recover_entry,
-    why_not_without_one,
     with_bookie_if,
     without_one,
 )
@@ -89,7 +88,6 @@ from bookkeeper_spec.v4_13.model import WRITE, Reads, init
 from bookkeeper_spec.v4_13.properties import count_lost_reads
 from bookkeeper_spec.writing import bookie_sends_add_confirmed_response as store_and_confirm
 from bookkeeper_spec.writing import bookie_sends_fencing_read_lac_response as fence_and_tell_lac
-from bookkeeper_spec.writing import client_closes_ledger_fail as close_fails
 from bookkeeper_spec.writing import (
     client_resends_pending_add_op,
     close_ledger,
@@ -99,6 +97,7 @@ from bookkeeper_spec.writing import (
     receive_confirmation,
     send_next_entry,
     why_not_change_metadata,
+    withdraw,
 )
 from protocol_lab import (
     HOLDS,
@@ -345,9 +344,13 @@ def client_sends_pending_add_op(
 
 def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The creator tries to close the ledger, but somebody has changed it: it withdraws."""
-    if s.clients[client].meta_version == s.meta_version:
+    mine = s.clients[client]
+    if mine.status != "open" or s.meta_status == "open":
+        return "the client has no open ledger, or nobody recovers it"
+    if mine.meta_version == s.meta_version:
         return "the client knows the latest metadata"
-    return close_fails(s, c, client)
+    withdraw(mine)
+    return TAKEN
 
 
 # --- Clients: recoveries -------------------------------------------------------------------------
@@ -420,10 +423,8 @@ SomeEnsemble = Subset(replacements, "write_quorum")
 def replace(s: State, c: Constants, client, bookie, ensemble) -> str:
     """Begin a new fragment after the LAC without the bookie."""
     mine = s.clients[client]
-    reason = why_not_without_one(mine, write_time_outs(s, c, client), bookie)
-    if reason:
-        return reason
-    reason = go_on_without_one(s, c, mine, mine.fragments, bookie, ensemble)
+    time_outs = write_time_outs(s, c, client)
+    reason = go_on_without_one(s, c, mine, mine.fragments, time_outs, bookie, ensemble)
     if reason:
         return reason
     for other in range(1, c.clients + 1):

@@ -567,7 +567,7 @@ def client_closes_ledger_success(s: State, c: Constants, client: Client):
     return TAKEN
 
 
-def client_closes_ledger_fail(s, c, client: Client):
+def client_closes_ledger_fail(s: State, c: Constants, client: Client):
     """The creator tries to close the ledger, but somebody recovers it: it withdraws."""
     mine = s.clients[client]
     if mine.status != "open" or s.meta_status == "open":

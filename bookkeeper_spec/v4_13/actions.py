@@ -224,8 +224,11 @@ def why_not_without_one(writer, time_outs: NodeSet(Bookie), bookie) -> str:
     return TAKEN
 
 
-def go_on_without_one(s, c, writer, fragments, bookie, ensemble) -> str:
-    """Begin a new fragment after the LAC, without a bookie that timed out."""
+def go_on_without_one(s, c, writer, fragments, time_outs: NodeSet(Bookie), bookie, ensemble) -> str:
+    """Begin a new fragment after the LAC, without a bookie that is one of those that timed out."""
+    reason = why_not_without_one(writer, time_outs, bookie)
+    if reason:
+        return reason
     reason = why_not_replace(s, writer, only(bookie), ensemble)
     if reason:
         return reason
@@ -240,7 +243,8 @@ def change_ensemble(s: State, c: Constants, writer, messages, bookie, ensemble) 
     reason = why_not_try(s, c, writer, messages, bookie)
     if reason:
         return reason
-    reason = go_on_without_one(s, c, writer, s.meta_fragments, bookie, ensemble)
+    time_outs = add_time_outs(messages)
+    reason = go_on_without_one(s, c, writer, s.meta_fragments, time_outs, bookie, ensemble)
     if reason:
         return reason
     s.meta_version += 1
