@@ -6,14 +6,13 @@ stays offline. `election_rule` says how one is found:
 
 - latest_offset, the talk's idea: the alive replica whose last record is of the latest leader
   epoch, and among those the one with the longest log;
-- first_alive, Kafka's rule that the talk starts with (slides 30-31; the original does not have
-  it): the first alive replica of the replica list, which is in the order of the replicas' numbers;
-- eligible_leader_replicas, what Kafka got instead (KIP-966; the original does not have it):
-  whoever leaves the ISR in the change that takes it below min_isr, or later, is remembered in
-  `zk_state.eligible`, and one of these may be elected when the ISR is empty; even its last member
-  may leave it.
+- first_alive, Kafka's rule that the talk starts with (slides 30-31): the first alive replica of the
+  replica list, which is in the order of the replicas' numbers;
+- eligible_leader_replicas, what Kafka got instead (KIP-966): whoever leaves the ISR in the change
+  that takes it below min_isr, or later, is remembered in `zk_state.eligible`, and one of these may
+  be elected when the ISR is empty; even its last member may leave it.
 
-Leaders change at once, for all who look into `zk_state`. Only followers lag: after each election a
+The original has the first rule only. Leaders change at once, for all who look into `zk_state`. Only followers lag: after each election a
 replica must become a follower (truncate) before it fetches. The original counts offsets from 1 and
 stores them in the messages; here they are the positions, from 0, as on the slides.
 
@@ -24,13 +23,11 @@ the shortest such loss takes 15 steps, those of slides 46-56; with min_isr=1, 5 
 rule loses nothing within the default bounds, with min_isr=1, 2 or 3.
 
 Simplified: a leader whose ISR is smaller than min_isr still appends, and does not commit; Kafka
-4.3.1 refuses the write if acks=all (NotEnoughReplicasException). A write commits nothing, not even
-at a leader that is alone in its ISR with min_isr=1: it is committed when a follower fetches or
-leaves the ISR, while Kafka's leader commits it as it appends ("ISR could be down to 1" in
-`Partition.appendRecordsToLeader` 3.8.0). Everybody knows at once what is committed; replicas have
-no high watermark of their own. Left out: other acks; more than one request in flight from a
-producer; consumers; deaths of other replicas than `unstable_replica`; lost disks; deposed leaders
-that do not know it.
+4.3.1 refuses the write if acks=all (NotEnoughReplicasException). A write commits nothing, even if
+the leader is alone in its ISR: a follower's fetch commits, or its leaving the ISR (Kafka's leader
+commits as it appends: `Partition.appendRecordsToLeader` 3.8.0). Everybody knows at once what is
+committed. Left out: other acks; more than one request in flight from a producer; consumers; deaths
+of other replicas than `unstable_replica`; lost disks; deposed leaders that do not know it.
 
 Source: UncleanLeaderElectionSafety.tla by Haruki Okada (LINE),
 https://github.com/ocadaruma/kafka-spec; KIP-966 for the third rule.
@@ -232,10 +229,7 @@ def holds_all_committed(s, replica) -> bool:
 
 @spec.action
 def produce_message(s: State, c: Constants, replica: Replica, producer: Producer):
-    """A producer sends to the leader, and waits until the message is committed (acks=all).
-
-    Nothing is committed by a write, even where the leader is the whole ISR.
-    """
+    """A producer sends to the leader, and waits until the message is committed (acks=all)."""
     if s.zk_state.leader != replica:
         return "the replica is not the leader"
     if producer in s.inflight_producers:
@@ -599,11 +593,8 @@ def elects_where_latest_offset_would(s: State, c: Constants):
     dies, an eligible one is always alive. With min_isr=1 the only eligible one may be the dead one:
     4,938 of 134,220 states are offline.
     """
-    if (
-        c.election_rule != "eligible_leader_replicas"
-        or s.zk_state.leader != NONE
-        or not is_isr_dead(s)
-    ):
+    is_offline = s.zk_state.leader == NONE and is_isr_dead(s)
+    if c.election_rule != "eligible_leader_replicas" or not is_offline:
         return HOLDS
     if not s.replica_states[c.unstable_replica].is_shutdown or s.zk_state.alive_replicas == 0:
         return HOLDS
@@ -630,13 +621,11 @@ def the_isr_is_down_to_one(s: State, c: Constants):
 def the_isr_has_its_dead_member_back(s: State, c: Constants):
     """The unstable replica has died, is alive again, and is a follower in sync."""
     replica = c.unstable_replica
-    if (
-        s.replica_states[replica].is_shutdown
-        and s.zk_state.leader != NONE
-        and s.zk_state.leader != replica
-    ):
-        return HOLDS if replica in s.zk_state.isrs else "the unstable replica is not in the ISR"
-    return "the unstable replica has not died, or leads, or nobody does"
+    if not s.replica_states[replica].is_shutdown:
+        return "the unstable replica has not died"
+    if s.zk_state.leader == NONE or s.zk_state.leader == replica:
+        return "nobody leads, or the unstable replica does"
+    return HOLDS if replica in s.zk_state.isrs else "the unstable replica is not in the ISR"
 
 
 @spec.sometimes
