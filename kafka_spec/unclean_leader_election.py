@@ -12,9 +12,10 @@ stays offline. `election_rule` says how one is found:
   that takes it below min_isr, or later, is remembered in `zk_state.eligible`, and one of these may
   be elected when the ISR is empty; even its last member may leave it.
 
-The original has the first rule only. Leaders change at once, for all who look into `zk_state`. Only followers lag: after each election a
-replica must become a follower (truncate) before it fetches. The original counts offsets from 1 and
-stores them in the messages; here they are the positions, from 0, as on the slides.
+The original has the first rule only. Leaders change at once, for all who look into `zk_state`. Only
+followers lag: after each election a replica must become a follower (truncate) before it fetches.
+The original counts offsets from 1 and stores them in the messages; here they are the positions,
+from 0, as on the slides.
 
 What breaks: committed_messages_never_lost. first_alive loses a committed message in 7 steps.
 latest_offset survives that story (slides 32-34), but not all stories: a message that was copied
