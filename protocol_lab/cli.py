@@ -511,6 +511,7 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def _report(result: Result, options: argparse.Namespace, covered: Coverage | None = None) -> int:
+    """Print a result, as its `summary` says it, and write what was asked for; the exit code."""
     if options.trace and result.trace is not None:
         from protocol_lab.drawing.picture_exports import content_for
 

@@ -14,4 +14,8 @@ offline            the service worker that keeps the site for visits without a n
 sizes              the bytes that a page loads, and those of the whole site
 bundle             the site, the kit and its wheels, for a room without a network
 scripts            the pages' own script and style sheet
+
+The pages' scripts are in `js/`: `page.js` puts the steppers, `frames.js` shows them until Python is
+there, `film.js` plays the first page's film, `reading.js` has predictions, progress and explained
+terms, `links.js` a walk in the address, and `offline.js` is the service worker.
 """

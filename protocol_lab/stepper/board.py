@@ -22,6 +22,7 @@ from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import Attempt
 from protocol_lab.spec.parameters import Member, count_of, follow
 from protocol_lab.spec.spec import Action
+from protocol_lab.traces.narration import narrated
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 
@@ -52,6 +53,7 @@ def board(
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
+        "told": narrated(walk.model, walk.moment),
         "can": can,
         "cannot": cannot,
         "timeline": _timeline(walk, watched, seen),

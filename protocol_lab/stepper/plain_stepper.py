@@ -32,7 +32,6 @@ from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
 from protocol_lab.traces.links import link_text
-from protocol_lab.traces.narration import narrated
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment, Walk
 
@@ -137,7 +136,6 @@ class PlainStepper:
         self._number += 1
         view = {
             **board(walk, session.watched, self._unfolded, self._seen),
-            "told": narrated(walk.model, walk.moment),
             "number": self._number,
             "answers": self._answers,
             "model": self.name,
