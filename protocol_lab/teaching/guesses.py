@@ -40,6 +40,8 @@ def is_same(guess: Any, fact: Any) -> bool:
     if isinstance(guess, _COLLECTIONS):
         return len(guess) == 1 and is_same(next(iter(guess)), fact)
     if _truth(fact) is not None:
+        if _goes_on(guess) and _goes_on(fact):  # two reasons for a yes are two answers
+            return _plain(guess) == _plain(fact)
         return _truth(guess) is _truth(fact)
     if _truth(guess) is not None:
         return False
@@ -149,6 +151,11 @@ def _truth(value: Any) -> bool | None:
     if isinstance(value, str):
         return _TRUTH.get(_plain(re.split(r"[,;:.]", value, maxsplit=1)[0]))
     return None
+
+
+def _goes_on(value: Any) -> bool:
+    """Does a yes or no go on, as in "no: nobody asks"?"""
+    return isinstance(value, str) and _plain(value) not in _TRUTH
 
 
 def _members(guess: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from protocol_lab.catalog import load
 from protocol_lab.explore import explore
 from protocol_lab.notebook import source
 from protocol_lab.teaching.exercises import shortest_path, wrong
+from protocol_lab.teaching.guesses import is_same
 from protocol_lab.teaching.prediction_field import PredictionField
 from protocol_lab.teaching.predictions import predict
 
@@ -142,3 +143,11 @@ def test_what_is_typed_is_committed_and_an_empty_field_is_not():
     assert asked.guess is None
     field._on_message(None, {"command": "commit", "guess": " 49 "})
     assert asked.settle(49).passed
+
+
+def test_two_reasons_for_a_yes_are_two_answers():
+    assert is_same("no", "no: nobody asks")
+    assert is_same("no: nobody asks", False)
+    assert is_same("no: nobody asks", "no: nobody asks.")
+    assert not is_same("no: all know", "no: nobody asks")
+    assert not is_same("yes", "no: nobody asks")
