@@ -61,7 +61,10 @@ _REFUSED_CALLS = {
 def refuse(function: Callable) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
     tree = without_annotations(reading(function).apart)
+    stored = {id(each.value) for each in ast.walk(tree) if _is_to_a_field(each)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and id(node) in stored:
+            continue  # what the field wants instead is said where it is stored
         told = _REFUSED.get(type(getattr(node, "op", node)))
         match node:
             case ast.Call(func=ast.Name(name)) if name in _REFUSED_CALLS:
@@ -87,6 +90,11 @@ def refuse(function: Callable) -> None:
     refuse_ineffective(function)
     _refuse_calls_through_modules(function, tree)
     refuse_unassigned(function)
+
+
+def _is_to_a_field(node: ast.AST) -> bool:
+    """Is it an assignment to a field of the state, or to an item of one?"""
+    return isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
