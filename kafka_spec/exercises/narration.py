@@ -117,14 +117,6 @@ def stop_at(name: str) -> tuple[Walk, str, str]:
     raise LabError(f"KIP-320 refuses no step of {name}.")
 
 
-def stops(*names: str) -> None:
-    """Print at which step of each of these scenarios KIP-320 stops, and why."""
-    for name in names:
-        walk, step, reason = stop_at(name)
-        steps = sum(line.kind == "step" for line in scenario(name).lines)
-        print(f"{name}: step {len(walk.path)} of {steps}\n   {step}\n   {reason}")
-
-
 def where_refused(name: str, end: bool = False) -> HTML:
     """The first state of a scenario in which a step is refused, with the reason; end: and the last.
 
