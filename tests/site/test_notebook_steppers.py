@@ -151,6 +151,18 @@ def test_the_page_of_a_notebook_points_back_to_the_notebook(tmp_path):
     assert CODESPACES in made["source"]
 
 
+def test_code_that_nothing_runs_in_a_page_is_left_out(tmp_path):
+    name = "a.ipynb"
+    sources = ["import math", "guess.reveals(math.pi)", "print(math.pi)"]
+    cells = [
+        {"cell_type": "code", "source": [each], "outputs": [], "metadata": {}} for each in sources
+    ]
+    (tmp_path / name).write_text(json.dumps({"cells": cells, "metadata": {}}), encoding="utf-8")
+    made = json.loads(Pages(tmp_path, [name]).source(name))["cells"]
+    left_out = ["remove-input" in each["metadata"].get("tags", []) for each in made]
+    assert left_out == [True, True, False]
+
+
 def test_the_glossary_gives_each_name_its_meaning():
     terms = glossary_terms((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
     assert terms["safety"] == terms["liveness"] != terms["frontier"]
