@@ -61,8 +61,8 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     svg.text(x + 10, y + head - (6 if current().large else 8), card.name, size=plain(), bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            width = text_width(line, legible(11.5)) + 8
-            highlight(svg, x + 6, y + head - 2 + pitch * k, width, pitch, text)
+            marked = text_width(line, legible(11.5)) + 8
+            highlight(svg, x + 6, y + head - 2 + pitch * k, marked, pitch, text)
         svg.text(
             x + 10,
             y + head + pitch - 6 + pitch * k,
