@@ -334,10 +334,10 @@ function drawCaption({ caption, told: narrated, timeline, scenario }) {
   const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
   const title = [caption.step, general].filter(Boolean).join(": ");
   const moral = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1 ? moralOf(scenario) : "";
-  const length = (parts) => parts.reduce((sum, each) => sum + each.textContent.length, moral.length);
-  const shown = !moral ? words : length(words) <= ROOM ? words : length(said) <= ROOM ? said : null;
-  const ending = moral && shown ? [h("b", {}, moral)] : [];
-  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...[...(shown ?? words), ...ending].flatMap((each) => [" ", each]))];
+  const fits = (parts) => parts.reduce((sum, each) => sum + each.textContent.length, moral.length) <= ROOM;
+  const beside = moral ? [words, said].find(fits) : null; // what the moral has room for
+  const parts = beside ? [...beside, h("b", {}, moral)] : words;
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...parts.flatMap((each) => [" ", each]))];
 }
 
 /** A scenario's title tells how it ends: it is read there. */
