@@ -35,9 +35,6 @@ from protocol_lab.traces.links import link_text
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment, Walk
 
-_ABOUT_THE_FILE = ("shortest", "hand-made", "Compare ")
-"""Lines of a scenario's description that begin so say how it was found, not what it shows."""
-
 _OPEN: "WeakSet[PlainStepper]" = WeakSet()
 """All open steppers: those on the same walk show the same state."""
 
@@ -527,15 +524,9 @@ def _content(ending: str, written: str | bytes) -> dict[str, str]:
     return {"text": written}
 
 
-def about_scenario(scenario: Scenario) -> dict[str, Any]:
-    """A scenario's title and description as plain values, without the lines about its file."""
-    return {
-        "name": scenario.name,
-        "title": scenario.title,
-        "description": [
-            line for line in scenario.description[1:] if not line.startswith(_ABOUT_THE_FILE)
-        ],
-    }
+def about_scenario(scenario: Scenario) -> dict[str, str]:
+    """A scenario's name and title as plain values."""
+    return {"name": scenario.name, "title": scenario.title}
 
 
 def _situations(model: Model) -> list[dict[str, str]]:
