@@ -119,7 +119,9 @@ class LiveSource {
   /** The first parts of a stepper that stands where the reader does. */
   opened() {
     const { shortest, needed } = this.session;
-    const saved = { ...savedWalk(this.view), scenario: this.view.scenario };
+    const { scenario } = this.view;
+    const told = scenario && { name: scenario.name, description: [scenario.title] };
+    const saved = { ...savedWalk(this.view), scenario: told };
     return new Promise((resolve, reject) => {
       const values = {};
       const asked = { saved, shortest, needed, room: this.room.height ? this.room : null };
