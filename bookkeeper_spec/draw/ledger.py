@@ -19,11 +19,11 @@ from bookkeeper_spec.draw.traffic import (
     bookie_name,
     client_name,
     entry_name,
+    names,
     of_clients,
     of_stamped_clients,
     of_terms,
     of_v4_13,
-    set_name,
     value_name,
 )
 from bookkeeper_spec.model import FENCING as PHASE_FENCING
@@ -90,7 +90,10 @@ def describe_ledger(
         bars=[_metadata(s)],
         lanes=[_bookie(s, c, bookie, acknowledged) for bookie in range(1, c.bookies + 1)],
         line=_end(s),
-        cards=[Card(each.name, [*_known(each), *each.lines]) for each in clients],
+        cards=[
+            Card(each.name, [*_known(s, each), *each.lines], is_left=each is clients[0])
+            for each in clients
+        ],
         cards_name="Clients",
         messages=[_messages(group, traffic) for group in (ADDS, FENCING, READS)],
         columns=c.send_limit,
@@ -98,16 +101,14 @@ def describe_ledger(
         first=1,
         removed="truncated" if hasattr(s, "b_term") else "lost",  # only terms truncate
         lane_width=120,
-        card_width=250,
+        card_width=165,
         legend=LEGEND,
     )
 
 
 def _metadata(s: Any) -> Bar:
     fragments = [s.meta_fragments.items[k] for k in range(s.meta_fragments.length)]
-    shown = [f"from e{each.first_entry_id} on {set_name(each.ensemble)}" for each in fragments] or [
-        "none"
-    ]
+    shown = [f"from e{each.first_entry_id}: {names(each.ensemble)}" for each in fragments]
     last = f"e{s.meta_last_entry}" if s.meta_last_entry else "none: empty"
     return Bar(
         "Metadata (zk)",
@@ -120,7 +121,7 @@ def _metadata(s: Any) -> Bar:
                     f"fragment {number}",
                     Text(text),
                 )
-                for number, text in enumerate(shown, 1)
+                for number, text in enumerate(shown or ["none"], 1)
             ),
         ],
     )
@@ -133,18 +134,12 @@ def _end(s: Any) -> Flag | None:
 
 
 def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
-    numbers = [
-        str(k + 1)
-        for k in range(s.meta_fragments.length)
-        if contains(s.meta_fragments.items[k].ensemble, bookie)
-    ]
-    home = f"in fragment {' and '.join(numbers)}" if numbers else "in no fragment"
     return Lane(
         lines=[
             [Text(bookie_name(bookie), bold=True)],
-            [Text(home, "ink" if numbers else "muted")],
             [_fencing(s, bookie)],
             [Text(f"LAC {s.b_lac[bookie]}", "muted"), *_limbo(s, bookie)],
+            *_home(s, bookie),
         ],
         entries=[
             _entry(s, c, bookie, entry, acknowledged)
@@ -153,6 +148,20 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
         ],
         empty="no entries",
     )
+
+
+def _home(s: Any, bookie: int) -> list[list[Text]]:
+    """Where the bookie is, if new entries are not for it."""
+    numbers = [
+        str(k + 1)
+        for k in range(s.meta_fragments.length)
+        if contains(s.meta_fragments.items[k].ensemble, bookie)
+    ]
+    if str(s.meta_fragments.length) in numbers:
+        return []
+    return [
+        [Text(f"in fragment {' and '.join(numbers)}" if numbers else "in no fragment", "muted")]
+    ]
 
 
 def _fencing(s: Any, bookie: int) -> Text:
@@ -196,34 +205,31 @@ def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
 # --- Clients ---------------------------------------------------------------------------------
 
 
-def _known(client: Client) -> list[Text]:
-    """The lines that every client has: what it does, its LAP and LAC."""
+def _known(s: Any, client: Client) -> list[Text]:
+    """The lines that every client has: what it does, its LAP and LAC, and where it is behind the
+    metadata."""
     w = client.record
     tones = {"open": "accent", "in_recovery": "ink", "invalid": "muted"}
     status = Status.names[w.status]
     lines = [Text(client.does, tones.get(status, "muted"), status in tones, topic="does")]
     if w.curr_fragment.id == 0:
         return lines
-    known = f"metadata of version {w.meta_version}" if w.meta_version else "metadata out of date"
-    lines.append(Text(known, "muted", topic="metadata"))
-    lines.append(Text(f"LAP {_up_to(w.lap)} · LAC {_up_to(w.lac)}", topic="marks"))
-    lines.append(
-        Text(
-            f"writes to fragment {w.curr_fragment.id}: {set_name(w.curr_fragment.ensemble)}",
-            "muted",
-            topic="fragment",
-        )
-    )
+    lines.append(Text(f"LAP {w.lap} · LAC {w.lac}", topic="marks"))
+    if w.meta_version != s.meta_version:
+        known = f"knows version {w.meta_version}" if w.meta_version else "old metadata"
+        lines.append(Text(known, "muted", topic="metadata"))
+    if w.curr_fragment.id != s.meta_fragments.length:
+        text = f"fragment {w.curr_fragment.id}: {names(w.curr_fragment.ensemble)}"
+        lines.append(Text(text, "muted", topic="fragment"))
     pending = {w.pending_add_ops.items[k].entry.id for k in range(w.pending_add_ops.size)}
     for entry in range(1, len(w.confirmed) + 1):
         if entry in pending or w.confirmed[entry]:
-            state = "pending" if entry in pending else "done"
-            text = f"{entry_name(entry)} {state}: confirmed by {_whom(w.confirmed[entry])}"
+            text = f"{entry_name(entry)} confirmed: {names(w.confirmed[entry])}"
             lines.append(Text(text, "muted", topic=f"confirmed {entry}"))
     for k in range(w.pending_add_ops.size):
         op = w.pending_add_ops.items[k]
         if needs_resend(op, w.curr_fragment):
-            text = f"{entry_name(op.entry.id)} was sent to {set_name(op.ensemble)}: send again"
+            text = f"{entry_name(op.entry.id)} was sent to {names(op.ensemble)}: send again"
             lines.append(Text(text, "muted", topic=f"again {op.entry.id}"))
     return lines
 
@@ -232,30 +238,30 @@ def _up_to(entry: int) -> str:
     return entry_name(entry) if entry else "none"
 
 
-def _whom(bookies: int) -> str:
-    return set_name(bookies) if bookies else "none"
-
-
 def _fenced(mine: Any) -> Text:
-    return Text(f"fenced: {_whom(mine.fenced)}", topic="fenced")
+    return Text(f"fenced: {names(mine.fenced)}", topic="fenced")
 
 
-def _own_fragments(mine: Any) -> Text:
+def _where(mine: Any) -> list[Text]:
+    """The fragments that a recovery would store, and the bookies that it reads from, unless they
+    are those of the only fragment."""
     own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
-    shown = ", ".join(f"e{each.first_entry_id} on {set_name(each.ensemble)}" for each in own)
-    return Text(f"its fragments: {shown}", "muted", topic="fragments")
-
-
-def _read_from(mine: Any) -> Text:
-    return Text(f"reads from {set_name(mine.recovery_ensemble)}", "muted", topic="reads")
+    told = []
+    if len(own) > 1:
+        shown = "; ".join(f"from e{each.first_entry_id}: {names(each.ensemble)}" for each in own)
+        told.append(Text(f"its fragments: {shown}", "muted", topic="fragments"))
+    asked = mine.recovery_ensemble if hasattr(mine, "recovery_ensemble") else 0
+    if asked and [asked] != [each.ensemble for each in own]:
+        told.append(Text(f"reads from {names(asked)}", "muted", topic="reads"))
+    return told
 
 
 def acknowledged_text(entry: int) -> Text:
     """What a writer has told its own caller."""
     if entry == 0:
-        return Text("nothing acknowledged yet", "muted", topic="acknowledged")
-    names = entry_name(1) if entry == 1 else f"{entry_name(1)} to {entry_name(entry)}"
-    return Text(f"✓ acknowledged to its caller: {names}", "good", True, topic="acknowledged")
+        return Text("acknowledged: none", "muted", topic="acknowledged")
+    whole = entry_name(1) if entry == 1 else f"{entry_name(1)} to {entry_name(entry)}"
+    return Text(f"✓ acknowledged: {whole}", "good", True, topic="acknowledged")
 
 
 def _reading(record: Any) -> list[Text]:
@@ -264,7 +270,7 @@ def _reading(record: Any) -> list[Text]:
     if hasattr(record, "is_unknown"):
         answers.append((record.is_unknown, "does not know of"))
     name = entry_name(record.lap + 1)
-    return [Text(f"{set_name(who)} {verb} {name}", topic=verb) for who, verb in answers if who]
+    return [Text(f"{names(who)}: {verb} {name}", topic=verb) for who, verb in answers if who]
 
 
 # --- Messages --------------------------------------------------------------------------------
@@ -276,11 +282,13 @@ def _messages(group: str, traffic: Traffic) -> Messages:
             f"{letter.source} → {letter.dest}: {letter.text}",
             " · ".join(filter(None, (letter.detail, "✗ lost" if fate == LOST else fate))),
             faded=fate == LOST,
+            ends=(letter.source, letter.dest),
+            short=letter.text,
         )
         for letter, fate in traffic.items()
         if letter.group == group and fate in (UNDER_WAY, LOST)
     ]
-    return Messages(group, items, empty="none under way", limit=16)
+    return Messages(group, items, empty="none under way", limit=16, flies=True)
 
 
 # --- v4_13 -----------------------------------------------------------------------------------
@@ -346,12 +354,10 @@ def describe_clients(
 
 def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
     lines = [_fenced(mine)] if mine.recovery_phase == PHASE_FENCING else []
-    lines.append(_own_fragments(mine))
-    if mine.recovery_ensemble:
-        lines.append(_read_from(mine))
+    lines += _where(mine)
     if mine.read_responses:
         name = entry_name(mine.curr_read_entry)
-        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}", topic="has no"))
+        lines.append(Text(f"{names(mine.read_responses)}: has no {name}", topic="has no"))
     if mine.last_recoverable_entry >= 0:
         last = _up_to(mine.last_recoverable_entry)
         lines.append(Text(f"last recoverable entry: {last}", topic="last"))
@@ -365,7 +371,7 @@ def _protocol_recovery(mine: Any) -> tuple[str, list[Text]]:
 def _limbo_recovery(mine: Any) -> tuple[str, list[Text]]:
     lines = [
         _fenced(mine),
-        _own_fragments(mine),
+        *_where(mine),
         *_reading(mine),
     ]
     return PHASES[mine.recovery_phase], lines
@@ -420,14 +426,12 @@ draw_guaranteed_write_quorum = drawing_of(describe_guaranteed_write_quorum)
 
 
 def _term_recovery(mine: Any) -> tuple[str, list[Text]]:
-    lines = [_own_fragments(mine)]
-    if mine.recovery_ensemble:
-        lines.append(_read_from(mine))
+    lines = _where(mine)
     if mine.recovery_phase == PHASE_FENCING:
-        return "fences", [Text(f"has its term: {_whom(mine.fenced)}", topic="fenced"), *lines]
+        return "fences", [Text(f"has its term: {names(mine.fenced)}", topic="fenced"), *lines]
     if mine.read_responses:
         name = entry_name(mine.curr_read_entry)
-        lines.append(Text(f"{set_name(mine.read_responses)} has no {name}", topic="has no"))
+        lines.append(Text(f"{names(mine.read_responses)}: has no {name}", topic="has no"))
     if mine.curr_read_entry:
         return f"reads {entry_name(mine.curr_read_entry)}, writes back", lines
     if mine.trunc_entry:

@@ -56,7 +56,12 @@ def value_name(c: Any, data: int) -> str:
 
 def set_name(bookies: int) -> str:
     """A set of bookies, as in {b1, b2}."""
-    return "{" + ", ".join(bookie_name(each) for each in members(bookies)) + "}"
+    return "{" + ", ".join(map(bookie_name, members(bookies))) + "}"
+
+
+def names(bookies: int) -> str:
+    """The names of bookies, as in b1, b2."""
+    return ", ".join(map(bookie_name, members(bookies))) or "none"
 
 
 def _mail(group: str, mail: Any, client: str, text: str, detail: str, answer: bool) -> Traffic:
@@ -93,11 +98,14 @@ def adds(
     from its id and its data.
     """
     for k in range(len(messages.of)):
-        entry, name = messages.of[k], called(k + 1, messages.of[k].data)
+        entry, name = messages.of[k], entry_name(k + 1)
+        whole = called(k + 1, entry.data)
+        value = whole.removeprefix(name).strip(" ()")
         for stamp in range(len(entry.requests)):
-            yield _requests(ADDS, entry.requests[stamp], client, f"add {name}", mark(stamp))
-        yield _answers(ADDS, entry.confirmed, client, f"{name} written")
-        yield _answers(ADDS, entry.refused, client, f"{name} refused", refused)
+            yield _requests(ADDS, entry.requests[stamp], client, f"add {whole}", mark(stamp))
+        yield _answers(ADDS, entry.confirmed, client, f"{name} stored", value)
+        told = ", ".join(filter(None, (value, refused)))
+        yield _answers(ADDS, entry.refused, client, f"{name} refused", told)
 
 
 def fences(messages: Any, client: str) -> Iterator[Traffic]:
@@ -123,7 +131,7 @@ def reads(
         if hasattr(each, "no_such_entry"):
             yield _answers(READS, each.no_such_entry, client, f"no {name}")
     if hasattr(messages, "no_such_entry"):
-        yield _answers(READS, messages.no_such_entry, client, "no such entry")
+        yield _answers(READS, messages.no_such_entry, client, "no entry")
     if hasattr(messages, "unknown"):
         yield _answers(READS, messages.unknown, client, "unknown")
 

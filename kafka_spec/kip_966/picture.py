@@ -242,7 +242,7 @@ def _lost(s: Any, c: Any, broker: int) -> dict[int, Shown]:
 
 
 def _messages_in_flight(s: Any) -> Messages:
-    """Between brokers as arrows between their lanes; to and from the controller as cards."""
+    """Between brokers, and to and from the controller, which has no lane."""
     m = s.messages
     items = [
         *(
@@ -261,7 +261,7 @@ def _messages_in_flight(s: Any) -> Messages:
     ]
     for bag, label in ((m.fetch_requests, fetch_request), (m.fetch_responses, fetch_answer)):
         for each in bag:
-            ends = (each.source - 1, each.dest - 1)
+            ends = (f"Broker {each.source}", f"Broker {each.dest}")
             name = f"{each.source} → {each.dest}: {label(each)}"
             items.append(Message(name, f"epoch {each.leader_epoch}", ends=ends, short=label(each)))
     return Messages("Messages in flight", items, limit=16, folded="more")

@@ -1,4 +1,4 @@
-"""The picture: a lane a server, messages as arrows between them, and what clients were told."""
+"""The picture: a lane a server, messages on their way to them, and what clients were told."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +102,6 @@ def describe_servers(s: Any, c: Any, added: Added = Added()) -> Cluster:
         columns=3,
         lane_width=190 + 24 * c.max_spawned_servers,
         note_width=88,
-        traffic_width=150,
         legend=LEGEND,
     )
 
@@ -164,15 +163,18 @@ def _lane(
     s: Any, c: Any, server: int, servers: list[int], lost: dict[int, Any], added: Added
 ) -> Lane:
     dead = s.state[server] == "dead_no_state"
-    doing = _fetching(s, server, added.doing.get(server, ""))
+    doing = [_fetching(s, server, added.doing.get(server, ""))]
     doing += [added.remarks[server]] if server in added.remarks else []
+    doing = [Text(each, "muted") for each in doing]
     return Lane(
         lines=[
             [Text(f"Server {server}", bold=True), Text(_identity(s, server), "muted")],
-            [Text(_state(s, server), *_state_style(s, c, server)), _role(s, server)],
-            [] if dead else [Text(f"epoch {s.current_epoch[server]}"), _vote(s, server)],
-            [] if dead else [_configuration(s, server)],
-            [] if dead else [Text(each, "muted") for each in doing],
+            [
+                Text(_state(s, server), *_state_style(s, c, server)),
+                Text("" if dead else f"epoch {s.current_epoch[server]}"),
+            ],
+            [_role(s, server), *([] if dead else [_vote(s, server)])],
+            [] if dead else [_configuration(s, server, servers), *doing],
         ],
         entries=_entries(s, server, servers, lost),
         flags=[] if dead else [Flag(s.hwm[server], Text(f"hw {s.hwm[server]}"))],
@@ -183,18 +185,15 @@ def _lane(
 
 
 def _identity(s: Any, server: int) -> str:
+    """Said of a server that is not the first on its host."""
     found = s.server_ids[server]
-    return f"host {found.host}, disk {found.disk_id}"
+    return f"host {found.host}, disk {found.disk_id}" if found.disk_id else ""
 
 
 def _state(s: Any, server: int) -> str:
     if s.state[server] == "follower":
         leader = s.leader[server]
         return f"follows {leader}" if leader else "follower"
-    if s.state[server] == "candidate":
-        return f"candidate, votes {set_text(s.votes_recv[server])}"
-    if s.state[server] == "prospective":
-        return f"prospective, yes from {set_text(s.votes_recv[server])}"
     if s.state[server] == "dead_no_state":
         return "dead: its disk is lost"
     return ServerState.names[s.state[server]].replace("_", " ")
@@ -216,12 +215,21 @@ def _role(s: Any, server: int) -> Text:
 
 
 def _vote(s: Any, server: int) -> Text:
+    """For whom it voted, or who voted for it, or would."""
     voted_for = s.voted_for[server]
-    return Text("no vote" if voted_for == NONE else f"vote: {voted_for}", "muted")
+    if s.state[server] in ("candidate", "prospective"):
+        voters = ", ".join(map(str, s.votes_recv[server])) or "none"
+        says = "votes of" if s.state[server] == "candidate" else "yes from"
+        return Text(f"{says} {voters}", bold=True)
+    return Text("" if voted_for in (NONE, server) else f"voted for {voted_for}", "muted")
 
 
-def _configuration(s: Any, server: int) -> Text:
+def _configuration(s: Any, server: int, servers: list[int]) -> Text:
+    """The configuration that it uses, if another server uses another one."""
     config = s.config[server]
+    others = (each for each in servers if s.state[each] != "dead_no_state")
+    if all(s.config[each] == config for each in others):
+        return Text("")
     if config.id == 0:
         return Text("no configuration", "muted")
     return Text(
@@ -229,7 +237,7 @@ def _configuration(s: Any, server: int) -> Text:
     )
 
 
-def _fetching(s: Any, server: int, instead: str) -> list[str]:
+def _fetching(s: Any, server: int, instead: str) -> str:
     """What a leader knows about the others' logs, or a follower's pending fetch."""
     if s.state[server] == "leader":
         ends = [
@@ -237,16 +245,16 @@ def _fetching(s: Any, server: int, instead: str) -> list[str]:
             for member in s.tracked[server]
             if member != server
         ]
-        return ["end offsets", ", ".join(ends)] if ends else ["waits for nobody"]
+        return f"ends: {', '.join(ends)}" if ends else "waits for nobody"
     if instead:
-        return [instead]
+        return instead
     fetch = s.fetch_state[server]
     if fetch.pending_fetch.source != NONE:
-        return [f"fetches from {fetch.pending_fetch.dest}"]
+        return f"fetches from {fetch.pending_fetch.dest}"
     last = fetch.last_fetch_res
     if last.peer != NONE and last.error != "nil":
-        return [f"error from {last.peer}"]
-    return ["no fetch"]
+        return f"error from {last.peer}"
+    return ""
 
 
 def _badge(s: Any, c: Any, server: int) -> str:
@@ -353,12 +361,12 @@ def _messages_in_flight(s: Any, added: Added) -> Messages:
                     f"{message.source} → {message.dest} {kind.name}: {kind.label(message)}",
                     kind.detail(message),
                     faded=bool(kind.is_stuck(s, message)),
-                    ends=(message.source - 1, message.dest - 1),
+                    ends=(f"Server {message.source}", f"Server {message.dest}"),
                     short=kind.label(message),
                 )
             )
     items.sort(key=lambda each: not each.faded)
-    return Messages("Messages in flight", items, limit=16, folded="more")
+    return Messages("Messages in flight", items, limit=16, folded="more", flies=True)
 
 
 def is_stale_call(s: Any, message: Any) -> bool:

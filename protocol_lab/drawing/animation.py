@@ -120,14 +120,15 @@ FALL, DROP = 70.0, -14.0
 """How far a truncated record falls, and how far away a new message starts, in the picture's
 pixels."""
 
-SLIDE, FALLING, APPEARING = "slide", "fall", "appear"
+SLIDE, FALLING, APPEARING, ARRIVING = "slide", "fall", "appear", "arrive"
 
 _START = re.compile(r"M(-?[\d.]+) (-?[\d.]+)")
 
 
 @dataclass(frozen=True)
 class Move:
-    """A part that moves from (x, y), relative to its place, or that falls and disappears."""
+    """A part that comes from (x, y), relative to its place, or that disappears there: it falls, or
+    arrives."""
 
     element: ElementTree.Element
     kind: str
@@ -136,26 +137,21 @@ class Move:
 
     def at(self, done: float) -> None:
         """Put the part where it is after this share of the move, from 0 to 1."""
-        left, fading = 1 - done, self.kind != SLIDE
-        x, y = (0, FALL * done) if self.kind == FALLING else (self.x * left, self.y * left)
-        self.element.set("transform", f"translate({x:.1f} {y:.1f})")
-        if fading:
-            self.element.set("opacity", f"{left if self.kind == FALLING else done:.2f}")
+        disappears = self.kind in (FALLING, ARRIVING)
+        share = done if disappears else 1 - done
+        self.element.set("transform", f"translate({self.x * share:.1f} {self.y * share:.1f})")
+        if self.kind != SLIDE:
+            self.element.set("opacity", f"{1 - share if disappears else done:.2f}")
 
 
 def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]:
-    """The moves when one picture follows another; falling parts are added to the second one."""
+    """The moves when one picture follows another; parts that disappear are added to the second."""
     then, parts, found = _parts(before), _parts(after), []
     shift = _shift(then, parts)
     for name, now in parts.items():
         was, kind = then.get(name), now.get("data-kind")
         if kind == "gap" and was is not None and was.get("data-kind") == "record":
-            gone = deepcopy(was)
-            gone.set("opacity", "0")  # where nothing moves, it is not shown
-            for each in gone.iter():
-                each.attrib.pop("data-part", None)  # it does not belong to this picture
-            now.append(gone)
-            found.append(Move(gone, FALLING))
+            found.append(Move(_gone(was, now), FALLING, 0, FALL))
         elif was is not None and was.get("data-kind") == kind:
             if kind != "record":  # which stays at its offset
                 found += _slide(was, now, shift if kind == "mark" else 0)
@@ -165,8 +161,22 @@ def moves(before: ElementTree.Element, after: ElementTree.Element) -> list[Move]
         elif kind in ("message", "badge"):
             found.append(Move(now, APPEARING, 0, DROP))
         elif kind == "flight":
-            found.append(Move(now, APPEARING, 0, float(now.get("data-from", 0))))
+            found.append(Move(now, APPEARING, *map(float, now.get("data-from").split())))
+    for name, was in then.items():
+        if was.get("data-kind") == "flight" and name not in parts:
+            to = map(float, was.get("data-to").split())
+            found.append(Move(_gone(was, after), ARRIVING, *to))
     return found
+
+
+def _gone(was: ElementTree.Element, parent: ElementTree.Element) -> ElementTree.Element:
+    """A copy of what was in the picture before, in this one: not shown where nothing moves."""
+    gone = deepcopy(was)
+    gone.set("opacity", "0")
+    for each in gone.iter():
+        each.attrib.pop("data-part", None)  # it does not belong to this picture
+    parent.append(gone)
+    return gone
 
 
 def _slide(was: ElementTree.Element, now: ElementTree.Element, shift: float = 0) -> Iterator[Move]:
@@ -270,12 +280,12 @@ def _css(name: str, count: int, seconds: float) -> str:
     """
     whole = count * seconds
     moved = f"{100 * MOVE_SECONDS / whole:.4f}%"
-    from_there = "transform:translate(var(--x),var(--y))"
+    away = "transform:translate(var(--x),var(--y))"
     frames = {
-        SLIDE: f"0%{{{from_there}}}{moved},100%{{transform:none}}",
-        APPEARING: f"0%{{opacity:0;{from_there}}}{moved},100%{{opacity:1;transform:none}}",
-        FALLING: f"0%{{opacity:1;transform:none}}{moved},100%"
-        f"{{opacity:0;transform:translate(0,{FALL:g}px)}}",
+        SLIDE: f"0%{{{away}}}{moved},100%{{transform:none}}",
+        APPEARING: f"0%{{opacity:0;{away}}}{moved},100%{{opacity:1;transform:none}}",
+        FALLING: (gone := f"0%{{opacity:1;transform:none}}{moved},100%{{opacity:0;{away}}}"),
+        ARRIVING: gone,
     }
     kinds = "".join(
         f"@keyframes {name}-{kind}{{{steps}}}"

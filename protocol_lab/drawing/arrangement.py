@@ -17,22 +17,23 @@ class Arrangement:
 
     `live`: for a screen: close together, its parts named for movement, the legend separate.
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them. `few_arrows`: messages have only
-    as many arrows as fit the width. `stacked`: a lane's lines stand above its log, not beside it,
-    as on a phone. `width`: the least width of the picture, in pixels. `named`: the parts are named
-    for movement although the picture is not live, as in a film. `dense`: short lines of nodes and
-    clients share a line. `listed`: of a group of messages at most so many are listed, the others
-    are counted; 0 leaves it to the specification. `large`: for an audience: dense, and no type is
-    smaller than the words of a lane. `bars`: the bars of values above the lanes are drawn.
-    `box`: the width of a record's box, in pixels; 0 leaves it to the picture. `cards` and `taller`:
-    pixels by which clients' cards are wider, and lanes higher, than their content needs.
+    `aside`: messages are listed beside the lanes, not under them. `few_messages`: of those on
+    their way only as many are shown as fit the width. `stacked`: a lane's lines stand above its
+    log, not beside it, as on a phone. `width`: the least width of the picture, in pixels. `named`:
+    the parts are named for movement although the picture is not live, as in a film. `dense`: short
+    lines of nodes and clients share a line. `listed`: of a group of messages at most so many are
+    listed, the others are counted; 0 leaves it to the specification. `large`: for an audience:
+    dense, and no type is smaller than the words of a lane. `bars`: the bars of values above the
+    lanes are drawn. `box`: the width of a record's box, in pixels; 0 leaves it to the picture.
+    `cards` and `taller`: pixels by which clients' cards are wider, and lanes higher, than their
+    content needs.
     """
 
     live: bool = False
     below: bool = False
     narrow: bool = False
     aside: bool = False
-    few_arrows: bool = False
+    few_messages: bool = False
     stacked: bool = False
     width: float = 0
     named: bool = False
@@ -132,7 +133,7 @@ def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
     and height, or else the largest; and its size there.
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
-    are tried as wide as the room, so that bars have fewer lines; then those with fewer arrows;
+    are tried as wide as the room, so that bars have fewer lines; then those with fewer messages;
     then, in a room that is only too low, or nearly wide enough, dense ones, and those that count
     most messages; then the stacked one. One that fits the width is better than one that has to be
     scrolled sideways.
@@ -146,13 +147,13 @@ def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
 
     shapes = [Arrangement(True, *shape) for shape in product((False, True), repeat=3)]
     dense = [
-        Arrangement(True, below, True, aside, few_arrows=True, width=room[0], dense=True)
+        Arrangement(True, below, True, aside, few_messages=True, width=room[0], dense=True)
         for below, aside in product((False, True), repeat=2)
     ]
     if not try_out(shapes):
         wider = [replace(each.arrangement, width=room[0]) for each in found if each.across > 1]
         few = [
-            Arrangement(True, False, narrow, aside, few_arrows=True, width=room[0])
+            Arrangement(True, False, narrow, aside, few_messages=True, width=room[0])
             for narrow, aside in product((False, True), repeat=2)
         ]
         stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
@@ -225,7 +226,7 @@ def _for_audience(
         below,
         narrow,
         aside,
-        few_arrows=True,
+        few_messages=True,
         stacked=stacked,
         width=room[0] // scale,
         dense=True,
@@ -250,7 +251,7 @@ class _Measured:
     @property
     def rank(self) -> tuple:
         each, scale = self.arrangement, min(self.across, self.down)
-        plainer = not each.few_arrows, not each.aside, not each.below, not each.narrow
+        plainer = not each.few_messages, not each.aside, not each.below, not each.narrow
         if not self.fits:
             return min(self.across, 1) - 1, self.down, plainer
         return 1.0, min(scale, _ENOUGH), plainer, scale

@@ -99,10 +99,16 @@ class Lane:
 
 @dataclass(frozen=True)
 class Card:
-    """A client beside the lanes, and what was promised to it."""
+    """A client beside the lanes, on their right or left, and what was promised to it."""
 
     name: str
     lines: list[Text]
+    is_left: bool = False
+
+    @property
+    def node(self) -> str:
+        """Its name as messages have it: that of "w1, the writer" is "w1"."""
+        return self.name.partition(",")[0]
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,15 @@ class Message:
     """A message in flight or a pending decision. mark: "" or "new"; `faded`: has no effect.
     `topic`: which one it is, if its texts change while it waits.
 
-    `ends` are the lanes of sender and receiver, numbered from 0: if there is room, it is also drawn
-    as an arrow between these lanes, with `short` as its label.
+    `ends` are the names of sender and receiver, lanes or clients: if both are in the picture, it is
+    drawn between them, with `short` as its label, and not in the list.
     """
 
     name: str
     detail: str = ""
     mark: str = ""
     faded: bool = False
-    ends: tuple[int, int] | None = None
+    ends: tuple[str, str] | None = None
     short: str = ""
     topic: str = ""
 
@@ -134,13 +140,14 @@ class CutLink:
 @dataclass(frozen=True)
 class Messages:
     """A named group of messages; beyond `limit` the first that are not new are only counted, as
-    `folded` says."""
+    `folded` says. `flies`: if all have a place in the picture, there is no list of the others."""
 
     name: str
     items: list[Message]
     empty: str = "none"
     limit: int = 12
     folded: str = "older"
+    flies: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,9 +157,8 @@ class Cluster:
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
     they count ("" for no numbers), and `first` is the number of the first one. `ticked` and
     `removed` are the words for a record with a ✓ and for one that is gone; `line` is a watermark
-    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width`,
-    `card_width` and `traffic_width` (for the arrows of messages and broken links) reserve space, in
-    pixels, so that pictures of one run keep their shape.
+    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width` and
+    `card_width` reserve space, in pixels, so that pictures of one run keep their shape.
     """
 
     title: str = ""
@@ -172,6 +178,5 @@ class Cluster:
     lane_width: float = 120
     note_width: float = 0
     card_width: float = 174
-    traffic_width: float = 0
     legend: str = ""
     show_title: bool = True

@@ -187,11 +187,12 @@ class Stage:
                         return each
             return otherwise
 
-        at = fitting([replace(at, width=width // 1, box=each) for each in _BOXES], at)
-        if not at.stacked:
-            if at.box == _BOXES[0] and not at.below:
-                at = fitting([replace(at, cards=each) for each in _CARDS], at)
+        at = fitting([replace(at, width=width // 1)], at)
+        if not at.stacked:  # first, since higher lanes need less width for what is on its way
             at = fitting([replace(at, taller=each) for each in _TALLER], at)
+        at = fitting([replace(at, box=each) for each in _BOXES], at)
+        if at.box == _BOXES[0] and not at.below and not at.stacked:
+            at = fitting([replace(at, cards=each) for each in _CARDS], at)
         self._arrangement = at
         with keeping(self._places):
             self._size = reduce(_around, _measured(walk, moments, at).values())

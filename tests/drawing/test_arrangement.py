@@ -131,25 +131,6 @@ def test_bars_have_fewer_lines_in_a_picture_as_wide_as_the_room():
     assert best(measure, (400, 200)) == (Arrangement(live=True, width=400), (400, 200))
 
 
-@pytest.mark.parametrize(("name", "arrows", "notes"), [("Server", 1, 0), ("Server " * 6, 0, 2)])
-def test_where_room_is_scarce_links_are_told_and_messages_only_listed(name, arrows, notes):
-    lanes = [Lane([[Text(f"{name} {k}")]]) for k in (1, 2, 3)]
-    sent = Message("vote", ends=(0, 1), short="a request for a vote")
-    cluster = Cluster(
-        "Links",
-        lanes,
-        cut_links=[CutLink((0, 2))],
-        messages=[Messages("Messages", [sent])],
-    )
-    with arranged(Arrangement(live=True, few_arrows=True, width=640)):
-        svg = draw_cluster(cluster)
-    told = texts(svg)
-    assert float(ElementTree.fromstring(svg).get("width")) == 640
-    assert told.count("a request for a vote") == arrows
-    assert len([each for each in told if each.startswith("✗ link to")]) == notes
-    assert "vote" in told
-
-
 def test_a_long_name_of_a_record_stays_inside_its_box():
     lane = Lane([[Text("Server 1")]], [Entry(0, "{1,2,3}", "e1")])
     with arranged(Arrangement(live=True, narrow=True)):
@@ -164,7 +145,7 @@ def test_a_room_that_is_only_too_low_gets_a_dense_picture_that_counts_messages_i
         return max(at.width, 300), (fixed if at.dense else fixed + 80) + 20 * (at.listed or 5)
 
     assert best(measure, (400, 310))[0] == Arrangement(
-        True, narrow=True, few_arrows=True, width=400, dense=True
+        True, narrow=True, few_messages=True, width=400, dense=True
     )
     assert best(measure, (400, 260))[0].listed == 3
     assert best(measure, (200, 310))[0].dense is False, "it is too wide, which this does not mend"
@@ -220,7 +201,7 @@ def test_for_an_audience_no_type_is_small_and_what_a_text_was_is_only_a_tooltip(
     lines = [[Text("Server 1")], [Text("follows server 2", was="knows no leader")]]
     lane = Lane(lines, [Entry(0, "a", "epoch 1", mark="new")])
     cluster = Cluster("A", [lane], cards=[Card("c", [Text("waits")])], lane_width=400)
-    at = Arrangement(True, dense=True, large=True, few_arrows=True)
+    at = Arrangement(True, dense=True, large=True, few_messages=True)
     with arranged(at):
         svg = draw_cluster(cluster)
     sizes = [float(each.get("font-size")) for each in ElementTree.fromstring(svg).iter(TEXT)]

@@ -21,19 +21,24 @@ from protocol_lab.drawing.svg import Svg, text_width, wrap
 
 
 def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float) -> float:
-    """The clients, beside the lanes; each as high as its text. Returns where they end."""
+    """The clients, on both sides of the lanes; each as high as its text. Returns where they end."""
     if not cluster.cards:
         return top
-    x, y = grid.right + 12, top
-    svg.text(x + 2, top - 8, cluster.cards_name, size=legible(11), fill=palette.MUTED)
-    room = (bottom - top + lane_gap()) / len(cluster.cards)
-    if not current().live:
-        room = min(room, max(grid.lane_heights, default=room) + lane_gap())
-    least = room - lane_gap() if current().live else 0
-    for card in cluster.cards:
-        height = _draw_card(svg, x, y, card, card_width(cluster), least)
-        y += max(height + lane_gap(), room)
-    return y - lane_gap()
+    if not any(card.is_left for card in cluster.cards):
+        svg.text(grid.cards + 2, top - 8, cluster.cards_name, size=legible(11), fill=palette.MUTED)
+    ends = [top]
+    for x, is_left in ((MARGIN, True), (grid.cards, False)):
+        cards = [each for each in cluster.cards if each.is_left is is_left]
+        room = (bottom - top + lane_gap()) / max(1, len(cards))
+        if not current().live:
+            room = min(room, max(grid.lane_heights, default=room) + lane_gap())
+        least = room - lane_gap() if current().live else 0
+        y = top
+        for card in cards:
+            height = _draw_card(svg, x, y, card, card_width(cluster), least)
+            y += max(height + lane_gap(), room)
+        ends.append(y - lane_gap())
+    return max(ends)
 
 
 def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:

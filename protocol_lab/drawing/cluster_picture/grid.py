@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from protocol_lab.drawing.arrangement import current, sized, unscaled
 from protocol_lab.drawing.cluster import Cluster
-from protocol_lab.drawing.traffic import Tracks
+from protocol_lab.drawing.links import Track
 
 MARGIN = 14
 BOX_GAP = 8
@@ -14,9 +14,11 @@ ROOMY = 100  # from this width on a record's name is larger
 CROPPED = 8  # of the margin on every side, where the page has one
 
 
-def badge_room() -> float:
+def badge_room(has_badges: bool = True) -> float:
     """The width that the crown takes before what a lane says; for an audience only before its
     name."""
+    if not has_badges:
+        return 12
     return 8 if current().large and not current().stacked else sized(46, 38)
 
 
@@ -80,14 +82,18 @@ class Grid:
 
     columns: int
     box: float  # the width of a record's box
+    left: float  # where the lanes begin
+    words: float  # where what they say begins
     logs: float  # where the first box begins
-    traffic: float  # where the logs and notes end, and the arrows of messages begin
+    inbox: float  # where the logs and notes end, and messages that are on their way begin
+    links: float  # where these end, and broken links begin
     right: float  # where the lanes end
+    cards: float  # where the clients on the right begin
     width: float  # of the whole picture
     lane_heights: list[float]
     record_tops: list[float]  # how far below the top of each lane its records begin
     head: float  # of each lane's height, what stands above its log
-    tracks: Tracks
+    tracks: list[Track]
     aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
 
     def column(self, offset: int) -> float:

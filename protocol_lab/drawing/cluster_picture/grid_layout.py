@@ -3,6 +3,7 @@ any number of nodes.
 """
 
 from dataclasses import replace
+from math import inf
 
 from protocol_lab.drawing.arrangement import (
     current,
@@ -13,11 +14,16 @@ from protocol_lab.drawing.arrangement import (
     sized,
 )
 from protocol_lab.drawing.cluster import Cluster
+from protocol_lab.drawing.cluster_picture.flights import (
+    channel_width,
+    flights_of,
+    inbox_width,
+    without_flights,
+)
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
     CROPPED,
     MARGIN,
-    NARROWEST_NOTE,
     Grid,
     badge_room,
     box_top,
@@ -32,8 +38,8 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     lane_text_width,
     value_width,
 )
+from protocol_lab.drawing.links import track_width, tracks_of
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.drawing.traffic import Tracks, tracks_of
 
 _MOST_WIDE_BOXES = 6
 _NARROWEST = 720
@@ -47,32 +53,45 @@ def grid_of(cluster: Cluster) -> Grid:
     box = box_width(columns > _MOST_WIDE_BOXES or current().narrow)
     reserved, beside = _reserved(cluster)
     names = kept_width("names", max([reserved, *map(lane_text_width, cluster.lanes)]))
-    logs = MARGIN + badge_room() + names + sized(18, 8)
+    flights, heights_and_tops = flights_of(cluster), _lane_heights(cluster)
+    has_badges = not current().has_names or any(lane.badge for lane in cluster.lanes)
+    has_badges = kept_width("badges", has_badges) > 0
+    left = MARGIN + _beside(cluster, channel_width(cluster, flights.left, "left"), True)
+    words = left + badge_room(has_badges)
+    logs = words + names + sized(18, 8)
     # A flag after the last column still has its label inside the lane.
     flags = [flag_width(lane) for lane in cluster.lanes]
     tail = kept_width("tail", max([sized(24, 12), beside, *flags]))
-    cards = card_width(cluster) + 12 if cluster.cards and not current().below else 0
-    traffic = logs + columns * (box + BOX_GAP) + tail
+    cards = _beside(cluster, channel_width(cluster, flights.right, "right"), False)
+    inbox = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
     if current().aside and cluster.messages:
-        list_width = max(map(narrowest_group, cluster.messages))
-        list_width = kept_width("messages", list_width + (9 if current().large else 8))
+        groups = without_flights(cluster, flights).messages
+        list_width = max(map(narrowest_group, groups), default=0)
+        list_width += (9 if current().large else 8) if list_width else 0
+        list_width = kept_width("messages", list_width)
     narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
     narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
-    left = narrowest - cards - MARGIN - traffic
-    tracks = tracks_of(cluster, left) if current().few_arrows else tracks_of(cluster)
-    needed = tracks.width if current().few_arrows else max(cluster.traffic_width, tracks.width)
-    arrows = max(needed, min(kept_width("arrows", needed), left))
-    right = max(traffic + arrows, narrowest - cards - MARGIN)
-    heights, tops = _lane_heights(cluster)
+    tracks = tracks_of(cluster)
+    down = kept_width("links", len(tracks) * track_width())
+    spare = narrowest - cards - MARGIN - inbox - down
+    room = max(0, spare) if current().few_messages else inf
+    messages = inbox_width(flights.here, heights_and_tops[0], room)
+    links = inbox + max(messages, spare)
+    right = links + down
+    heights, tops = heights_and_tops
     width = right + cards + MARGIN
     aside = width - 2 if list_width else 0
     return Grid(
         columns,
         box,
+        left,
+        words,
         logs,
-        right - arrows,
+        inbox,
+        links,
         right,
+        right + cards - card_width(cluster),
         width + list_width,
         heights,
         tops,
@@ -84,10 +103,17 @@ def grid_of(cluster: Cluster) -> Grid:
 
 def _reserved(cluster: Cluster) -> tuple[float, float]:
     """The widths that a picture reserves for what lanes say and for notes. The pictures of a walk
-    know what lanes say, and leave the room of notes to the records, but for links that are down."""
+    know what lanes say, and leave the room of notes to the records."""
     if not current().has_names:
         return cluster.lane_width, cluster.note_width
-    return 0, NARROWEST_NOTE + 16 if cluster.cut_links and current().few_arrows else 0
+    return 0, 0
+
+
+def _beside(cluster: Cluster, channel: float, is_left: bool) -> float:
+    """The width of the clients on one side, with what is between them and the lanes."""
+    if current().below or not any(card.is_left is is_left for card in cluster.cards):
+        return 0
+    return card_width(cluster) + max(12, channel)
 
 
 def _stacked_grid(cluster: Cluster) -> Grid:
@@ -114,7 +140,20 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     heights = [head + log] * len(cluster.lanes)
     tops = [head + box_top()] * len(cluster.lanes)
     return Grid(
-        columns, box_width(True), logs, right, right, width, heights, tops, head, Tracks([])
+        columns,
+        box_width(True),
+        MARGIN,
+        MARGIN + BOX_GAP,
+        logs,
+        right,
+        right,
+        right,
+        right,
+        width,
+        heights,
+        tops,
+        head,
+        [],
     )
 
 

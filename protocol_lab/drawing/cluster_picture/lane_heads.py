@@ -1,11 +1,8 @@
 """What a lane says, in rows above its log, as on a phone."""
 
-from dataclasses import replace
-
 from protocol_lab.drawing.cluster import Cluster, Lane, Text
 from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, badge_room
 from protocol_lab.drawing.cluster_picture.picture_text import line_width
-from protocol_lab.drawing.traffic import Tracks
 
 HEAD_GAP = 14
 
@@ -15,23 +12,20 @@ Row = list[list[Text]]
 
 def heads_of(cluster: Cluster, width: float) -> list[list[Row]]:
     """For each lane the rows of what it says, with its notes, and its links that are down."""
-    lanes = with_undrawn_links(cluster, Tracks([])).lanes
-    return [_head(lane, lane.notes, width - 2 * BOX_GAP) for lane in lanes]
+    return [
+        _head(lane, [*lane.notes, *_links(cluster, number)], width - 2 * BOX_GAP)
+        for number, lane in enumerate(cluster.lanes)
+    ]
 
 
-def with_undrawn_links(cluster: Cluster, tracks: Tracks) -> Cluster:
-    """The cluster with a note in both lanes of every link that is down and has no track."""
-    drawn = [item for track in tracks.tracks for item in track.items]
-    lanes = []
-    for number, lane in enumerate(cluster.lanes):
-        told = [
-            Text(f"✗ link to {other} down{', new' if link.mark else ''}", "muted")
-            for link in cluster.cut_links
-            if number in link.lanes and link not in drawn
-            for other in [cluster.lanes[sum(link.lanes) - number].name]
-        ]
-        lanes.append(replace(lane, notes=[*lane.notes, *told]))
-    return replace(cluster, lanes=lanes)
+def _links(cluster: Cluster, number: int) -> list[Text]:
+    """The links of a lane that are down, which have no lines between stacked lanes."""
+    return [
+        Text(f"✗ link to {other} down{', new' if link.mark else ''}", "muted")
+        for link in cluster.cut_links
+        if number in link.lanes
+        for other in [cluster.lanes[sum(link.lanes) - number].name]
+    ]
 
 
 def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:

@@ -6,13 +6,18 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, lane_gap, legible, line_pitch, sized, small
 from protocol_lab.drawing.cluster import Cluster, Flag, Lane
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
+from protocol_lab.drawing.cluster_picture.flights import (
+    ON_ITS_WAY,
+    Flights,
+    draw_channel,
+    draw_inboxes,
+)
 from protocol_lab.drawing.cluster_picture.grid import (
-    BOX_GAP,
     MARGIN,
     NARROWEST_NOTE,
     Band,
     Grid,
-    badge_room,
+    card_width,
     record_height,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
@@ -25,17 +30,20 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     widths_of,
 )
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
+from protocol_lab.drawing.links import draw_links
 from protocol_lab.drawing.svg import Svg, wrap
-from protocol_lab.drawing.traffic import draw_tracks
 
 
-def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
-    """The axis, the lanes, the line across them, and the clients beside them."""
+def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: float) -> float:
+    """The axis, the lanes, the line across them, the clients beside them, and the messages that
+    have a place among these."""
     for offset in range(grid.columns) if cluster.axis else ():
         number = cluster.first + offset
         name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
         svg.text(middle, y + 9, name, size=legible(11), fill=palette.MUTED, text_anchor="middle")
+    if any(flights.here):
+        svg.text(grid.inbox + 6, y + 9, ON_ITS_WAY, size=legible(11), fill=palette.MUTED)
     axis = 15 if current().dense else 17
     top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
@@ -46,12 +54,14 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
         bottom = bands[-1].bottom
     for lane, band in zip(cluster.lanes if current().has_names else (), bands):
         _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
-    heads = heads_of(cluster, grid.right - MARGIN) if grid.head else [[] for _ in bands]
+    heads = heads_of(cluster, grid.right - grid.left) if grid.head else [[] for _ in bands]
     for lane, band, head in zip(cluster.lanes, bands, heads):
         _draw_lane(svg, grid, cluster, lane, band, head)
-    middles = [band.middle for band in bands]
-    draw_tracks(svg, grid.tracks, grid.traffic, middles)
+    draw_inboxes(svg, cluster, flights.here, bands, grid)
+    draw_links(svg, grid.tracks, grid.links, [band.middle for band in bands])
     end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
+    draw_channel(svg, cluster, flights.left, bands, (MARGIN + card_width(cluster), grid.left))
+    draw_channel(svg, cluster, flights.right, bands, (grid.cards, grid.right))
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
         open_part(svg, "line", kind="mark")
@@ -65,7 +75,7 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
             label = replace(label, was=None)  # the line itself moves
         width = sum(widths_of(label, legible(11.5)))
         most = (grid.aside or grid.width) - MARGIN if end <= bottom else grid.right
-        left = x + 5 if x + 5 + width <= most else max(MARGIN, x - 5 - width)
+        left = x + 5 if x + 5 + width <= most else max(grid.left, x - 5 - width)
         draw_text(svg, left, bottom + 15, label, legible(11.5))
         close_part(svg)
     return max(
@@ -81,7 +91,8 @@ def _draw_lane_paper(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     if lane.badge == "ghost":
         outline = {"stroke": palette.MUTED, "stroke_width": 1.4, "stroke_dasharray": "6 4"}
     fill = palette.PANEL if lane.badge == "dead" else palette.PAPER
-    svg.rect(MARGIN, band.top, grid.right - MARGIN, band.height, rx=10, fill=fill, **outline)
+    width = grid.right - grid.left
+    svg.rect(grid.left, band.top, width, band.height, rx=10, fill=fill, **outline)
 
 
 def _draw_lane(
@@ -92,18 +103,20 @@ def _draw_lane(
         _draw_lane_paper(svg, grid, lane, band)
     if lane.badge:
         x, middle = (
-            (grid.right - 38, band.top + 14) if grid.head else (MARGIN + sized(9, 5), band.middle)
+            (grid.right - 38, band.top + 14)
+            if grid.head
+            else (grid.left + sized(9, 5), band.middle)
         )
         if badge_width(lane):
-            x, middle = MARGIN + badge_room(), _first_line(lane, band) - 5
+            x, middle = grid.words, _first_line(lane, band) - 5
         name = lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}"
         open_part(svg, name, kind="badge")
         _draw_badge(svg, lane.badge, x, middle)
         close_part(svg)
     if grid.head:
-        _draw_head(svg, lane, head, band.top + 16)
+        _draw_head(svg, grid, lane, head, band.top + 16)
     else:
-        _draw_lines(svg, lane, band)
+        _draw_lines(svg, grid, lane, band)
     for offset in range(grid.columns + 1):
         x = grid.boundary(offset)
         svg.line(x, y + 1, x, band.bottom - 1, stroke=palette.GRID)
@@ -126,12 +139,12 @@ def _draw_lane(
         _draw_notes(svg, grid, lane, grid.column(used) + 6, band.records)
 
 
-def _draw_lines(svg: Svg, lane: Lane, band: Band) -> None:
+def _draw_lines(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     """What a lane says, beside its log."""
     first = _first_line(lane, band)
     for k, pieces in enumerate(lane.lines):
-        x: float = MARGIN + badge_room() + (0 if k else badge_width(lane))
-        for piece in pieces:
+        x: float = grid.words + (0 if k else badge_width(lane))
+        for piece in (each for each in pieces if each.text):
             x = draw_text(svg, x, first + k * line_pitch(), piece, size_of(lane, piece)) + 8
 
 
@@ -139,9 +152,9 @@ def _first_line(lane: Lane, band: Band) -> float:
     return band.middle - line_pitch() * len(lane.lines) / 2 + 13
 
 
-def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
+def _draw_head(svg: Svg, grid: Grid, lane: Lane, rows: list[Row], y: float) -> None:
     for row in rows:
-        x: float = MARGIN + BOX_GAP
+        x: float = grid.words
         for pieces in row:
             for piece in pieces:
                 x = draw_text(svg, x, y, piece, size_of(lane, piece)) + 8
@@ -151,7 +164,7 @@ def _draw_head(svg: Svg, lane: Lane, rows: list[Row], y: float) -> None:
 
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
     """Beside the records, if there is room: in a picture of a walk the records have precedence."""
-    room = grid.traffic - x - 8
+    room = grid.inbox - x - 8
     if current().has_names and room < NARROWEST_NOTE:
         return
     lines = [

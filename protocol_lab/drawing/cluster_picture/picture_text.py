@@ -44,7 +44,8 @@ def lane_text_width(lane: Lane) -> float:
 
 def line_width(lane: Lane, line: list[Text]) -> float:
     """The width of one of a lane's lines, with the badge that stands in it."""
-    words = total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in line), 8)
+    said = (piece for piece in line if piece.text)
+    words = total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in said), 8)
     return words + (badge_width(lane) if line and line[0] is lane.lines[0][0] else 0)
 
 

@@ -17,10 +17,10 @@ from protocol_lab.drawing.arrangement import (
 )
 from protocol_lab.drawing.cluster import Bar, Cluster, Value
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
+from protocol_lab.drawing.cluster_picture.flights import flights_of, without_flights
 from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
 from protocol_lab.drawing.cluster_picture.joined_lines import joined
-from protocol_lab.drawing.cluster_picture.lane_heads import with_undrawn_links
 from protocol_lab.drawing.cluster_picture.lanes import draw_lanes
 from protocol_lab.drawing.cluster_picture.message_lists import (
     draw_all_messages,
@@ -43,9 +43,7 @@ def draw_cluster(cluster: Cluster) -> str:
     told = describe(cluster)
     if current().dense:
         cluster = joined(cluster)
-    svg, grid = Svg(), grid_of(cluster)
-    if current().few_arrows:
-        cluster = with_undrawn_links(cluster, grid.tracks)
+    svg, grid, flights = Svg(), grid_of(cluster), flights_of(cluster)
     y: float = MARGIN
     if cluster.show_title and cluster.title:
         for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
@@ -55,7 +53,8 @@ def draw_cluster(cluster: Cluster) -> str:
     for row in _bar_rows(cluster.bars if current().bars else [], grid):
         y = _draw_bars(svg, grid, row, y) + sized(8, 4)
     y += sized(4, 1)
-    top, y = y, draw_lanes(svg, grid, cluster, y)
+    top, y = y, draw_lanes(svg, grid, cluster, flights, y)
+    cluster = without_flights(cluster, flights)
     if current().live:  # the page has the alarms and the legend
         if cluster.cards and current().below:
             y = draw_cards_below(svg, grid, cluster, y) + 8

@@ -2,6 +2,9 @@
 
 const EASING = "cubic-bezier(0.4, 0, 0.2, 1)";
 const MOVE = { duration: 560, easing: EASING }; // a record, a message, the crown
+const ARRIVING = { duration: 420, easing: EASING }; // a message that was on its way
+const SENT = { ...MOVE, fill: "backwards" };
+const ANSWERED = { ...SENT, delay: 300 }; // after the one that it answers
 const FALLING = { duration: 620, easing: EASING };
 const COMMIT = { duration: 360, delay: 560, easing: EASING, fill: "backwards" }; // once the record has landed
 const LATE = { duration: 160, delay: 920, fill: "backwards" }; // what is promised, once the line has moved
@@ -29,6 +32,8 @@ function moveParts(before, picture) {
   if (!before.size || !picture || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const parts = partsOf(picture);
   const shift = columnsShift(before, parts);
+  const arrived = [...before].filter(([name, then]) => then?.element.dataset.kind === "flight" && !parts.has(name));
+  for (const [, then] of arrived) flyOn(then, picture);
   for (const [name, now] of parts) {
     const then = before.get(name);
     if (!now) continue;
@@ -39,7 +44,7 @@ function moveParts(before, picture) {
     else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0, kind === "mark" ? COMMIT : MOVE);
     else if (kind === "record") arrive(now, sourceOf(now, before)?.box, shift);
     else if (kind === "message" || kind === "badge") appear(now, DROP);
-    else if (kind === "flight") appear(now, Number(now.element.dataset.from));
+    else if (kind === "flight") now.element.animate([{ opacity: 0, transform: wayOf(now, "from") }, { opacity: 1, offset: 0.25 }, {}], arrived.length ? ANSWERED : SENT);
   }
   const [line, then] = [parts.get("line"), before.get("line")];
   if (!line || !then || line.box.x - then.box.x - shift < 1) return;
@@ -60,7 +65,22 @@ function revealChange(before, field) {
   }
 }
 
-/** What is new comes from above, and a message from its sender. */
+/** The way of a message from its sender to its place, or from there to its receiver. */
+function wayOf({ element }, which) {
+  const [x, y] = element.dataset[which].split(" ");
+  return `translate(${x}px, ${y}px)`;
+}
+
+/** A message that is not on its way any more arrives. */
+function flyOn(then, picture) {
+  const gone = then.element.cloneNode(true);
+  gone.removeAttribute("data-part"); // it does not belong to this picture
+  picture.append(gone);
+  gone.animate([{}, { opacity: 1, offset: 0.6 }, { opacity: 0, transform: wayOf(then, "to") }], ARRIVING);
+  setTimeout(() => gone.remove(), ARRIVING.duration);
+}
+
+/** What is new comes from above. */
 function appear({ element }, from) {
   element.animate([{ opacity: 0, transform: `translate(0, ${from}px)` }, {}], MOVE);
 }

@@ -228,8 +228,8 @@ function render({ model: widget, el }) {
     const space = [parts.panel.clientWidth, parts.panel.clientHeight];
     const place = `${timeline.branch} ${timeline.depth}`;
     const elsewhere = ui.place !== place;
-    const moved = elsewhere && view.tab === "cluster";
-    ui.place = place;
+    const moved = elsewhere && view.tab === "cluster" && timeline.depth > ui.depth; // back nothing flies
+    [ui.place, ui.depth] = [place, timeline.depth];
     if (ui.playing && timeline.depth === timeline.length) {
       clearInterval(player);
       ui.playing = false;
