@@ -111,7 +111,12 @@ def without_yellow(cluster: Cluster) -> Cluster:
         changed = [each for line in lane.lines for each in line if each.was is not None]
         stays = changed[:1] if lane.badge == "crown" else []
         lines = [[each if each in stays else quiet(each) for each in line] for line in lane.lines]
-        return replace(lane, lines=lines)
+        return replace(lane, lines=lines, entries=[record(each) for each in lane.entries])
+
+    def record(entry: Entry) -> Entry:
+        if entry.mark == "changed":
+            return replace(entry, mark="", gone="")
+        return replace(entry, mark="") if entry.mark in ("new", "committed") else entry
 
     def bar(bar: Bar) -> Bar:
         return replace(bar, values=[replace(each, value=quiet(each.value)) for each in bar.values])

@@ -70,8 +70,9 @@ def without_flights(cluster: Cluster, flights: Flights) -> Cluster:
 
 
 def channel_width(cluster: Cluster, lanes: list[list[Message]], side: str) -> float:
-    """The width between the lanes and the clients on one side; 0 without clients there."""
-    if not lanes:
+    """The width between the lanes and the clients on one side; 0 without clients there, or if
+    messages are no part of the picture."""
+    if not lanes or not any(group.flies for group in cluster.messages):
         return 0
     pills = [_width([_of_client(each, cluster)]) for lane in lanes for each in lane]
     return kept_width(f"channel {side}", max(pills, default=40) + 2 * _STUB)

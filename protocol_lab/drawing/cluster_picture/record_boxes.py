@@ -11,9 +11,10 @@ from protocol_lab.drawing.cluster_picture.grid import (
     record_height,
     tag_height,
 )
-from protocol_lab.drawing.cluster_picture.picture_text import close_part
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width
+
+_RING = 2.4  # from the middle of its line to the box
 
 
 def draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, cluster: Cluster) -> None:
@@ -37,7 +38,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     svg.rect(x, y, grid.box, record_height(), rx=7, fill=palette.shade(entry.shade), **border)
     middle = x + grid.box / 2
     detail = _detail(grid, entry)
-    if entry.committed:
+    if entry.committed and not is_wrong:
         detail = f"{detail} ✓".strip()
     size = unscaled(12.5, 16 if grid.box >= ROOMY else 14)
     if current().live and text_width(entry.label, size, bold=True) > grid.box - 6:
@@ -48,15 +49,24 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     svg.text(middle, centre + 13, detail, size=legible(11), text_anchor="middle")
     if is_wrong:
         _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
-    elif entry.mark == "changed":
-        _draw_tag(svg, grid, x, y, f"was {entry.gone}", "changed", palette.ACCENT)
-    elif entry.mark == "committed":
-        if current().has_names:  # it appears once the watermark has moved
-            svg.raw('<g class="lab-late">')
-        _draw_tag(svg, grid, x, y, ticked, "now ✓")
-        close_part(svg)
+    elif entry.mark and current().has_names:
+        _draw_ring(svg, grid, x, y, is_late=entry.mark == "committed")
     elif entry.mark:
-        _draw_tag(svg, grid, x, y, entry.mark, entry.mark)
+        words = {"changed": (f"was {entry.gone}", "changed"), "committed": (ticked, "now ✓")}
+        _draw_tag(svg, grid, x, y, *words.get(entry.mark, (entry.mark, entry.mark)))
+
+
+def _draw_ring(svg: Svg, grid: Grid, x: float, y: float, is_late: bool) -> None:
+    """Around what has changed just now, on a page and in films; files have a word instead.
+
+    is_late: it appears once the watermark has moved.
+    """
+    if is_late:
+        svg.raw('<g class="lab-late">')
+    size = grid.box + 2 * _RING, record_height() + 2 * _RING
+    svg.rect(x - _RING, y - _RING, *size, rx=9, fill="none", stroke=palette.CHANGED, stroke_width=3)
+    if is_late:
+        svg.raw("</g>")
 
 
 def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:

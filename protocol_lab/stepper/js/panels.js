@@ -323,29 +323,20 @@ function drawPair(pair, k, panel) {
 
 // --- Under the panel ---
 
-function drawCaption({ caption, told: narrated, timeline, scenario }) {
-  const told = narrated === closed(opening(caption.text)) ? "" : narrated;
+function drawCaption({ caption, told, timeline, scenario }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
-  const said = caption.is_written || !told ? [h("span", {}, closed(opening(caption.text)))] : [];
-  const isEnough = caption.is_written && caption.text.length > SHORT && !GOES_ON.test(caption.text);
-  const fact = told && !isEnough ? [h("span", { class: said.length ? "ls-fact" : "" }, told)] : [];
-  // "and copies it" goes on from the sentence before: what is meant by it comes first.
-  const words = GOES_ON.test(caption.text) ? [...fact, ...said] : [...said, ...fact];
-  const general = told && (isEnough ? told : caption.is_written ? "" : caption.text); // what such a step does
-  const title = [caption.step, general].filter(Boolean).join(": ");
-  const moral = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1 ? moralOf(scenario) : "";
-  const fits = (parts) => parts.reduce((sum, each) => sum + each.textContent.length, moral.length) <= ROOM;
-  const beside = moral ? [words, said].find(fits) : null; // what the moral has room for
-  const parts = beside ? [...beside, h("b", {}, moral)] : words;
-  return [h("p", { title }, h("b", { class: "ls-place" }, place), ...parts.flatMap((each) => [" ", each]))];
+  const said = caption.is_written || !told ? closed(opening(caption.text)) : told;
+  const title = [caption.step, said === told ? caption.text : told].filter(Boolean).join(": ");
+  const isAtEnd = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1;
+  const moral = isAtEnd ? moralOf(scenario) : "";
+  const more = said.length + moral.length <= ROOM && moral ? [" ", h("b", { class: "ls-moral" }, moral)] : [];
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), " ", h("span", {}, said), ...more)];
 }
 
 /** A scenario's title tells how it ends: it is read there. */
 const moralOf = (scenario) => (scenario ? closed(scenario.title.replace(/ \(slides? [^)]+\)/, "")) : "");
 
 const ROOM = 145; // characters, so that a caption has two lines and moves no picture
-const SHORT = 40; // characters: a longer caption of a scenario says enough
-const GOES_ON = /^(and|it|its|then|they)\b/;
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]+\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
