@@ -26,15 +26,20 @@ CHROMIUM_OPTIONS = [
 ]
 
 
+SECONDS = 400
+"""A test's limit, with what it starts: the site that is built for some takes a minute."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A failed test in the browser is run once more, and the summary says that it was.
 
     JupyterLab may lose races that are not the kit's, as in ipywidgets issue 3231. A defect of the
-    kit fails twice.
+    kit fails twice. What a page's own script waits for has no other limit than the test's.
     """
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.timeout(SECONDS))
 
 
 @pytest.fixture(scope="package")

@@ -266,18 +266,13 @@ def test_an_address_with_a_walk_opens_it(open_page):
     again.locator(".lab-stepper [aria-valuenow='2'][aria-valuemax='2']").wait_for()
 
 
-_LIVE = """async (number) => {
-  for (;;) {
-    const source = await document.querySelectorAll(".lab-page-stepper")[number]?.mounted;
-    if (source?.get("view").answers > 0) return source.get("view");
-    await new Promise((later) => setTimeout(later, 50));
-  }
-}"""
+_LIVE = """number => document.querySelectorAll(".lab-page-stepper")[number]?.mounted?.then(
+  (source) => source.get("view").answers > 0 && source.get("view"))"""
 
 
 def opened_walk(page, number):
     """The view of a stepper, once the page's Python shows it."""
-    return page.evaluate(_LIVE, number)
+    return page.wait_for_function(_LIVE, arg=number).json_value()
 
 
 @pytest.mark.rarely
