@@ -188,8 +188,10 @@ class Stage:
             return otherwise
 
         at = fitting([replace(at, width=width // 1)], at)
-        if not at.stacked:  # first, since higher lanes need less width for what is on its way
-            at = fitting([replace(at, taller=each) for each in _TALLER], at)
+        if not at.stacked:  # first, since in higher lanes more messages have room
+            taller = [replace(at, taller=each) for each in (*_TALLER, 0)]
+            all_shown = [replace(each, few_messages=False) for each in taller]
+            at = fitting(all_shown + taller if at.few_messages else taller, at)
         at = fitting([replace(at, box=each) for each in _BOXES], at)
         if at.box == _BOXES[0] and not at.below and not at.stacked:
             at = fitting([replace(at, cards=each) for each in _CARDS], at)

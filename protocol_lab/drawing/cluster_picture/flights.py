@@ -136,7 +136,8 @@ def inbox_width(lanes: list[list[Message]], heights: list[float], room: float) -
     if widths:
         needed = max(needed, text_width(ON_ITS_WAY, small())) + 2 * _GAP
     one = kept_width("message", max(widths, default=-2 * _GAP) + 2 * _GAP)
-    return max(one, min(kept_width("inbox", needed), room))
+    inbox = kept_width(f"inbox of lanes {current().taller} taller", needed)
+    return max(one, min(inbox, room))
 
 
 def _least_width(items: list[Message], height: float) -> float:
