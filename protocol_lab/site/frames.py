@@ -15,9 +15,15 @@ from protocol_lab.stepper import panels
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session
 
-ROOMS = {"wide": (800, 440), "low": (850, 345), "narrow": (352, 2000)}
-"""The spaces for which pictures are drawn, in pixels: on a laptop's page, in a low window, and on a
-phone."""
+ROOMS = {
+    "wide": (800, 440),
+    "low": (850, 345),
+    "small": (704, 440),
+    "small and low": (704, 345),
+    "narrow": (352, 2000),
+}
+"""The spaces for which pictures are drawn, in pixels: on a page and in a low window, also where the
+window has 1280 pixels and the page's contents are beside them, and on a phone."""
 
 _RAW_DEFLATE = -zlib.MAX_WBITS
 

@@ -267,12 +267,13 @@ def test_an_address_with_a_walk_opens_it(open_page):
 
 
 _LIVE = """number => document.querySelectorAll(".lab-page-stepper")[number]?.mounted?.then(
-  (source) => source.get("view").answers > 0 && source.get("view"))"""
+  (source) => source.get("view").answers > 0 && (window.opened = source.get("view")))"""
 
 
 def opened_walk(page, number):
     """The view of a stepper, once the page's Python shows it."""
-    return page.wait_for_function(_LIVE, arg=number).json_value()
+    page.wait_for_function(_LIVE, arg=number)
+    return page.evaluate("opened")
 
 
 @pytest.mark.rarely
@@ -335,6 +336,22 @@ def test_a_stepper_of_a_notebook_works_at_this_width(open_page, width):
     stepper.get_by_role("button", name="append(replica=1, record=1)").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert stepper.evaluate(_CUT_OFF) == []
+
+
+_SMALLEST = """svg => Math.min(...[...svg.querySelectorAll("text")].map(
+  (each) => parseFloat(each.getAttribute("font-size")) * svg.getScreenCTM().a))"""
+
+
+@pytest.mark.parametrize("height", [632, 720])
+def test_a_stepper_beside_the_contents_of_a_laptops_page_can_be_read(open_page, height):
+    page = open_page(ADVERSARY, 1280)
+    page.set_viewport_size({"width": 1280, "height": height})
+    holder = page.locator(".lab-page-stepper").first
+    holder.scroll_into_view_if_needed()
+    picture = holder.locator(".ls-staged svg")
+    picture.wait_for()
+    page.wait_for_timeout(500)  # its place is measured
+    assert picture.evaluate(_SMALLEST) >= 12.9
 
 
 def test_a_prediction_is_made_and_kept_and_then_revealed(open_page):

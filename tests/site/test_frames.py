@@ -23,11 +23,12 @@ def test_each_frame_shows_what_the_stepper_shows_in_its_state():
     for frame in frames:
         kit = json.loads(json.dumps(stepper.view))
         assert {part: frame[part] for part in SHOWN} == {part: kit[part] for part in SHOWN}
-        assert [*frame["panel"]] == ["wide", "low", "narrow"]
+        assert [*frame["panel"]] == [*ROOMS]
         stepper.answer({"command": "redo"})
     assert len(read_link(frames[-1]["link"]).path) == len(frames)
-    narrow, wide = (frames[-1]["panel"][name]["width"] for name in ("narrow", "wide"))
-    assert narrow <= ROOMS["narrow"][0] < wide <= ROOMS["wide"][0]
+    widths = {name: frames[-1]["panel"][name]["width"] for name in ROOMS}
+    assert all(widths[name] <= width for name, (width, _) in ROOMS.items())
+    assert widths["narrow"] < widths["small"] < widths["wide"]
 
 
 def test_a_session_stands_where_it_did():

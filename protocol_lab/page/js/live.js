@@ -4,6 +4,7 @@
 
 const PHONE = 660; // pixels of a window, as in the style sheet
 const LAPTOP = 560; // pixels of a picture's place
+const SMALL = 790; // from there on the pictures for wider places fit at their own size
 const LOW = 400; // pixels of its height
 const STARTING = "The kit is starting in this page: in a few seconds it goes on.";
 
@@ -69,7 +70,8 @@ class LiveSource {
   draw(notice) {
     const { panel, ...view } = this.frames[this.at];
     const { width, height } = this.room; // the height is not known at first
-    const shape = width < LAPTOP ? "narrow" : height < LOW ? "low" : "wide";
+    const isLow = height < LOW;
+    const shape = width < LAPTOP ? "narrow" : width < SMALL ? (isLow ? "small and low" : "small") : isLow ? "low" : "wide";
     this.number++;
     this.view = { ...view, panel: panel[shape], notice, answers: this.answers, number: this.number };
     this.tellListeners("view");
