@@ -30,7 +30,7 @@ from protocol_lab.stepper.live import Live
 from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
-from protocol_lab.teaching.challenges import Challenge, next_hint, par, progress
+from protocol_lab.teaching.challenges import Challenge, next_challenge, next_hint, par, progress
 from protocol_lab.traces.links import link_text
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Moment, Walk
@@ -278,6 +278,7 @@ class PlainStepper:
             "stop_finding": lambda _: self._live.stop_finding(),
             "hint": self._hint,
             "shortest": self._lay_shortest,
+            "next_challenge": self._open_next,
         }
 
     def _take_room(self, message: dict) -> None:
@@ -497,6 +498,13 @@ class PlainStepper:
             walk.moment = here
         self._tab = "compare"
         self._options.left, self._options.right, self._options.at = mine, name, 0
+
+    def _open_next(self, _: dict) -> None:
+        """Open the challenge that follows this one."""
+        if (following := next_challenge(self._the_challenge())) is None:
+            raise LabError("This is the last challenge of its kind.")
+        self._show_session(begin(following))
+        self._seek_par()
 
     def _the_challenge(self) -> Challenge:
         if self._session.challenge is None:

@@ -33,8 +33,9 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
-from protocol_lab.explain.wording import words
-from protocol_lab.semantics.step_text import chooses_start
+from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explain.wording import first_line, words
+from protocol_lab.semantics.step_text import chooses_start, find_step
 from protocol_lab.spec.constants import show
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.spec.state_view import view
@@ -150,6 +151,14 @@ def challenges_of(spec_name: str) -> list[Challenge]:
         return []  # the spec was written in a cell
     found = importlib.import_module(module).CHALLENGES
     return [each for each in found if "." not in spec_name or each.spec_name == spec_name]
+
+
+def next_challenge(challenge: Challenge) -> Challenge | None:
+    """The one that follows in its package, which is harder; None after the last, and after one
+    that was written in a cell."""
+    found = challenges_of(challenge.spec_name.partition(".")[0])
+    places = [k for k, each in enumerate(found) if each.name == challenge.name]
+    return next((each for k in places for each in found[k + 1 : k + 2]), None)
 
 
 def challenge_named(name: str) -> Challenge:
@@ -306,8 +315,9 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
     """Everything that is shown about a challenge, as plain values for JSON. Does not search.
 
     `hints` are the texts of the hints taken so far. Once the goal is reached and par is known,
-    `mine` and `shortest` are the steps of the learner's best path and of a shortest one; the points
-    are then noted in the learner's record.
+    `mine` and `shortest` are the steps of the learner's best path and of a shortest one, `told` are
+    the former in words, and `next` is the title of the challenge that follows; the points are then
+    noted in the learner's record.
     """
     now = score(challenge, walk, len(hints))
     solved = now.solved and now.par is not None
@@ -333,16 +343,20 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "next_hint": "a hint" if written > 0 else "the next step from here",
         "hint_costs": 1,
         "mine": _texts(challenge, _best_end(challenge, walk)) if solved else None,
+        "told": _told(challenge, _best_end(challenge, walk)) if solved else None,
+        "next": follower.title if solved and (follower := next_challenge(challenge)) else None,
         "shortest": _texts(challenge, shortest(challenge).moment) if solved else None,
     }
 
 
 def _goal(challenge: Challenge) -> str:
-    """The goal in a few words."""
+    """The goal in a sentence."""
     if challenge.breaks:
-        return f"break: {words(challenge.breaks)}"
-    meaning = (challenge.reach.__doc__ or "").strip().partition("\n")[0].rstrip(".")
-    return f"reach: {meaning or words(challenge.reach.__name__)}"
+        spec, name = challenge.model.spec, challenge.breaks
+        found = next(each for each in spec.invariants + spec.step_invariants if each.name == name)
+        return f"Break the promise: “{first_line(found.doc) or words(name)}”"
+    meaning = first_line(challenge.reach.__doc__ or "").rstrip(".")
+    return f"Reach this: {meaning or words(challenge.reach.__name__)}"
 
 
 def _best_end(challenge: Challenge, walk: Walk) -> Moment:
@@ -354,6 +368,16 @@ def _best_end(challenge: Challenge, walk: Walk) -> Moment:
         if _solved_at(challenge, walk, moment) is not None
     ]
     return min(met, key=lambda moment: moment.depth)
+
+
+def _told(challenge: Challenge, end: Moment) -> list[str]:
+    """The steps of a path in words, as the choices say them."""
+    told = []
+    for moment in end.path()[1 + len(challenge.given_steps) :]:
+        row = moment.previous.row
+        taken = find_step(challenge.model, row, moment.step.text)
+        told.append(choice_sentence(challenge.model, row, taken.action, taken.args))
+    return told
 
 
 def _texts(challenge: Challenge, end: Moment) -> list[str]:

@@ -266,14 +266,16 @@ def test_an_address_with_a_walk_opens_it(open_page):
     again.locator(".lab-stepper [aria-valuenow='2'][aria-valuemax='2']").wait_for()
 
 
-_LIVE = """number => document.querySelectorAll(".lab-page-stepper")[number]?.mounted?.then(
-  (source) => source.get("view").answers > 0 && (window.opened = source.get("view")))"""
+_VIEW = """number => document.querySelectorAll(".lab-page-stepper")[number]?.mounted?.then(
+  (source) => source.get("view"))"""
 
 
 def opened_walk(page, number):
     """The view of a stepper, once the page's Python shows it."""
-    page.wait_for_function(_LIVE, arg=number)
-    return page.evaluate("opened")
+    page.wait_for_function(
+        f"number => ({_VIEW})(number)?.then((view) => view.answers > 0)", arg=number
+    )
+    return page.evaluate(_VIEW, number)
 
 
 @pytest.mark.rarely

@@ -340,9 +340,15 @@ def test_a_challenge_is_met_by_hints_and_replayed_beside_the_shortest(browser):
         for k, step in enumerate(shortest(challenge_named("two_leaders_write")).steps, 2):
             key(stepper, step.text).click()
             expect_depth(stepper, k)
-        expect(stepper.locator(".ls-score")).to_contain_text("9 points")
+        expect(stepper.locator(".ls-score")).to_contain_text("You did it in 6 steps.")
+        expect(stepper.locator(".ls-score")).to_contain_text("9 of 10 points")
+        expect(stepper.locator(".ls-win li")).to_have_count(6)
+        expect(stepper.locator(".ls-win .ls-done")).to_have_count(6)
         key(stepper, "shortest").click()
         expect(stepper.locator(".ls-compare figure").nth(1)).to_contain_text("the shortest way")
+        key(stepper, "next_challenge").click()
+        expect(stepper.locator(".ls-challenge")).to_contain_text("Challenge: Lose what one replica")
+        expect(key(stepper, "redo")).to_have_text("Choose a step")
 
 
 def test_the_presenters_view_is_walked_by_keys_alone(talk):

@@ -48,7 +48,7 @@ function drawControls(view, ui, does) {
       opener("find", "find…", "The shortest way to a state that you describe"),
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
-      button("theme", THEMES[ui.theme], `Colours: ${ui.theme}`, false, does.theme),
+      button("theme", `colours: ${ui.theme}`, `Colours: ${ui.theme}`, false, does.theme),
       button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
       opener("keys", "?", "The keys"),
     ),
@@ -62,18 +62,22 @@ function drawBackButton({ timeline }, act) {
   return h("button", { class: "ls-back", "data-key": "undo", title: words, "aria-label": words, disabled: timeline.depth === 1, onclick: go }, "← Back");
 }
 
-function drawNextButton({ timeline, can }, act, sheet) {
-  const words = "One step ahead (right arrow)";
+function drawNextButton({ timeline, can, challenge }, act, sheet) {
   const atEnd = timeline.depth === timeline.length;
-  const go = () => act({ command: "redo" });
   const count = can.reduce((sum, each) => sum + each.choices.length, 0);
+  const isOpen = timeline.depth === 1 || timeline.lanes.length > 1 || challenge; // no story has ended here
+  const [label, words] = !atEnd
+    ? ["Next →", "One step ahead (right arrow)"]
+    : count && isOpen && !challenge?.solved
+      ? ["Choose a step", "What is next is your choice"]
+      : ["At the end", "Nothing lies ahead"];
   return [
     h("button", { class: "ls-choose", "data-key": "sheet", onclick: () => sheet() }, `Choices ${count}`),
-    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: go }, atEnd ? (count && timeline.depth === 1 ? "Choose a step" : "At the end") : "Next →"),
+    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: () => act({ command: "redo" }) }, label),
   ];
 }
 
-const THEMES = { auto: "◐", light: "☀", dark: "☾" };
+const THEMES = ["auto", "light", "dark"];
 
 /** Where the walk is. A scenario's title would tell how it ends: only its slides are named. */
 function whereabouts({ scenario, timeline }) {

@@ -20,7 +20,7 @@ function drawCan(view, near, ui, act) {
     return h("div", looks, first.map(draw), more);
   });
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
-  return [heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
+  return [...drawWin(view, act), heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
 }
 
 /** A choice in words; the identifier of its step is the tooltip. */

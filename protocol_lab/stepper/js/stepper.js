@@ -203,8 +203,7 @@ function render({ model: widget, el }) {
   }
 
   function theme() {
-    const names = Object.keys(THEMES);
-    ui.theme = names[(names.indexOf(ui.theme) + 1) % names.length];
+    ui.theme = THEMES[(THEMES.indexOf(ui.theme) + 1) % THEMES.length];
     root.dataset.theme = ui.theme;
     remember("theme", ui.theme);
     draw();
@@ -341,7 +340,7 @@ function render({ model: widget, el }) {
 
   function drawLine(timeline, caption, left, room) {
     const goTo = (branch, depth) => act({ command: "go_to", branch, depth });
-    parts.timeline.replaceChildren(drawTimeline(timeline, room, goTo));
+    parts.timeline.replaceChildren(drawTimeline(timeline, room, root.classList.contains("ls-won"), goTo));
     parts.timeline.setAttribute("aria-label", "Timeline, walk with the arrow keys");
     parts.timeline.setAttribute("aria-valuemin", 1);
     parts.timeline.setAttribute("aria-valuemax", timeline.length);

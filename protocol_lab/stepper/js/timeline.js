@@ -1,9 +1,9 @@
 // The timeline: a dot a state, a lane a branch, drawn as SVG.
 
-const [NEAR, FAR] = [40, 96]; // pixels from dot to dot, as its room allows
+const [NEAR, FAR] = [40, 180]; // pixels from dot to dot, as its room allows
 const LANE = 16;
 const LEFT = 26;
-const END = 72; // pixels after the last dot, for what is written at it
+const END = 30; // pixels after the last dot, for what is written under it
 const [TOP, BELOW] = [14, 29]; // of a single lane
 const [TOP_OF_SEVERAL, BELOW_SEVERAL] = [9, 21]; // two take as little room as one
 const NAME = 7.5; // pixels for a letter of a branch's name
@@ -15,8 +15,9 @@ const stepOf = ({ length }, room) => Math.min(FAR, Math.max(NEAR, Math.floor((ro
 /** The depth of the dot nearest to a place on the drawing. */
 const depthAt = (place, step) => Math.round((place - LEFT) / step) + 1;
 
-/** The drawing for a room of this width; `goTo(branch, depth)` is called when a dot is clicked. */
-function drawTimeline({ lanes, branch, depth, length }, room, goTo) {
+/** The drawing for a room of this width; `goTo(branch, depth)` is called when a dot is clicked. In a
+ * challenge that is won what breaks was the aim. */
+function drawTimeline({ lanes, branch, depth, length }, room, isWon, goTo) {
   const step = stepOf({ length }, room);
   const x = (depth) => LEFT + (depth - 1) * step;
   const last = (lane) => lane.depth + lane.moments.length;
@@ -35,12 +36,13 @@ function drawTimeline({ lanes, branch, depth, length }, room, goTo) {
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", "data-step": step },
     lanes.map((lane, k) => drawRail(lane, k, { x, y }, end(lane), "ls-rail")),
-    drawTrack(lanes, { x, y }, end),
+    drawTrack(lanes, { x, y }, Infinity, "ls-rail ls-current"),
+    drawTrack(lanes, { x, y }, depth, "ls-rail ls-walked"),
     lanes.map((lane, k) => lane.moments.map((moment, n) => drawLoop(lanes, k, { x, y }, lane.depth + n + 1, moment))),
     lanes.map((lane, k) =>
       lane.moments.map((_, n) => {
         const shape = { along: x(lane.depth + n + 1), above: y(k), step, isNarrow: named, isCovered: isAboveAnother(k, lane.depth + n + 1) };
-        return drawMoment(lane, n, { ...shape, slideHere }, branch, goTo);
+        return drawMoment(lane, n, { ...shape, slideHere, sign: isWon ? "✓" : "✗" }, branch, goTo);
       }),
     ),
     named ? lanes.map((lane, k) => drawLaneName(lane, nameAt(lane), y(k))) : [],
@@ -57,15 +59,13 @@ function drawRail(lane, k, { x, y }, end, look) {
   return s("path", { class: look, d });
 }
 
-/** The current branch from the start to its end, over the lanes that it shares. */
-function drawTrack(lanes, places, end) {
+/** The current branch from the start to a depth or to its end, over the lanes that it shares. */
+function drawTrack(lanes, places, to, look) {
   const parts = [];
-  let k = lanes.findIndex((lane) => lane.current);
-  let to = end(lanes[k]);
-  while (k >= 0) {
-    parts.push(drawRail(lanes[k], k, places, to, "ls-rail ls-current"));
-    to = lanes[k].depth;
-    k = lanes[k].parent;
+  for (let k = lanes.findIndex((lane) => lane.current); k >= 0; k = lanes[k].parent) {
+    const end = Math.min(to, lanes[k].depth + Math.max(lanes[k].moments.length, 0.5));
+    if (end > lanes[k].depth) parts.push(drawRail(lanes[k], k, places, end, look));
+    to = Math.min(to, lanes[k].depth);
   }
   return parts;
 }
@@ -91,13 +91,13 @@ function drawLoop(lanes, k, { x, y }, depth, moment) {
 
 /** A state. Between lanes there is no room for words: what a lane below covers is named beside the
  * dot, if it is the current state, and else only by its title. */
-function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHere }, branch, goTo) {
+function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHere, sign }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
   const broken = moment.broken.length > 0;
   const before = lane.moments[n - 1];
   const here = moment.place === "here";
-  const label = labelOf(moment, before, depth, slideHere);
+  const label = labelOf(moment, before, depth, slideHere, sign);
   const words = [
     moment.slide ? `slide ${moment.slide}` : `state ${depth}`,
     moment.step,
@@ -124,10 +124,10 @@ function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHer
 
 /** Slide or state number. Of a slide with several steps only one has it: the current state, or else
  * the first. */
-function labelOf(moment, before, depth, slideHere) {
+function labelOf(moment, before, depth, slideHere, sign) {
   const isHere = moment.place === "here";
   const isTold = !isHere && moment.slide && [slideHere, before?.slide].includes(moment.slide);
-  if (moment.broken.length) return isTold ? "✗" : `${moment.slide || depth} ✗`;
+  if (moment.broken.length) return isTold ? sign : `${moment.slide || depth} ${sign}`;
   if (isHere) return moment.slide || String(depth);
   if (depth === 1) return "start";
   return isTold ? "" : moment.slide;
