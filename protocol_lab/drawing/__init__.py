@@ -8,7 +8,7 @@ in files.
     cluster          what one picture shows, as plain values
     arrangement      how a picture uses its room, in a file or on a screen
     cluster_picture  finds the place of everything in a `Cluster`, and draws it
-    traffic          messages in flight and broken links, between the lanes
+    cut_links        links between nodes that are down, between the lanes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
     state_table      a state as tables of its variables, with what differs marked

@@ -6,6 +6,7 @@ grid_layout    finds the grid of a picture
 lanes          a node's name and beliefs, log, flags and notes
 lane_heads     what a lane says, in rows above its log
 record_boxes   the records of a log
+flights        messages on their way, between the parts
 client_cards   the clients
 message_lists  the groups of messages
 joined_lines   the dense arrangement: lines that share a line

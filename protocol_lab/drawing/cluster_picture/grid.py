@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from protocol_lab.drawing.arrangement import current, sized, unscaled
 from protocol_lab.drawing.cluster import Cluster
-from protocol_lab.drawing.links import Track
+from protocol_lab.drawing.cut_links import Track
 
 MARGIN = 14
 BOX_GAP = 8

@@ -38,7 +38,7 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     lane_text_width,
     value_width,
 )
-from protocol_lab.drawing.links import track_width, tracks_of
+from protocol_lab.drawing.cut_links import track_width, tracks_of
 from protocol_lab.drawing.svg import text_width
 
 _MOST_WIDE_BOXES = 6

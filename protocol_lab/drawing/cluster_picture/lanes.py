@@ -30,7 +30,7 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     widths_of,
 )
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
-from protocol_lab.drawing.links import draw_links
+from protocol_lab.drawing.cut_links import draw_links
 from protocol_lab.drawing.svg import Svg, wrap
 
 
