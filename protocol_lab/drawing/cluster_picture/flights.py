@@ -18,7 +18,6 @@ from protocol_lab.drawing.svg import Svg, text_width, total_width
 ON_ITS_WAY = "on its way here"
 _GAP = 6
 _PAD = 8  # beside the words of a pill or card
-_STUB = 14  # of an arrow, on both sides of the widest pill
 _COUNT = 28  # the width of the number of those that are not shown
 
 
@@ -75,7 +74,8 @@ def channel_width(cluster: Cluster, lanes: list[list[Message]], side: str) -> fl
     if not lanes or not any(group.flies for group in cluster.messages):
         return 0
     pills = [_width([_of_client(each, cluster)]) for lane in lanes for each in lane]
-    return kept_width(f"channel {side}", max(pills, default=40) + 2 * _STUB)
+    stubs = 2 * (9 if current().large else 14)  # of an arrow, on both sides of the widest pill
+    return kept_width(f"channel {side}", max(pills, default=40) + stubs)
 
 
 def draw_channel(

@@ -10,7 +10,10 @@ from protocol_lab.drawing.cluster_picture.lane_heads import divided
 from protocol_lab.drawing.cluster_picture.picture_text import lane_text_width, line_width
 from protocol_lab.drawing.svg import text_width
 
-_NARROWEST_CARD = 170
+_SHARED = 0.6
+"""Of the picture's width, what clients below the lanes have at least."""
+
+_NARROWEST_CARD = 150
 """Clients' cards beside the lanes of a picture that is too wide are made no narrower."""
 
 
@@ -22,6 +25,8 @@ def joined(cluster: Cluster) -> Cluster:
         cluster = replace(cluster, messages=messages)
     room = max([cluster.lane_width, *map(lane_text_width, cluster.lanes)])
     card = cluster.card_width
+    if current().below and cluster.cards:  # messages may be beside them
+        card = max(card, _SHARED * current().width / len(cluster.cards))
     if current().width:
         with keeping(None):  # nothing is drawn at these
             excess = max(0, grid_of(cluster).width - current().width - 2 * CROPPED)

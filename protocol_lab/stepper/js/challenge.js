@@ -17,16 +17,21 @@ function drawChallenge({ challenge }, ui, act) {
     h(
       "div",
       { class: "ls-score" },
-      h("div", {}, h("p", { role: "status" }, challenge.text), drawPar(challenge)),
+      h("div", {}, h("p", { role: "status", title: challenge.text }, soFar(challenge)), drawPar(challenge)),
       h("button", { "data-key": "hint", title: `${challenge.next_hint}: costs a point`, onclick: hint }, "Hint (−1)"),
     ),
   ];
 }
 
+/** In one line, so that the picture keeps its place. */
+function soFar({ steps, par, at_most: most }) {
+  const course = par === null ? "par is being computed" : `par is ${par} · up to ${most} points`;
+  return `${steps} ${steps === 1 ? "step" : "steps"} · ${course}`;
+}
+
 /** A segment for each step of a shortest way, filled by the steps so far. */
 function drawPar({ steps, par }) {
-  if (!par) return null;
-  const segments = Array.from({ length: par }, (_, k) => h("i", { class: k < steps ? "ls-done" : "" }));
+  const segments = Array.from({ length: par ?? 0 }, (_, k) => h("i", { class: k < steps ? "ls-done" : "" }));
   return h("span", { class: "ls-par", "aria-hidden": "true" }, segments, steps > par ? h("small", {}, `+${steps - par}`) : null);
 }
 
