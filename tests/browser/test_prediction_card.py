@@ -74,6 +74,29 @@ def test_a_card_can_be_read_and_pressed_in_each_state(card, screenshots, theme, 
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize(("comes", "shown"), [("lab-stepper", True), ("lab-prediction", False)])
+def test_what_was_revealed_can_be_stepped_where_a_stepper_follows(card, comes, shown):
+    asked = predict(QUESTION, choices=CHOICES)
+    asked.settle("nobody")
+    page = card(asked)
+    page.evaluate(
+        """looks => document.body.insertAdjacentHTML("beforeend",
+          `<p style="height: 2000px"><div class=${looks}></div>
+           <div class=lab-stepper style="height: 900px"><button class=ls-next>Next`)""",
+        comes,
+    )
+    page.get_by_role("button", name="nobody").click()
+    button = page.get_by_role("button", name="Step it")
+    expect(button).to_be_hidden()
+    page.locator(".lp-reveal").click()
+    expect(button).to_be_visible(visible=shown)
+    if shown:
+        page.evaluate("document.querySelector('div.lab-stepper:empty').remove()")
+        button.click()
+        expect(page.get_by_role("button", name="Next")).to_be_focused()
+        expect(page.get_by_role("button", name="Next")).to_be_in_viewport()
+
+
 def test_only_the_right_choice_has_a_check_and_only_once_it_is_asked_for(card):
     asked = predict(QUESTION, choices=CHOICES)
     asked.settle("nobody")

@@ -159,18 +159,32 @@ function render({ model, el }) {
 
   const opener = make("button", { className: "lp-poll", title: "For a presenter: count the answers of a room", onclick: () => turn(new Map()) }, "poll");
   const revealer = make("button", { className: "lp-reveal", onclick: reveal }, "Show what happens");
+  const stepper = make("button", { className: "lp-step", onclick: stepIt }, "Step it →");
   const verdict = make("p", {});
   verdict.setAttribute("role", "status");
   const first = model.get("view");
   const answers = first.choices.length ? makeChoices(first) : makeField();
   const question = make("p", { className: "lp-question" });
   root.setAttribute("aria-label", "Predict");
-  root.append(make("p", { className: "lp-kind" }, "Predict"), question, answers, make("div", { className: "lp-foot" }, verdict, opener, revealer));
+  root.append(make("p", { className: "lp-kind" }, "Predict"), question, answers, make("div", { className: "lp-foot" }, verdict, opener, revealer, stepper));
 
   function reveal() {
     revealed = true;
     draw();
     answers.querySelector(".lp-is-right, .lp-is-wrong")?.focus({ preventScroll: true }); // for the button is gone
+  }
+
+  /** The stepper on which this can be seen: the one that comes before the next question. */
+  function following() {
+    const parts = [...document.querySelectorAll(".lab-prediction, .lab-stepper, .lab-page-stepper")];
+    const next = parts[parts.indexOf(root) + 1];
+    return next?.matches(".lab-prediction") ? null : next;
+  }
+
+  function stepIt() {
+    const found = following();
+    found?.scrollIntoView({ block: "start" });
+    found?.querySelector(".ls-next")?.focus({ preventScroll: true });
   }
 
   /** Text in which `code` stands between backticks. */
@@ -188,6 +202,7 @@ function render({ model, el }) {
     verdict.className = "lp-verdict";
     poll ? drawPoll(view) : drawVerdict(view);
     opener.hidden = Boolean(poll);
+    stepper.hidden = !isRevealed(view) || !following();
     revealer.hidden = Boolean(poll) || view.guess === null || !view.settled || isRevealed(view);
   }
 
