@@ -124,11 +124,9 @@ def _lane(s: Any, c: Any, broker: int, committed: set[tuple[int, Shown]]) -> Lan
     return Lane(
         lines=[
             [Text(f"Broker {broker}", bold=True), _epoch(s, broker)],
-            [_life(s, broker), *_fenced(s, broker)],
-            [_role(s, broker)],
-            [_membership(s, broker)],
-            [named("its ISR", set_text(own.isr), "muted"), *_asked(s, broker)],
-            [Text(_fetching(s, c, broker), "muted")],
+            [_role(s, broker), _life(s, broker), *_fenced(s, broker)],
+            [_membership(s, broker), *_asked(s, broker)],
+            [_own_isr(s, broker), Text(_fetching(s, c, broker), "muted")],
         ],
         entries=entries_of(log, committed, lost),
         flags=[Flag(s.hwm[broker] - 1, Text("hw", topic="hw", short=str(s.hwm[broker])))],
@@ -152,7 +150,10 @@ def _epoch(s: Any, broker: int) -> Text:
 
 
 def _life(s: Any, broker: int) -> Text:
+    """Said of a broker that does not run."""
     status: str = BrokerStatus.names[s.broker_state[broker].status]
+    if status == "running":
+        return Text("")
     told = {"offline_clean": "down", "offline_dirty": "down: its log is lost"}.get(status, status)
     return Text(told, "muted" if is_offline(s, broker) else "ink", bold=is_offline(s, broker))
 
@@ -196,6 +197,13 @@ def _membership(s: Any, broker: int) -> Text:
     return membership(broker in partition.isr, "in ISR", "not in ISR")
 
 
+def _own_isr(s: Any, broker: int) -> Text:
+    """Said where it is not the controller's."""
+    own = s.partition_metadata[broker].isr
+    is_known = own == s.con_partition_metadata.isr
+    return Text("") if is_known else named("its ISR", set_text(own), "muted")
+
+
 def _asked(s: Any, broker: int) -> list[Text]:
     """What a leader waits for."""
     pending = s.partition_pending_ap[broker]
@@ -208,9 +216,9 @@ def _fetching(s: Any, c: Any, broker: int) -> str:
     if s.partition_status[broker] == "leader":
         known = s.partition_replica_state[broker]
         ends = [f"{each} ends at {known[each].leo}" for each in others if known[each].leo > 0]
-        return "knows: " + ", ".join(ends) if ends else "knows no follower's end"
+        return "knows: " + ", ".join(ends) if ends else ""
     waits = [each for each in others if s.broker_fetchers[broker][each].pending_response]
-    return f"fetches from {list_text(waits)}" if waits else "no fetch"
+    return f"fetches from {list_text(waits)}" if waits else ""
 
 
 def _committed(s: Any, brokers: range) -> set[tuple[int, Shown]]:
@@ -264,4 +272,4 @@ def _messages_in_flight(s: Any) -> Messages:
             ends = (f"Broker {each.source}", f"Broker {each.dest}")
             name = f"{each.source} → {each.dest}: {label(each)}"
             items.append(Message(name, f"epoch {each.leader_epoch}", ends=ends, short=label(each)))
-    return Messages("Messages in flight", items, limit=16, folded="more")
+    return Messages("Messages in flight", items, limit=16, folded="more", flies=True)
