@@ -266,16 +266,21 @@ def test_an_address_with_a_walk_opens_it(open_page):
     again.locator(".lab-stepper [aria-valuenow='2'][aria-valuemax='2']").wait_for()
 
 
-_VIEW = """number => document.querySelectorAll(".lab-page-stepper")[number]?.mounted?.then(
-  (source) => source.get("view"))"""
+_LOOK = """(number) => {
+  const look = async () => {
+    const source = await document.querySelectorAll(".lab-page-stepper")[number]?.mounted;
+    if (source?.get("view").answers > 0) window.openedView = source.get("view");
+    else setTimeout(look, 50);
+  };
+  look();
+}"""
 
 
 def opened_walk(page, number):
     """The view of a stepper, once the page's Python shows it."""
-    page.wait_for_function(
-        f"number => ({_VIEW})(number)?.then((view) => view.answers > 0)", arg=number
-    )
-    return page.evaluate(_VIEW, number)
+    page.evaluate(_LOOK, number)
+    page.wait_for_function("window.openedView")  # which has a limit, unlike a script's own waiting
+    return page.evaluate("openedView")
 
 
 @pytest.mark.rarely
