@@ -157,8 +157,8 @@ def test_decisive_frames_are_shown_and_the_rest_is_folded():
     shown, folded = page.split("<details>")
     assert "LAC 1" in shown
     assert "closes the ledger" in shown
-    assert "chooses three bookies" not in shown
-    assert "chooses three bookies" in folded
+    assert "chooses b1, b2 and b3" not in shown
+    assert "chooses b1, b2 and b3" in folded
     assert "All 15 states" in folded
     for depth in (0, 16, -16):
         with pytest.raises(LabError, match="depths from 1 to 15"):
