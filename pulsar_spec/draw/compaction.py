@@ -147,7 +147,7 @@ def _topic(s) -> Lane:
         ],
         entries=[_entry(each, each.id > begins) for each in sent if each.id > _trimmed(s)],
         flags=[Flag(place, Text(" · ".join(names), "muted")) for place, names in marks.items()],
-        empty="nothing sent yet",
+        empty="all of it is deleted" if sent else "nothing sent yet",
     )
 
 
@@ -193,7 +193,7 @@ def _standing(s, ledger: int, is_left_over: bool) -> list[list[Text]]:
     elif not is_left_over and ledger == _latest(s):
         lines.append([Text("○ not known yet", "muted")])
     if is_left_over:
-        lines.append([Text(LEFT_OVER, "bad")])
+        lines.append([Text(LEFT_OVER, bold=True)])
     elif ledger < _latest(s):
         lines.append([Text("will be deleted", "muted")])
     return lines
