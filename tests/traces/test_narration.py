@@ -68,7 +68,7 @@ def test_what_a_server_without_a_disk_does_is_told_once():
 def test_beside_a_scenarios_own_caption_the_step_is_told_as_far_as_there_is_room():
     walk = play(scenario("kip_101_weak_isr"))
     walk.go_to(9)
-    assert walk.moment.caption.startswith("and copies offset 0")
+    assert walk.moment.caption.startswith("Replica 3 copies the record")
     assert narrated(walk.model, walk.moment).startswith("Replica 3 gets")
     for moment in walk.path[1:]:
         told = narrated(walk.model, moment)
