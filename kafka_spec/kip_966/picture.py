@@ -124,7 +124,7 @@ def _lane(s: Any, c: Any, broker: int, committed: set[tuple[int, Shown]]) -> Lan
     return Lane(
         lines=[
             [Text(f"Broker {broker}", bold=True), _epoch(s, broker)],
-            [_role(s, broker), _life(s, broker), *_fenced(s, broker)],
+            [_life(s, broker) or _role(s, broker), *_fenced(s, broker)],
             [_membership(s, broker), *_asked(s, broker)],
             [_own_isr(s, broker), Text(_fetching(s, c, broker), "muted")],
         ],
@@ -149,11 +149,11 @@ def _epoch(s: Any, broker: int) -> Text:
     return Text(f"broker epoch {epoch}", "muted", short=str(epoch))
 
 
-def _life(s: Any, broker: int) -> Text:
-    """Said of a broker that does not run."""
+def _life(s: Any, broker: int) -> Text | None:
+    """Said of a broker that does not run, which neither leads nor follows."""
     status: str = BrokerStatus.names[s.broker_state[broker].status]
     if status == "running":
-        return Text("")
+        return None
     told = {"offline_clean": "down", "offline_dirty": "down: its log is lost"}.get(status, status)
     return Text(told, "muted" if is_offline(s, broker) else "ink", bold=is_offline(s, broker))
 
@@ -177,7 +177,7 @@ def _role(s: Any, broker: int) -> Text:
         return Text(f"{text}, epoch {epoch}", "accent" if is_true else "ink", bold=True)
     if s.partition_status[broker] == "follower":
         return Text(f"follows {s.partition_metadata[broker].leader}, epoch {epoch}", "muted")
-    return Text("neither leads nor follows", "muted")
+    return Text("no leader known", "muted")
 
 
 def _badge(s: Any, broker: int) -> str:
