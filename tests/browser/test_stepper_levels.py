@@ -140,4 +140,4 @@ def test_a_scenarios_title_tells_how_it_ends_and_is_read_there(browser):
         expect(stepper).to_contain_text("slides 46-56")
         expect(stepper.locator(".ls-violated")).to_have_count(0)
         page.locator(".ls-timeline").press("End")
-        expect(stepper.locator(".ls-caption")).to_contain_text(title)
+        expect(stepper.locator(".ls-lists")).to_contain_text(title)

@@ -68,13 +68,13 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
         parts = (
             [(each.log, each.bottom) for each in bands] if grid.head else [(top - 4, bottom + 8)]
         )
-        for begin, end in parts:
-            svg.line(x, begin, x, end, stroke=palette.INK, stroke_width=2.2)
+        for first, last in parts:
+            svg.line(x, first, x, last, stroke=palette.INK, stroke_width=2.2)
         label = cluster.line.label
         if current().has_names:
             label = replace(label, was=None)  # the line itself moves
         width = sum(widths_of(label, legible(11.5)))
-        most = (grid.aside or grid.width) - MARGIN if end <= bottom else grid.right
+        most = (grid.aside or grid.width) - MARGIN if end <= bottom + lane_gap() else grid.right
         left = x + 5 if x + 5 + width <= most else max(grid.left, x - 5 - width)
         draw_text(svg, left, bottom + 15, label, legible(11.5))
         close_part(svg)

@@ -20,7 +20,13 @@ function drawCan(view, near, ui, act) {
     return h("div", looks, first.map(draw), more);
   });
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
-  return [...drawWin(view, act), heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
+  return [...drawWin(view, act), drawMoral(view), heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
+}
+
+/** A scenario's title tells how it ends: it is read there. */
+function drawMoral({ scenario, timeline }) {
+  const isAtEnd = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1;
+  return scenario && isAtEnd ? h("p", { class: "ls-moral" }, scenario.title.replace(/ \(slides? [^)]+\)/, "")) : null;
 }
 
 /** A choice in words; the identifier of its step is the tooltip. */

@@ -323,14 +323,10 @@ function drawPair(pair, k, panel) {
 
 // --- Under the panel ---
 
-function drawCaption({ caption, told, timeline, scenario }) {
+function drawCaption({ caption, told, timeline }) {
   const place = caption.slide ? `Slide ${caption.slide}` : `State ${timeline.depth}`;
-  const said = narration(caption, told);
   const title = [caption.step, caption.is_written ? told : caption.text].filter(Boolean).join(": ");
-  const isAtEnd = timeline.depth > 1 && timeline.depth === timeline.length && timeline.lanes.length === 1;
-  const moral = isAtEnd ? moralOf(scenario) : "";
-  const more = said.length + moral.length <= ROOM && moral ? [" ", h("b", { class: "ls-moral" }, moral)] : [];
-  return [h("p", { title }, h("b", { class: "ls-place" }, place), " ", h("span", {}, said), ...more)];
+  return [h("p", { title }, h("b", { class: "ls-place" }, place), " ", h("span", {}, narration(caption, told)))];
 }
 
 /** The author's sentence, or what the step did; both, the fact first, where the author only adds to it. */
@@ -341,12 +337,8 @@ function narration({ is_written, text }, told) {
   return text.length > SHORT && !GOES_ON.test(text) ? own : `${told} ${own}`;
 }
 
-/** A scenario's title tells how it ends: it is read there. */
-const moralOf = (scenario) => (scenario ? closed(scenario.title.replace(/ \(slides? [^)]+\)/, "")) : "");
-
 const SHORT = 40; // characters: a longer sentence of an author says enough
 const GOES_ON = /^(and|it|its|then|they)\b/i;
-const ROOM = 145; // characters, so that a caption has two lines and moves no picture
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]+\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
