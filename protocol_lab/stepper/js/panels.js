@@ -338,7 +338,7 @@ function narration({ is_written, text }, told) {
 }
 
 const SHORT = 40; // characters: a longer sentence of an author says enough
-const GOES_ON = /^(and|it|its|then|they)\b/i;
+const GOES_ON = /^(and|but|so|it|its|they|this|then|which|by its)\b/i;
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]+\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
