@@ -329,16 +329,16 @@ function drawCaption({ caption, told, timeline }) {
   return [h("p", { title }, h("b", { class: "ls-place" }, place), " ", h("span", {}, narration(caption, told)))];
 }
 
-/** The author's sentence, or what the step did; both, the fact first, where the author only adds to it. */
+/** The author's sentence, or what the step did. Both, the fact first, where the author only adds to it: that
+ * is no sentence, which begins with a capital or a name such as w1. */
 function narration({ is_written, text }, told) {
   const own = closed(opening(text));
   if (!told || told === own) return own;
   if (!is_written) return told;
-  return text.length > SHORT && !GOES_ON.test(text) ? own : `${told} ${own}`;
+  return SENTENCE.test(text) ? own : `${told} ${own}`;
 }
 
-const SHORT = 40; // characters: a longer sentence of an author says enough
-const GOES_ON = /^(and|but|so|it|its|they|this|then|which|by its)\b/i;
+const SENTENCE = /^([^a-z]|[a-z]+\d)/;
 
 /** With a capital, unless it begins with a short name as b1 or w2. */
 const opening = (text) => (/^[a-z]+\b/.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
