@@ -261,7 +261,7 @@ def _open_flight(
     name = " ".join(filter(None, ["flight", item.name, item.detail]))
     svg.open_group(" · ".join(filter(None, [item.name, item.detail, item.mark])))
     if current().has_names:
-        ways = {"from": start, "to": start if item.faded else end}
+        ways = {"from": start, "to": (0, 0) if item.faded else end}  # a lost one never arrives
         said = {key: f"{x:.0f} {y:.0f}" for key, (x, y) in ways.items()}
         svg.open_part(name, kind="flight", **said)
 
