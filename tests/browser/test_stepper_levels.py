@@ -132,6 +132,28 @@ def test_a_challenge_that_is_won_is_green_also_where_its_aim_was_the_loss(browse
         page.screenshot(path=screenshots / "challenge_won.png")
 
 
+@pytest.mark.parametrize("name", ["talk_46_56_found_scenario", "vote_without_log_check"])
+def test_the_timeline_fills_its_room_and_says_how_far_the_walk_has_come(browser, name):
+    stepper = replay(name)
+    stepper.walk.go_to(4)
+    stepper.refresh()
+    with shown(browser, stepper, tools=False) as page:
+        line, last = (
+            page.locator(each).bounding_box()
+            for each in (".ls-timeline", f".ls-moment[data-depth='{len(stepper.walk.path)}']")
+        )
+        assert line["x"] + line["width"] - (last["x"] + last["width"] / 2) < 60
+        walked, here = (
+            page.locator(each).bounding_box() for each in (".ls-walked", ".ls-here .ls-ring")
+        )
+        assert abs(walked["x"] + walked["width"] - (here["x"] + here["width"] / 2)) < 4
+        page.locator(".ls-timeline").focus()
+        assert (
+            page.locator(".ls-timeline").evaluate("each => getComputedStyle(each).outlineStyle")
+            == "none"
+        )
+
+
 def test_a_scenarios_title_tells_how_it_ends_and_is_read_there(browser):
     with shown(browser, replay("talk_46_56_found_scenario"), tools=False) as page:
         stepper = stepper_of(page)
