@@ -183,7 +183,7 @@ def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
         (  # whose guard's reason has a parenthesis of its own
             "word_of_resignation_comes_late",
             8,
-            "✗ “Server 3 hears that 2 resigned”: but there are only two epochs here",
+            "✗ “Server 3 hears that 2 resigned”: there are only two epochs here",
         ),
     ],
 )
