@@ -3,7 +3,6 @@
   python3 lab.py [OPTIONS]      open the notebooks in JupyterLab, whose options work too
   python3 lab.py test           run the tests; --quick, --all, --require-browser, pytest's options
   python3 lab.py fuzz           compare the engines on random specs: [--specs N] [--seed S]
-  python3 lab.py mutants SPEC   change a spec, one place at a time, and list what no test notices
   python3 lab.py bench          measure the kit's speed: [--quick] [--tlc JAR --originals FOLDER]
   python3 lab.py COMMAND ...    run one of the kit's commands, which are listed below
 
@@ -35,7 +34,6 @@ COMMANDS = {  # the module that runs a command, and what that needs of pyproject
     "": ["protocol_lab.system.notebook_server"],
     "test": ["tests", "test"],
     "fuzz": ["tests.end_to_end.fuzz", "test"],
-    "mutants": ["tests.end_to_end.mutants", "test"],
     "bench": ["benchmarks", "bench"],
     "site": ["protocol_lab", "site"],
     "bundle": ["protocol_lab", "site"],

@@ -169,7 +169,7 @@ def pytest_terminal_summary(
         terminalreporter.write_line(f"Of the tests marked `rarely` this was a share: `{again}`.")
 
 
-@pytest.hookimpl(optionalhook=True)  # mutation testing loads these tests without xdist
+@pytest.hookimpl(optionalhook=True)  # `-p no:xdist`
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduler | None:
     """Let several processes share the files that take longest."""
     return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None

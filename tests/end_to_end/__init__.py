@@ -1,1 +1,1 @@
-"""Tests of the kit as a whole: whole processes, random specs, mutants, bad input."""
+"""Tests of the kit as a whole: whole processes, random specs, bad input."""

@@ -233,7 +233,7 @@ def test_before_the_first_election_nobody_has_an_epoch():
     ids=["only the leader presumes it", "the leader presumes it", "no hw beyond the log's end"],
 )
 def test_what_is_true_of_leaders_in_every_state(name, presumed):
-    """Mutants of `is_true_leader` and its kin are equivalent only as long as this is true."""
+    """`is_true_leader` and what resembles it leave these out, since they hold anyway."""
     current = "s.replica_state[r].leader_epoch == s.quorum_state.leader_epoch"
     model = bind(name, **TWO)
     every = explore(model, invariants=[], progress=False)
