@@ -8,7 +8,6 @@ that turns such a row into the words after `check`. To refresh a file from the f
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
 do not come to: `original_condition` is what TLC was given, `condition` says the same here.
-`walks.json` has searches that begin in the middle: see golden_walks_from_tlc.py.
 """
 
 import json
@@ -41,9 +40,6 @@ KEPT = (
     "violated",
     "trace_len",
     "per_action_generated",
-    "steps",
-    "starts",
-    "digest",
 )
 """What is compared of a record; a file may lack what none of its records has."""
 

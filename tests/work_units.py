@@ -24,7 +24,6 @@ LONGEST = (
     "test_spark.py",
     "test_notebooks.py",
     "test_golden.py",
-    "test_golden_walks.py",
     "test_exercises.py",
     "test_every_spec.py",
     "test_bookkeeper_specs.py",
@@ -43,7 +42,6 @@ works alone in the end (`pytest --durations=0` says how long tests take)."""
 DIVIDED = (
     "test_notebooks.py",
     "test_golden.py",
-    "test_golden_walks.py",
     "test_exercises.py",
     "test_every_spec.py",
     "test_fuzz.py",
