@@ -85,8 +85,6 @@ def _searched(
     values = values_of(SearchRequest, explore, model, engine, options)
     chosen, chosen_steps = model.choose(names)
     request = SearchRequest(chosen, chosen_steps, **values)
-    if request.fingerprint_bits > 64 and (request.symmetry or request.view):
-        raise LabError("With symmetry or a view fingerprints have 64 bits: leave one of them out.")
     with deferred_interrupts():  # an interrupt raised in the middle of an import might be swallowed
         search_class = _search_class(engine)
     dry_run(model, chosen + chosen_steps)

@@ -31,7 +31,6 @@ FIELDS = {
     "per_action",
     "per_depth",
     "collision_probability",
-    "fingerprint_bits",
     "bytes_per_state",
     "widened",
     "compile_seconds",

@@ -78,10 +78,8 @@ class NativeSearch:
             request.goal,
             request.compiling,
         )
-        width = request.fingerprint_bits // 64
-        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view, width)
+        self.identity = Identity(self.compiled.kernels, request.symmetry, request.view)
         self.result = Result(model, "native", request.names)
-        self.result.fingerprint_bits = request.fingerprint_bits
         self.result.compile_seconds = self.compiled.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.properties, self.sometimes = self.compiled.properties, self.compiled.sometimes
@@ -90,7 +88,7 @@ class NativeSearch:
         self.actions = [each.name for each in model.spec.actions]
         self.budget = Budget(request.memory_bytes or allowed_bytes(None))
         self.log = StateLog(model, request, self.budget)
-        self.visited = VisitedSet(width, self.budget)
+        self.visited = VisitedSet(self.budget)
         self.workers = Workers()
         self._is_constrained = bool(self.compiled.constraints) or request.constraint is not None
         self._states = chunk_states(model.words)

@@ -47,7 +47,7 @@ class Chunk(SuccessorBuffer):
         self.failed, self.failed_steps, self.reached = (np.zeros(room, np.int64) for _ in "123")
         self.inside = np.ones(room, np.uint8)
         self.verdicts = np.zeros(room, np.uint8)
-        self.prints = np.empty((0, 1), np.uint64)
+        self.prints = np.empty(0, np.uint64)
         self.rows, self.base = self.out, 0
         self.begin = self.end = self.done = self.count = 0
         self.judged = self.entered = self.new = self.checked = 0

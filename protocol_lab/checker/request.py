@@ -83,13 +83,6 @@ def _declared_view(model: Model, value: bool) -> bool:
     return True
 
 
-def _fingerprint_bits(model: Model, value: Any) -> int:
-    bits = whole_number("fingerprint_bits", value, 64, 128)
-    if bits not in (64, 128):
-        raise LabError(f"fingerprint_bits={bits} is not possible: use 64 or 128.")
-    return bits
-
-
 @dataclass
 class SearchRequest:
     """One search: what to check, where to stop, and whom to call back.
@@ -183,17 +176,6 @@ class SearchRequest:
                 " memory is set when its session starts: leave it out."
             },
             read=lambda model, value: allowed_bytes(value),
-        ),
-    )
-    fingerprint_bits: int = field(
-        default=64,
-        metadata=option(
-            help="identify states by fingerprints of 64 bits (the default) or 128",
-            word="--fingerprint-bits",
-            kind=int,
-            metavar="BITS",
-            supported_by=(NATIVE,),
-            read=_fingerprint_bits,
         ),
     )
     keep_states: bool = field(

@@ -43,18 +43,18 @@ _ADDRESS, _SLOTS, _USED, _MOST = range(4)
 """The numbers noted for each partition: its address, its slots, how many are used, and how many may
 be used before it grows."""
 
-_WORDS, _PRINTS, _NUMBERS = types.uint64[:, ::1], types.uint64[::1], types.int64[::1]
+_PRINTS = types.uint64[::1]
 
 
 class VisitedSet:
     """The fingerprints of the states found so far.
 
-    width: the 64-bit words of a fingerprint, 1 or 2. budget: the memory that the tables may take.
+    budget: the memory that the tables may take.
     """
 
-    def __init__(self, width: int, budget: Budget):
-        self.width, self.budget = width, budget
-        self._tables = [np.zeros(_FEWEST * width, np.uint64) for _ in range(PARTITIONS)]
+    def __init__(self, budget: Budget):
+        self.budget = budget
+        self._tables = [np.zeros(_FEWEST, np.uint64) for _ in range(PARTITIONS)]
         self._notes = np.zeros((PARTITIONS, 4), np.int64)
         for partition, table in enumerate(self._tables):
             self._note(partition, table)
@@ -65,28 +65,26 @@ class VisitedSet:
     ) -> tuple[int, int]:
         """Enter those of prints[:count] whose partition is in [first, last), in order.
 
-        prints: uint64, (candidates, width). verdicts[k] is KNOWN or OUTSIDE before; KNOWN becomes
+        prints: uint64. verdicts[k] is KNOWN or OUTSIDE before; KNOWN becomes
         NEW if the fingerprint was not in the set, and OUTSIDE ones are skipped. Returns how many
         candidates were handled, fewer than `count` if the memory is used up, and how many of them
         became NEW.
         """
         begin = new = 0
         while True:  # until no partition has to grow
-            begin, more = _enter(
-                self._notes, self.width, first, last, prints, begin, count, verdicts
-            )
+            begin, more = _enter(self._notes, first, last, prints, begin, count, verdicts)
             new += more
-            if begin == count or not self._grow(int(prints[begin, 0]) >> _SHIFT):
+            if begin == count or not self._grow(int(prints[begin]) >> _SHIFT):
                 return begin, new
 
     def _grow(self, partition: int) -> bool:
         old = self._tables[partition]
-        slots = len(old) // self.width
+        slots = len(old)
         for more, by in _GROWTH[slots > _SMALL :]:
-            larger = 8 * self.width * (slots * more // by)
+            larger = 8 * (slots * more // by)
             if self.budget.take(larger):
                 table = np.zeros(larger // 8, np.uint64)
-                _refill(table, old, self.width)
+                _refill(table, old)
                 self._tables[partition] = table
                 self._note(partition, table)
                 self.budget.give_back(old.nbytes)
@@ -98,7 +96,7 @@ class VisitedSet:
         return True
 
     def _note(self, partition: int, table: np.ndarray) -> None:
-        slots = len(table) // self.width
+        slots = len(table)
         most = slots // 2 if slots <= _SMALL else 3 * slots // 4
         used = self._notes[partition, _USED]
         self._notes[partition] = table.ctypes.data, slots, used, most
@@ -122,62 +120,56 @@ def _prefetch(typing_context, address, position):
 
 @kernel(
     types.UniTuple(types.int64, 2)(
-        types.int64[:, ::1], types.int64, types.int64, types.int64, _WORDS, types.int64,
-        types.int64, types.uint8[::1],
+        types.int64[:, ::1], types.int64, types.int64, _PRINTS, types.int64, types.int64,
+        types.uint8[::1],
     ),
 )  # fmt: skip
-def _enter(notes, width, first, last, prints, begin, count, verdicts):
+def _enter(notes, first, last, prints, begin, count, verdicts):
     """See `VisitedSet.enter`; stops also before a candidate whose partition has to grow."""
     own, places = np.empty(count - begin, np.int32), np.empty(count - begin, np.int64)
     found = new = 0
     for k in range(begin, count):
         own[found] = k
-        partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
+        partition = np.int64(prints[k] >> np.uint64(_SHIFT))
         # No branch: which candidates are its own can't be predicted.
         found += (verdicts[k] != OUTSIDE) & (first <= partition) & (partition < last)
     for i in range(found + _AHEAD):
         if i < found:
-            one = prints[own[i], 0]
+            one = prints[own[i]]
             partition = np.int64(one >> np.uint64(_SHIFT))
             slots = np.uint64(notes[partition, _SLOTS])
             places[i] = np.int64(((one & np.uint64(0xFFFFFFFF)) * slots) >> np.uint64(32))
-            _prefetch(notes[partition, _ADDRESS], width * places[i])
+            _prefetch(notes[partition, _ADDRESS], places[i])
         if i < _AHEAD:
             continue
         k, place = own[i - _AHEAD], places[i - _AHEAD]
-        partition = np.int64(prints[k, 0] >> np.uint64(_SHIFT))
+        partition = np.int64(prints[k] >> np.uint64(_SHIFT))
         address, slots = notes[partition, _ADDRESS], notes[partition, _SLOTS]
-        wanted = np.int64(prints[k, 0])
-        there = number_at(address, width * place)
-        while there != 0 and (
-            there != wanted
-            or (width == 2 and number_at(address, 2 * place + 1) != np.int64(prints[k, 1]))
-        ):
+        wanted = np.int64(prints[k])
+        there = number_at(address, place)
+        while there != 0 and there != wanted:
             place = place + 1 if place + 1 < slots else 0
-            there = number_at(address, width * place)
+            there = number_at(address, place)
         if there != 0:
             continue
         if notes[partition, _USED] >= notes[partition, _MOST]:
             return np.int64(k), new
         notes[partition, _USED] += 1
-        put_number(address, width * place, wanted)
-        if width == 2:
-            put_number(address, 2 * place + 1, np.int64(prints[k, 1]))
+        put_number(address, place, wanted)
         verdicts[k] = NEW
         new += 1
     return count, new
 
 
-@kernel(types.void(_PRINTS, _PRINTS, types.int64))
-def _refill(larger, table, width):
+@kernel(types.void(_PRINTS, _PRINTS))
+def _refill(larger, table):
     """Enter the fingerprints of a partition into an empty, larger one."""
-    slots = larger.shape[0] // width
-    for k in range(0, table.shape[0], width):
+    slots = larger.shape[0]
+    for k in range(table.shape[0]):
         if table[k] != np.uint64(0):
             place = np.int64(
                 ((table[k] & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32)
             )
-            while larger[width * place] != np.uint64(0):
+            while larger[place] != np.uint64(0):
                 place = place + 1 if place + 1 < slots else 0
-            for word in range(width):
-                larger[width * place + word] = table[k + word]
+            larger[place] = table[k]

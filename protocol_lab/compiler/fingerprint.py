@@ -1,6 +1,6 @@
-"""The fingerprint of a state: 64 bits, or 128 for the largest searches.
+"""The fingerprint of a state, 64 bits.
 
-The 64-bit function is the same in every engine and never changes. It mixes the row's 8-byte words
+The function is the same in every engine and never changes. It mixes the row's 8-byte words
 one by one with multiplications and a rotation, each of which is invertible, so that no information
 about a word is lost; 0 is reserved for "empty" in hash tables. `VERSION` changes with the function
 and is written into whatever is stored by fingerprint.
@@ -17,7 +17,6 @@ from protocol_lab.compiler.kernel_cache import kernel
 VERSION = 1
 
 _START, _WORD, _STEP = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F
-_OTHER_START, _OTHER_WORD, _OTHER_STEP = 0x243F6A8885A308D3, 0x9FB21C651E98DF25, 0xD1342543DE82EF95
 _MASK = 2**64 - 1
 
 
@@ -66,25 +65,6 @@ def fingerprints(words: np.ndarray) -> np.ndarray:
         found[row + 2], found[row + 3] = _finished(third), _finished(fourth)
     for row in range(whole, words.shape[0]):
         found[row] = fingerprint_words(words, row)
-    return found
-
-
-@kernel()
-def wide_fingerprints(words: np.ndarray) -> np.ndarray:
-    """The 128-bit fingerprints (uint64, (rows, 2)) of all rows of a uint64 array.
-
-    The first half is the 64-bit fingerprint. The second mixes the words in another way: each is
-    multiplied after it was mixed in, not before, and shifted right.
-    """
-    found = np.empty((words.shape[0], 2), np.uint64)
-    for row in range(words.shape[0]):
-        found[row, 0] = fingerprint_words(words, row)
-        mixed = np.uint64(_OTHER_START)
-        for k in range(words.shape[1]):
-            mixed = (mixed ^ words[row, k]) * np.uint64(_OTHER_WORD)
-            mixed ^= mixed >> np.uint64(32)
-        mixed *= np.uint64(_OTHER_STEP)
-        found[row, 1] = mixed ^ (mixed >> np.uint64(29))
     return found
 
 

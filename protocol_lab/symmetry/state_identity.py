@@ -17,11 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from protocol_lab.compiler.expansion import check_some
-from protocol_lab.compiler.fingerprint import (
-    fingerprint_words,
-    fingerprints,
-    wide_fingerprints,
-)
+from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.language.node_sets import members
@@ -60,13 +56,11 @@ class Identity:
     """How one search identifies states: by all their bytes, by a canonical form, or by a view.
 
     symmetry: merge states that differ by a renaming of the spec's symmetric nodes; view: merge
-    those that differ by what its view erases. width: the words of a fingerprint, 1 or 2.
+    those that differ by what its view erases.
     """
 
-    def __init__(self, kernels: Kernels, symmetry: bool, view: bool, width: int = 1):
+    def __init__(self, kernels: Kernels, symmetry: bool, view: bool):
         model = kernels.model
-        self._width = width
-        self._fingerprints = fingerprints if width == 1 else wide_fingerprints
         self._identify = None
         if symmetry or view:
             erase = {"erase": model.spec.erase} if view else {}
@@ -78,18 +72,18 @@ class Identity:
     def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> tuple[np.ndarray, int]:
         """The fingerprint by which each of rows[:count] is known; of those not wanted, anything.
 
-        Returns the fingerprints, of shape (count, width), and the number of rows before the first
-        for which the view can't be computed. Several threads may call it at once.
+        Returns the fingerprints, and the number of rows before the first for which the view can't
+        be computed. Several threads may call it at once.
         """
         if self._identify is None:
-            return self._fingerprints(rows[:count]).reshape(count, self._width), count
+            return fingerprints(rows[:count]), count
         if not hasattr(self._memos, "own"):
             self._memos.own = np.zeros((_REMEMBERED, 2), np.uint64)
         found, memo = np.empty(count, np.uint64), self._memos.own
         could = check_some(
             count, lambda count: self._identify(rows, count, wanted, *self._fixed, memo, found)
         )
-        return found.reshape(count, 1), could
+        return found, could
 
 
 def _alike(model: Model) -> list[np.ndarray]:

@@ -17,6 +17,6 @@ All functions are in one object, whose addresses are final; so no linker is need
 at the position DONE, and says where. `js/search.js` makes the memory, fills the table and asks for
 some thousand states at a time, so that a page can show progress and stop.
 
-Left out: symmetry and views, a search's own constraint or goal, deadlocks, fingerprints of 128
-bits, and temporal properties. The search runs in 300 MiB and does not widen storage by itself.
+Left out: symmetry and views, a search's own constraint or goal, deadlocks, and temporal
+properties. The search runs in 300 MiB and does not widen storage by itself.
 """

@@ -19,7 +19,7 @@ QUESTIONS = [
     (counter.bind(limit=5), {"deadlock": True}),
     (polls.bind(), {"to_the_end": True}),
     (bind("kafka.kip_320", replicas=2), {"symmetry": True}),
-    (bind("kafka.kip_320", replicas=2), {"fingerprint_bits": 128, "max_states": 1_000}),
+    (bind("kafka.kip_320", replicas=2), {"max_states": 1_000}),
 ]
 
 
