@@ -15,7 +15,7 @@ from pathlib import Path
 from kafka_spec.logs.reading.broker_lines import Said
 from kafka_spec.logs.reading.entries import clock
 from kafka_spec.logs.reading.file_lines import lines_of
-from kafka_spec.logs.reading.metadata_log import BrokenLine, MetadataRecord, Snapshot, merged
+from kafka_spec.logs.reading.metadata_log import MetadataRecord, Snapshot, merged
 from kafka_spec.logs.reading.readings import Run, here, read_files
 from kafka_spec.logs.reading.sources import Kind, Source, Sources
 from kafka_spec.logs.reading.tool_output import (
@@ -28,6 +28,7 @@ from kafka_spec.logs.reading.tool_output import (
     dumped_in,
     quorum_in,
 )
+from kafka_spec.logs.reading.unread import Doubt, Unread
 from kafka_spec.real.picture import brokers_text
 
 NONE = -1
@@ -70,7 +71,8 @@ class Cluster:
     partitions: for each (as in t-0) its moments in order. said: what lines say, by time. records:
     the metadata log. snapshot: what was before it, if its first records are gone. elr_since: from
     which offset on there are eligible leader replicas. described, quorum, on_disk: what tools say,
-    and replicas' logs, by partition. begin: the first record's offset. gap: the
+    and replicas' logs, by partition. unread: what was not understood. doubts: lines of unknown
+    brokers. remarks: sentences on dumps that disagree. begin: the first record's offset. gap: the
     first two neighbours between which records are missing.
     """
 
@@ -81,12 +83,14 @@ class Cluster:
     min_isr: dict[str, list[tuple[int, int | None]]] = field(default_factory=dict)
     elr_since: int | None = None
     releases: set[str] = field(default_factory=set)
-    broken: list[BrokenLine] = field(default_factory=list)
     static_min_isr: dict[int, int] = field(default_factory=dict)
     static_unclean: dict[int, bool] = field(default_factory=dict)
     described: dict[str, list[Described]] = field(default_factory=dict)
     quorum: list[Quorum] = field(default_factory=list)
     on_disk: dict[str, list[LogOnDisk]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     begin: int = field(init=False, default=0)
     gap: tuple[int, int] | None = field(init=False, default=None)
 
@@ -131,7 +135,9 @@ class Cluster:
             records=self._records.about(partitions),
             snapshot=self.snapshot
             and Snapshot(self.snapshot.end, self._snapshot_records.about(partitions)),
-            broken=[],
+            unread=[],
+            doubts=[],
+            remarks=[],
             on_disk={each: self.on_disk.get(each, []) for each in partitions},
             described={},
         )
@@ -203,18 +209,20 @@ class _RecordIndex:
 def read_cluster(sources: Sources, run: Run = here) -> Cluster:
     """Read all files of a cluster. Raises OSError."""
     said: list[Said] = []
-    broken: list[BrokenLine] = []
+    unread, doubts, remarks = list(sources.unread), list[Doubt](), list[str]()
     dumps: dict[Source, list[MetadataRecord]] = {}
     files = [*sources.of(Kind.METADATA), *sources.of(Kind.LOG)]
     for source, reading in read_files(files, run):
         said += reading.said
-        broken += reading.broken
-        sources.passed_over += reading.notes
+        unread += reading.unread
+        doubts += reading.doubts
         if source.kind is Kind.METADATA:
             dumps.setdefault(source, []).extend(reading.records)
     said.sort(key=lambda each: each.entry.time)
-    snapshot, records = merged(dumps.values(), sources.passed_over)
-    cluster = Cluster(said=said, broken=broken, records=records, snapshot=snapshot)
+    snapshot, records = merged(dumps.values(), remarks)
+    cluster = Cluster(
+        said=said, records=records, snapshot=snapshot, unread=unread, doubts=doubts, remarks=remarks
+    )
     cluster.releases = {each.fields["release"] for each in cluster.said_of("release")}
     for source in sources.of(Kind.PROPERTIES):
         _read_properties(cluster, source.path, source.node)

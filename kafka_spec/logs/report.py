@@ -198,8 +198,8 @@ def read(
     """
     eligible, run = _eligible(rules), _run(engine)
     try:
-        with unpacked([Path(each) for each in folders]) as (places, broken):
-            sources = find_sources(places, broken)
+        with unpacked([Path(each) for each in folders]) as (places, unread):
+            sources = find_sources(places, unread)
             with TemporaryDirectory(prefix="cluster-logs-") as dumps:
                 decode(sources, topic, Path(dumps))
                 cluster = read_cluster(sources, run)
@@ -207,7 +207,7 @@ def read(
         raise LabError(f"{error.filename} can't be read ({error.strerror}).") from None
     if not (cluster.partitions or cluster.said or cluster.records):
         raise LabError(
-            " ".join([*sources.passed_over, "Nothing that was read tells of a cluster."])
+            " ".join([*map(str, sources.unread), "Nothing that was read tells of a cluster."])
         )
     chosen = list(partitions_of(cluster, topic, partition))
     if (topic or partition is not None) and not chosen:
@@ -226,7 +226,11 @@ def read(
     checked = cluster.has_metadata and bool(check or rules or len(chosen) <= _FEW)
     judgements = list(judge(cluster, chosen, eligible if checked else None, run))
     findings = {*of_the_cluster(cluster), *(one for each in judgements for one in each.findings)}
-    notes = [*sources.passed_over, *map(str, cluster.broken), *clock_differences(cluster)]
+    notes = [
+        *map(str, [*cluster.unread, *cluster.doubts]),
+        *cluster.remarks,
+        *clock_differences(cluster),
+    ]
     notes += tool_notes(cluster, chosen)
     if not cluster.has_metadata and cluster.said_of("leads"):
         notes.append(

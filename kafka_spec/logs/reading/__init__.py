@@ -1,6 +1,7 @@
 """Reads what a Kafka cluster leaves behind, file by file, and decides nothing.
 
 In reading order:
+- unread: what was not understood, and lines that may be of several brokers
 - file_lines: the lines of a file, compressed or not, in pieces if it is large
 - sources: the files of a folder, whatever they are called
 - entries: the lines of a log, with their times

@@ -14,6 +14,8 @@ from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
 
+from kafka_spec.logs.reading.unread import Unread
+
 LONGEST = 1 << 20
 """Bytes of a line that are kept; a dump's longest record is far below."""
 
@@ -45,15 +47,15 @@ def pieces_of(path: Path) -> list[tuple[int, int | None]]:
 
 
 def blocks_of(
-    path: Path, begin: int = 0, end: int | None = None, notes: list[str] | None = None
+    path: Path, begin: int = 0, end: int | None = None, unread: list[Unread] | None = None
 ) -> Iterator[bytes]:
     """The lines of a piece, in UTF-8, as blocks that each end with a line.
 
-    notes: gets a sentence if a compressed file breaks off; what is before that is read. Raises
+    unread: gets a compressed file that breaks off; what is before that is read. Raises
     OSError.
     """
     rest = b""
-    for data in _chunks(path, begin, end, notes):
+    for data in _chunks(path, begin, end, unread):
         last = data.rfind(b"\n") + 1
         if last:
             yield rest + data[:last]
@@ -65,11 +67,11 @@ def blocks_of(
 
 
 def lines_of(
-    path: Path, begin: int = 0, end: int | None = None, notes: list[str] | None = None
+    path: Path, begin: int = 0, end: int | None = None, unread: list[Unread] | None = None
 ) -> Iterator[tuple[int, str]]:
     """The lines that begin within a piece, with their numbers in it, from 1. Raises OSError."""
     number = 0
-    for block in blocks_of(path, begin, end, notes):
+    for block in blocks_of(path, begin, end, unread):
         for line in block.split(b"\n")[:-1]:
             number += 1
             yield number, _text(line)
@@ -97,14 +99,16 @@ def _text(line: bytes) -> str:
     return line.rpartition(b"\0")[2][:LONGEST].decode("utf-8", "replace").rstrip("\r")
 
 
-def _chunks(path: Path, begin: int, end: int | None, notes: list[str] | None) -> Iterator[bytes]:
+def _chunks(
+    path: Path, begin: int, end: int | None, unread: list[Unread] | None
+) -> Iterator[bytes]:
     """What is in a piece, as UTF-8 text."""
     with path.open("rb") as file:
         head = file.read(_MAGIC)
     opener = next((each for magic, each in _OPENERS.items() if head.startswith(magic)), open)
     with opener(path, "rb") as file:
         file.seek(begin)
-        data = _read(file, None if end is None else end - begin, path, notes)
+        data = _read(file, None if end is None else end - begin, path, unread)
         first = next(data, b"")
         if encoding := _UTF_16.get(first[:2]):
             decoder = codecs.getincrementaldecoder(encoding)("replace")
@@ -116,7 +120,7 @@ def _chunks(path: Path, begin: int, end: int | None, notes: list[str] | None) ->
 
 
 def _read(
-    file: BufferedIOBase, size: int | None, path: Path, notes: list[str] | None
+    file: BufferedIOBase, size: int | None, path: Path, unread: list[Unread] | None
 ) -> Iterator[bytes]:
     """So many bytes, or all up to the end, as far as they can be read: `read1` gives all that is
     before the place where a compressed file breaks off."""
@@ -127,8 +131,8 @@ def _read(
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        if notes is not None:
-            notes.append(f"{path} breaks off: what is before that was read.")
+        if unread is not None:
+            unread.append(Unread(path, "breaks off: what is before that was read"))
 
 
 def _is_translated(head: bytes) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kafka_spec.logs.reading.unread import Unread
+
 _RECORD = re.compile(
     r"offset: (\d+)(?:.*?CreateTime: (\d+))?.*?(?:payload: |LeaderChange: )(\{.*)$"
 )
@@ -54,26 +56,15 @@ class MetadataRecord:
     snapshot: int | None = None
 
 
-@dataclass(slots=True)
-class BrokenLine:
-    """A line of a dump that is no whole record."""
-
-    path: Path
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.number} is not a whole record: it is left out."
-
-
 UNKNOWN = -1
 """The snapshot of a record whose header is in an earlier piece of the dump."""
 
 
 def records_in(
-    lines: Iterable[tuple[int, str]], path: Path, broken: list[BrokenLine], snapshot: int | None
+    lines: Iterable[tuple[int, str]], path: Path, unread: list[Unread], snapshot: int | None
 ) -> Iterator[MetadataRecord]:
     """The records of a dump, those of the quorum included; lines that are not whole go to
-    `broken`. snapshot: what the lines before the first header belong to."""
+    `unread`. snapshot: what the lines before the first header belong to."""
     for number, line in lines:
         if header := _HEADER.match(line):
             snapshot = int(header[1]) if header[1] else None
@@ -92,7 +83,7 @@ def records_in(
         except (ValueError, RecursionError):
             said = None
         if found is None or not isinstance(said, dict):
-            broken.append(BrokenLine(path, number))
+            unread.append(Unread(path, "is not a whole record", 1, number, line))
             continue
         time = int(found[2]) if found[2] else None
         if "LeaderChange: {" in line:
@@ -100,7 +91,7 @@ def records_in(
         elif _is_whole(said):
             yield MetadataRecord(int(found[1]), time, said["type"], said["data"], snapshot)
         else:
-            broken.append(BrokenLine(path, number))
+            unread.append(Unread(path, "is not a whole record", 1, number, line))
 
 
 _NEEDED = {

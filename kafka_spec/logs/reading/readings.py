@@ -7,8 +7,9 @@ from typing import Any
 from kafka_spec.logs.reading.broker_lines import WORDS, Said, said_in
 from kafka_spec.logs.reading.entries import Entry, time_in
 from kafka_spec.logs.reading.file_lines import blocks_of, lines_of, lines_with, pieces_of
-from kafka_spec.logs.reading.metadata_log import UNKNOWN, BrokenLine, MetadataRecord, records_in
+from kafka_spec.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
 from kafka_spec.logs.reading.sources import Kind, Source
+from kafka_spec.logs.reading.unread import Doubt, Unread
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """run(function, items): what the function gives for each of the items, in their order."""
@@ -31,15 +32,15 @@ class Reading:
     lines: int = 0
     said: list[Said] = field(default_factory=list)
     records: list[MetadataRecord] = field(default_factory=list)
-    broken: list[BrokenLine] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
     def follow(self, lines: int, snapshot: int | None) -> None:
         """So many lines of the file come before this piece; its first records are in this snapshot,
         or in none, unless a header says otherwise."""
         entries = {id(each.entry): each.entry for each in self.said}  # one may say two things
-        for each in [*entries.values(), *self.broken]:
-            each.number += lines
+        for each in [*entries.values(), *self.unread, *self.doubts]:
+            each.number += lines if each.number else 0  # 0: the file as a whole
         for k, record in enumerate(self.records):
             if record.snapshot != UNKNOWN:
                 break
@@ -70,11 +71,11 @@ def read_files(sources: Iterable[Source], run: Run = here) -> Iterator[tuple[Sou
 def read_piece(piece: Piece) -> Reading:
     """What a piece of a log or of a decoded metadata log says. Raises OSError."""
     reading, source = Reading(), piece.source
-    where = (source.path, piece.begin, piece.end, reading.notes)
+    where = (source.path, piece.begin, piece.end, reading.unread)
     if source.kind is Kind.METADATA:
         lines = _counted(lines_of(*where), reading)
         snapshot = UNKNOWN if piece.begin else None
-        reading.records = list(records_in(lines, source.path, reading.broken, snapshot))
+        reading.records = list(records_in(lines, source.path, reading.unread, snapshot))
     else:
         reading.said = list(said_in(_entries(blocks_of(*where), source, reading)))
     return reading

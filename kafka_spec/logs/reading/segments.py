@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from kafka_spec.logs.reading.sources import Kind, Source, Sources
+from kafka_spec.logs.reading.unread import Unread
 from kafka_spec.real.releases import number_of
 from protocol_lab.errors import LabError
 from protocol_lab.real.jars import jars_in
@@ -38,15 +39,16 @@ def decode(sources: Sources, topic: str | None, place: Path) -> None:
     try:
         jars = _jars()
         if not jars:
-            sources.passed_over.append(
-                f"{where} and the like have a log as it is on disk ({len(segments)} files): set"
-                " KAFKA_HOME to an unpacked Kafka, whose kafka-dump-log is called to read it."
+            why = (
+                f"and the like have a log as it is on disk ({len(segments)} files): set KAFKA_HOME"
+                " to an unpacked Kafka, whose kafka-dump-log is called to read it"
             )
+            sources.unread.append(Unread(where, why))
             return
         sources.files += _decoded(segments, jars, place)
     except (LabError, OSError, subprocess.SubprocessError) as error:
         said = str(error).strip().rstrip(".")
-        sources.passed_over.append(f"The logs in {where} can't be decoded: {said}.")
+        sources.unread.append(Unread(where, f"has logs that can't be decoded: {said}"))
 
 
 def _is_wanted(segment: Source, topic: str | None) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import stat
 import tarfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kafka_spec.logs.reading.file_lines import lines_of
+from kafka_spec.logs.reading.unread import Unread
 from protocol_lab.errors import LabError
 
 _SNIFFED, _SNIFFED_BYTES = 200, 1 << 20
@@ -65,10 +66,10 @@ class Source:
 
 @dataclass
 class Sources:
-    """What was found in some folders; `passed_over`: sentences about what could not be read."""
+    """What was found in some folders, and what could not be read there."""
 
     files: list[Source] = field(default_factory=list)
-    passed_over: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
     def of(self, kind: Kind) -> list[Source]:
         """The files of one kind."""
@@ -76,15 +77,16 @@ class Sources:
 
 
 @contextmanager
-def unpacked(paths: Sequence[Path]) -> Iterator[tuple[list[Path], list[str]]]:
+def unpacked(paths: Sequence[Path]) -> Iterator[tuple[list[Path], list[Unread]]]:
     """These folders and files, for as long as the block lasts: archives (.tar, .tar.gz, .zip) are
-    unpacked, those in a folder beside it. With them sentences about archives in folders that break
-    off.
+    unpacked, those in a folder beside it. With them the archives in folders that can't be
+    unpacked.
 
     Raises LabError for a path that is such an archive.
     """
     with TemporaryDirectory(prefix="cluster-logs-") as place:
-        found, broken = [], []
+        found: list[Path] = []
+        unread: list[Unread] = []
         for number, path in enumerate(paths):
             if not _is_archive(path):
                 found.append(path)
@@ -92,11 +94,11 @@ def unpacked(paths: Sequence[Path]) -> Iterator[tuple[list[Path], list[str]]]:
             for k, each in enumerate(filter(_is_archive, inside)):
                 try:
                     found.append(_unpacked(each, Path(place) / f"{number}-{k}"))
-                except LabError as error:
+                except _ArchiveError as error:
                     if each == path:
-                        raise
-                    broken.append(str(error))
-        yield found, broken
+                        raise LabError(f"{each} {error}.") from None
+                    unread.append(Unread(each, str(error)))
+        yield found, unread
 
 
 def _is_archive(path: Path) -> bool:
@@ -107,6 +109,10 @@ def _is_archive(path: Path) -> bool:
         return False
 
 
+class _ArchiveError(Exception):
+    """Why an archive can't be unpacked."""
+
+
 def _unpacked(path: Path, place: Path) -> Path:
     folder = place / path.name.partition(".")[0]
     try:
@@ -115,16 +121,16 @@ def _unpacked(path: Path, place: Path) -> Path:
         else:
             shutil.unpack_archive(path, folder, filter="data")
     except (tarfile.TarError, shutil.ReadError, OSError, EOFError, zlib.error) as error:
-        raise LabError(f"{path} can't be unpacked ({error}): unpack it by hand.") from None
+        raise _ArchiveError(f"can't be unpacked ({error}): unpack it by hand") from None
     return folder
 
 
-def find_sources(folders: Sequence[Path], broken: Sequence[str] = ()) -> Sources:
+def find_sources(folders: Sequence[Path], unread: Iterable[Unread] = ()) -> Sources:
     """The files below these folders (or these files). Raises LabError if none says anything.
 
-    broken: what to say first of what could not be read.
+    unread: what could not be unpacked.
     """
-    found, unknown = Sources(passed_over=list(broken)), 0
+    found, unknown = Sources(unread=list(unread)), 0
     for folder in folders:
         if not folder.exists():
             raise LabError(
@@ -132,9 +138,9 @@ def find_sources(folders: Sequence[Path], broken: Sequence[str] = ()) -> Sources
             )
         for path in sorted(_files_below(folder, found)) if folder.is_dir() else [folder]:
             try:
-                source = _source(path, found.passed_over)
+                source = _source(path, found.unread)
             except OSError as error:
-                found.passed_over.append(f"{path} can't be read ({error.strerror or error}).")
+                found.unread.append(Unread(path, f"can't be read ({error.strerror or error})"))
                 continue
             if source is None:
                 unknown += 1
@@ -142,7 +148,7 @@ def find_sources(folders: Sequence[Path], broken: Sequence[str] = ()) -> Sources
                 found.files.append(source)
     if not found.files:
         names = " and ".join(map(str, folders))
-        why = f"; {found.passed_over[0].removesuffix('.')}" if found.passed_over else ""
+        why = f"; {str(found.unread[0]).removesuffix('.')}" if found.unread else ""
         raise LabError(
             f"Nothing in {names} is a log of Kafka ({unknown} other files){why}: name a folder with"
             " server.log, controller.log, state-change.log, or with the output of kafka-dump-log."
@@ -152,7 +158,7 @@ def find_sources(folders: Sequence[Path], broken: Sequence[str] = ()) -> Sources
 
 def _files_below(folder: Path, found: Sources) -> Iterator[Path]:
     def note(error: OSError) -> None:
-        found.passed_over.append(f"{error.filename} can't be read ({error.strerror}).")
+        found.unread.append(Unread(Path(error.filename), f"can't be read ({error.strerror})"))
 
     seen = {folder.resolve()}
     for place, folders, names in os.walk(folder, onerror=note, followlinks=True):
@@ -163,10 +169,10 @@ def _files_below(folder: Path, found: Sources) -> Iterator[Path]:
         yield from (path for path in paths if not _is_archive(path))  # they are unpacked
 
 
-def _source(path: Path, passed_over: list[str]) -> Source | None:
+def _source(path: Path, unread: list[Unread]) -> Source | None:
     """What a file is; None if it says nothing of a cluster. Raises OSError.
 
-    passed_over: gets a sentence on a compressed file of which nothing can be read.
+    unread: gets a compressed file of which nothing can be read.
     """
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would never end
         return None
@@ -177,15 +183,15 @@ def _source(path: Path, passed_over: list[str]) -> Source | None:
     with path.open("rb") as file:
         if file.read(4) == _ZSTD:
             raise OSError(None, "zstd compresses it: decompress it first")
-    breaks: list[str] = []
+    breaks: list[Unread] = []
     text = "\n".join(_head(path, breaks))
     kind = _kind(text)
     if breaks and not text:
-        passed_over.append(f"{path} breaks off before anything can be read.")
+        unread.append(Unread(path, "breaks off before anything can be read"))
     return kind and Source(path, kind, node_of(path, text))
 
 
-def _head(path: Path, breaks: list[str]) -> list[str]:
+def _head(path: Path, breaks: list[Unread]) -> list[str]:
     head = []
     for number, line in lines_of(path, 0, _SNIFFED_BYTES, breaks):
         head.append(line)
