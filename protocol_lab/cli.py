@@ -6,7 +6,7 @@
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              check a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
-    check SPEC --junit FILE --graph FILE    write the outcome, and the state graph, for other tools
+    check SPEC --junit FILE --graph FILE    write the outcome, and a drawing of the state graph
     replay FILE [--draw OUT.svg]            take a scenario's steps and check its claims, or walk
                                             along a trace of TLC, Apalache or Quint
     replay FILE --save OUT                  write the trace in another format
@@ -203,9 +203,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_states_option(check)
     check.add_argument("--junit", metavar="FILE", help="write the outcome as JUnit XML, for CI")
-    check.add_argument(
-        "--graph", metavar="FILE", help="write all states and steps: .dot, .json or .svg"
-    )
+    check.add_argument("--graph", metavar="FILE", help="draw all states and steps, as SVG")
     check.set_defaults(command=_check)
 
     simulate = commands.add_parser("simulate", help="seeded random walks")
@@ -521,9 +519,9 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
 
         _write(options.junit, junit_xml(result))
     if getattr(options, "graph", None):
-        from protocol_lab.diagrams.graph_exports import graph_export
+        from protocol_lab.diagrams.state_graph import draw_all, reachable
 
-        _write(options.graph, graph_export(result.model, options.graph))
+        _write(options.graph, draw_all(reachable(result.model)))
     if options.json:
         more = {"coverage": covered.to_json()} if covered else {}
         if options.states and result.trace is not None:

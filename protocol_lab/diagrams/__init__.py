@@ -2,7 +2,6 @@
 
 sequence         the sequence diagram of a walk
 state_graph      a small state space, or the neighbourhood of a state, laid out by Graphviz
-graph_exports    a small state graph for Graphviz, or as JSON
 state_listing    a trace as text: its states, and what each step changes
 comparison       two walks side by side, with their differences
 invariant_strip  invariants over time: a row an invariant, a cell a state

@@ -6,6 +6,6 @@ events        what happened in a step, as messages and notes for a sequence diag
 narration     the same in a sentence or two
 links         a walk as a short string for a link
 itf           a walk in the trace format of Apalache and Quint
-text_exports  a walk as Python, JSON, Mermaid or sequencediagram.org text
+text_exports  a walk as JSON or as a Mermaid diagram
 junit_report  the outcome of a search as JUnit XML
 """

@@ -1,7 +1,6 @@
 """Exports of a walk as text; those as pictures are in `drawing.picture_exports`.
 
-The formats: Python that replays the steps, JSON and ITF (which `read_json` reads again), Mermaid,
-and sequencediagram.org.
+The formats: JSON and ITF, which `read_json` reads again, and Mermaid.
 """
 
 import json
@@ -30,35 +29,6 @@ from protocol_lab.traces.links import link_text
 from protocol_lab.traces.scenarios import bound_model, scenario_text
 from protocol_lab.traces.walk import Walk
 from protocol_lab.visible_text import visible
-
-
-def to_python(walk: Walk) -> str:
-    """A program that takes the same steps and prints the state at the end.
-
-    A spec that is in no package, but in a notebook's cell, is called `spec`.
-    """
-    spec = walk.model.spec
-    constants = ", ".join(f"{name}={value!r}" for name, value in show(walk.model.constants).items())
-    start = walk.init
-    if spec.file or spec.name in catalog.spec_names():
-        loading = ["from protocol_lab.catalog import load"]
-        model = f"load({catalog.known_as(spec)!r}).bind({constants})"
-    else:
-        loading = [
-            f"# `spec` is the one in the cell that declares {spec.name}; run that cell first."
-        ]
-        model = f"spec.bind({constants})"
-    lines = [
-        *loading,
-        "from protocol_lab.traces.walk import Walk",
-        "",
-        f"model = {model}",
-        f"walk = Walk.begin(model, {start!r})" if start else "walk = Walk.begin(model)",
-        *(f"walk.take({step.text!r})" for step in walk.steps),
-        *([f"walk.close_loop({walk.moment.loops_to})"] if walk.moment.loops_to else []),
-        "print(walk.state)",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def to_json(walk: Walk) -> str:
@@ -178,26 +148,6 @@ def to_mermaid(walk: Walk) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_sequencediagram(walk: Walk) -> str:
-    """The same diagram for sequencediagram.org."""
-    told = walk_events(walk)
-    lines = [f"title {walk.model.spec.name}"]
-    lines += [f'participant "{name}"' for name in _lifelines(walk, told)]
-    arrows = {SENT: "->>", DELIVERED: "->", LOST: "-x", AT_ONCE: "->"}
-    for step, events in told:
-        lines.append(f"// {step.text}")
-        for each in events:
-            ends = [f'"{end}"' for end in _ends(each)]
-            if len(ends) == 2:
-                lines.append(f"{ends[0]}{arrows[each.kind]}{ends[1]}: {_label(each)}")
-            else:
-                over = ends or [f'"{_lifelines(walk, told)[0]}"']
-                lines.append(f"note over {over[0]}: {_label(each)}")
-    if walk.moment.going_on:
-        lines.append(f"// {walk.moment.going_on}")
-    return "\n".join(lines) + "\n"
-
-
 class Format(NamedTuple):
     """A file's ending, and the function that gives its content: bytes if it is not text."""
 
@@ -207,12 +157,10 @@ class Format(NamedTuple):
 
 TEXT_FORMATS: dict[str, Format] = {
     "scenario": Format(".txt", scenario_text),
-    "python": Format(".py", to_python),
     "link": Format(".link.txt", link_text),
     "json": Format(".json", to_json),
     "itf": Format(".itf.json", to_itf),
     "mermaid": Format(".mmd", to_mermaid),
-    "sequencediagram.org": Format(".seq", to_sequencediagram),
 }
 """The formats that are text, by name."""
 

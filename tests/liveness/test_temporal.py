@@ -49,7 +49,7 @@ from protocol_lab.stepper.board import board
 from protocol_lab.stepper.static_view import static_text
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import read_json, to_json, to_mermaid, to_python
+from protocol_lab.traces.text_exports import read_json, to_json, to_mermaid
 from protocol_lab.traces.walk import Walk
 from tests import graph_spec, request_reply
 from tests.graph_spec import STATES, a, b, f, p, q
@@ -490,7 +490,6 @@ def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     assert read_link(link_text(walk), result.model).loop_from == 1
     again = read_json(to_json(walk), result.model)
     assert again.loop_from == 1
-    assert "walk.close_loop(1)" in to_python(walk)
     assert "This is state 1 again: the run goes round" in to_mermaid(walk)
     assert Walk.along(result).loop_from == 1
 

@@ -3,8 +3,6 @@
 import io
 import json
 import re
-import subprocess
-import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -29,7 +27,7 @@ from protocol_lab.traces.scenarios import (
     scenario_text,
     scenarios_of,
 )
-from protocol_lab.traces.text_exports import read_json, to_json, to_python
+from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.request_reply import spec as request_reply
@@ -152,19 +150,6 @@ def test_a_spec_of_a_cell_comes_back_with_its_model():
             read_pasted(text)
     scenario = read_pasted(scenario_text(walk), model)
     assert along(play(scenario, model)) == along(walk)
-    assert "spec.bind(" in to_python(walk)
-
-
-def test_the_program_ends_where_the_walk_does():
-    walk = talk()
-    done = subprocess.run(
-        [sys.executable, "-c", to_python(walk)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert done.stdout.strip() == str(walk.state)
 
 
 def test_a_walk_is_saved_and_read(tmp_path):
