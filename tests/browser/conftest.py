@@ -4,10 +4,12 @@ Screenshots are kept in the folder SCREENSHOTS, if that is set.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import BrowserContext, expect, sync_playwright
 
 from tests.__main__ import find_chromium
 from tests.browser.jupyterlab import jupyterlab, open_notebook
@@ -42,6 +44,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(SECONDS))
 
 
+@contextmanager
+def chromium() -> Iterator[BrowserContext]:
+    """A Chromium; fails if there is none."""
+    path = find_chromium()
+    if path is None:
+        pytest.fail(
+            "There is no Chromium: run `sudo apt-get install chromium`, set CHROMIUM to one, "
+            "or leave the browser tests out with `-m 'not browser'`."
+        )
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=path,
+            args=CHROMIUM_OPTIONS,
+            ignore_default_args=["--hide-scrollbars"],  # they take room from pictures
+        )
+        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
+        started.close()
+
+
 @pytest.fixture(scope="package")
 def browser():
     """One browser for all tests, so that it loads JupyterLab's scripts only once.
@@ -49,20 +70,8 @@ def browser():
     `lab.py test` does not select them where there is no Chromium. Closed before tests elsewhere
     run: while Playwright is at work, an event loop that nobody drives counts as the thread's.
     """
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.fail(
-            "There is no Chromium: run `sudo apt-get install chromium`, set CHROMIUM to one, "
-            "or leave the browser tests out with `-m 'not browser'`."
-        )
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium,
-            args=CHROMIUM_OPTIONS,
-            ignore_default_args=["--hide-scrollbars"],  # they take room from pictures
-        )
-        yield started.new_context(permissions=["clipboard-read", "clipboard-write"])
-        started.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

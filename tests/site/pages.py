@@ -7,12 +7,12 @@ from protocol_lab.site.notebook_steppers import StepperCell
 from protocol_lab.site.offline import write_worker
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.stepper.starting_point import begin
+from protocol_lab.stepper.starting_point import Session, begin
 
 
 def write_page(folder, *opened, engine="", searched=0, more=""):
-    """A page with a stepper for each of these, or for a cell of a notebook that shows one; returns
-    its address on the disk.
+    """A page with a stepper for each of these, which may be sessions or cells of a notebook that
+    show one; returns its address on the disk.
 
     engine: the script with the page's Python; `searched`: for so many steppers the page has the
     search of all states, which takes long to compile. more: what stands below the steppers.
@@ -23,7 +23,7 @@ def write_page(folder, *opened, engine="", searched=0, more=""):
         if isinstance(each, StepperCell):
             told = json.dumps(sessions.add(each.session, needed=each.needed))
         else:
-            told = json.dumps(sessions.add(begin(each)))
+            told = json.dumps(sessions.add(each if isinstance(each, Session) else begin(each)))
         script_of_it = f'<script type="application/json">{told}</script>'
         holders.append(f'<div class="lab-page-stepper">{script_of_it}</div>')
         if k + 1 == searched:

@@ -18,8 +18,22 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  element.append(...contents(children));
   return element;
+}
+
+/** Puts these children in the place of what an element had. All scripts of the stepper change its
+ * contents through this or `h`: the browser's own functions would write a null out as a word. */
+function put(element, ...children) {
+  element.replaceChildren(...contents(children));
+}
+
+/** Elements, texts and numbers; what is null or undefined is left out, and all else is an error. */
+function contents(children) {
+  const present = children.flat(Infinity).filter((child) => child !== null && child !== undefined);
+  const wrong = present.find((child) => !(child instanceof Node || typeof child === "string" || Number.isFinite(child)));
+  if (wrong !== undefined) throw new TypeError(`${wrong} is not something to show`);
+  return present;
 }
 
 /** Keeps keyboard focus and scrolling where they are while `change` rebuilds parts of `root`. */

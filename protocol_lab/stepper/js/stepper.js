@@ -117,7 +117,7 @@ function render({ model: widget, el }) {
   /** A sentence with a button, which stays until something is done. */
   function offer(sentence, label, accept) {
     const button = label ? h("button", { "data-key": "offer", onclick: accept }, label) : null;
-    parts.offer.replaceChildren(...[h("span", {}, sentence), button].filter(Boolean));
+    put(parts.offer, h("span", {}, sentence), button);
     parts.offer.hidden = false;
   }
 
@@ -240,21 +240,19 @@ function render({ model: widget, el }) {
     root.classList.toggle("ls-alarm", !isWon && view.invariants.some((each) => each.watched && !each.holds));
     root.classList.toggle("ls-with-tools", ui.tools);
     keepingPlace(root, () => {
-      parts.challenge.replaceChildren(...drawChallenge(view, ui, act));
+      put(parts.challenge, drawChallenge(view, ui, act));
       parts.challenge.hidden = !view.challenge;
-      parts.tabs.replaceChildren(...drawTabs(view, act));
+      put(parts.tabs, drawTabs(view, act));
       before = partsOf(parts.panel.querySelector(".ls-staged svg"));
-      parts.panel.replaceChildren(drawPanel(view, model.get("graph"), ui, act));
+      put(parts.panel, drawPanel(view, model.get("graph"), ui, act));
       layDrawing(parts.panel, ui);
       layCluster(parts.panel, ui, space);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
-      parts.caption.replaceChildren(...drawCaption(view).filter(Boolean));
-      parts.cannot.replaceChildren(...drawCannot(view, ui, act));
-      parts.back.replaceChildren(drawBackButton(view, act));
-      parts.next.replaceChildren(...drawNextButton(view, act, sheet));
-      parts.controls.replaceChildren(
-        ...drawControls(view, ui, { act, show, play, stop, pace, present, theme }).filter(Boolean),
-      );
+      put(parts.caption, drawCaption(view));
+      put(parts.cannot, drawCannot(view, ui, act));
+      put(parts.back, drawBackButton(view, act));
+      put(parts.next, drawNextButton(view, act, sheet));
+      put(parts.controls, drawControls(view, ui, { act, show, play, stop, pace, present, theme }));
       drawDistances(view);
       drawDrawer(view);
     });
@@ -318,8 +316,8 @@ function render({ model: widget, el }) {
 
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
-    parts.header.replaceChildren(...drawHeader(view, near(), ui, act, tools));
-    parts.can.replaceChildren(...drawCan(view, near(), ui, act));
+    put(parts.header, drawHeader(view, near(), ui, act, tools));
+    put(parts.can, drawCan(view, near(), ui, act));
   }
 
   function drawDrawer(view) {
@@ -334,13 +332,13 @@ function render({ model: widget, el }) {
       export: () => drawExport(view, act, ui),
       keys: drawKeys,
     };
-    parts.drawer.replaceChildren(...(ui.drawer ? [drawers[ui.drawer]()] : []));
+    put(parts.drawer, ui.drawer ? drawers[ui.drawer]() : null);
     parts.drawer.hidden = !ui.drawer;
   }
 
   function drawLine(timeline, caption, left, room) {
     const goTo = (branch, depth) => act({ command: "go_to", branch, depth });
-    parts.timeline.replaceChildren(drawTimeline(timeline, room, root.classList.contains("ls-won"), goTo));
+    put(parts.timeline, drawTimeline(timeline, room, root.classList.contains("ls-won"), goTo));
     parts.timeline.setAttribute("aria-label", "Timeline, walk with the arrow keys");
     parts.timeline.setAttribute("aria-valuemin", 1);
     parts.timeline.setAttribute("aria-valuemax", timeline.length);
@@ -452,14 +450,14 @@ function render({ model: widget, el }) {
   function onFind() {
     const place = parts.drawer.querySelector(".ls-finding");
     const drawn = drawProgress(model.get("find"), "find-stop", () => act({ command: "stop_finding" }));
-    place?.replaceChildren(...[drawn].filter(Boolean));
+    if (place) put(place, drawn);
   }
 
   const stopReading = () => send({ command: "stop_reading" });
 
   function onReading() {
     const place = parts.drawer.querySelector(".ls-reading");
-    place?.replaceChildren(...[drawProgress(model.get("reading"), "reading-stop", stopReading)].filter(Boolean));
+    if (place) put(place, drawProgress(model.get("reading"), "reading-stop", stopReading));
   }
 
   const heard = {
