@@ -34,7 +34,7 @@ COMMANDS = {  # the module that runs a command, and what that needs of pyproject
     "": ["protocol_lab.system.notebook_server"],
     "test": ["tests", "test"],
     "fuzz": ["tests.end_to_end.fuzz", "test"],
-    "bench": ["benchmarks", "bench"],
+    "bench": ["benchmarks"],
     "site": ["protocol_lab", "site"],
     "bundle": ["protocol_lab", "site"],
     "docs": ["protocol_lab", "docs"],

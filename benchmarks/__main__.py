@@ -1,4 +1,4 @@
-"""Runs the main benchmarks; writes a report in Markdown, and a plot of how the protocols grow.
+"""Runs the main benchmarks, and writes a report in Markdown.
 
     python3 lab.py bench [--runs 5] [--output FOLDER] [--without-spark] [--quick]
     python3 lab.py bench --tlc tla2tools.jar --originals FOLDER
@@ -17,10 +17,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import other_checker, tlc
+from benchmarks import tlc
 from benchmarks.growth import GROWTHS, Growth
 from benchmarks.measurement import Measurement, machine, measure, spread
-from benchmarks.plots import draw
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.spec.constants import show
@@ -33,24 +32,21 @@ PYTHON_STATES = 5_000
 
 
 def main() -> int:
-    """Measure, and write benchmarks.md and growth.svg."""
+    """Measure, and write benchmarks.md."""
     options = _options()
     try:
         if (options.tlc is None) != (options.originals is None):
             raise LabError("TLC needs both: --tlc JAR and --originals FOLDER.")
         options.output.mkdir(parents=True, exist_ok=True)
-        grown: dict[str, list[Measurement]] = {}
         lines = []
-        for line in _report(options, grown):
+        for line in _report(options):
             print(line, flush=True)
             lines.append(line)
-        draw(grown, options.output / "growth.svg")
-        text = "\n".join(lines) + "\n\n![How the protocols grow](growth.svg)\n"
-        (options.output / "benchmarks.md").write_text(text, encoding="utf-8")
+        (options.output / "benchmarks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     except (LabError, RuntimeError, OSError) as error:
         print(error, file=sys.stderr)
         return 3
-    print(f"\nWritten: {options.output / 'benchmarks.md'}, {options.output / 'growth.svg'}")
+    print(f"\nWritten: {options.output / 'benchmarks.md'}")
     return 0
 
 
@@ -70,7 +66,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _report(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
+def _report(options: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of the report, each as soon as it is measured."""
     yield "# Benchmarks\n"
     yield f"{machine()}.\n"
@@ -78,9 +74,7 @@ def _report(options: argparse.Namespace, grown: dict[str, list[Measurement]]) ->
     yield "## The engines\n"
     yield from _engines(options)
     yield "\n## How the protocols grow\n"
-    yield from _growth(options, grown)
-    yield "\n## Another model checker in Python\n"
-    yield from _other_checker(options)
+    yield from _growth(options)
 
 
 def _engines(options: argparse.Namespace) -> Iterator[str]:
@@ -122,7 +116,7 @@ def _engine_row(title: str, found: Measurement) -> str:
     return f"| {title} | {found.distinct:,} | {spread(found.seconds)} | {found.rate:,.0f} |"
 
 
-def _growth(options: argparse.Namespace, grown: dict[str, list[Measurement]]) -> Iterator[str]:
+def _growth(options: argparse.Namespace) -> Iterator[str]:
     """The table of each protocol's growing configurations: the native engine, and TLC."""
     beside = " TLC, seconds | times |" if options.tlc else ""
     yield (
@@ -132,14 +126,12 @@ def _growth(options: argparse.Namespace, grown: dict[str, list[Measurement]]) ->
     yield "|---|---:|---|---:|---:|---:|---:|---:|" + ("---:|---:|" if options.tlc else "")
     for growth in GROWTHS:
         chosen = growth.configurations[:1] if options.quick else growth.configurations
-        measured = grown.setdefault(growth.protocol, [])
-        for constants in chosen:
+        for number, constants in enumerate(chosen, 1):
             found = measure(growth.spec, constants, options.runs, invariants=growth.invariants)
-            measured.append(found)
             told = "" if found.bytes_a_state is None else f"{found.bytes_a_state:,.0f}"
             shown = _constants(growth.spec, constants, growth.changing)
             yield (
-                f"| `{growth.spec}` | {len(measured)} | {shown} | {found.distinct:,}"
+                f"| `{growth.spec}` | {number} | {shown} | {found.distinct:,}"
                 f" | {spread(found.seconds)} | {found.rate:,.0f} | {found.row_bytes:,} | {told} |"
                 f"{_beside(options, growth, found) if options.tlc else ''}"
             )
@@ -161,26 +153,6 @@ def _beside(options: argparse.Namespace, growth: Growth, found: Measurement) -> 
 def _constants(spec: str, constants: dict, changing: tuple[str, ...]) -> str:
     every = show(load(spec).bind(**constants).constants)
     return "`" + " ".join(f"{name}={every[name]}" for name in changing) + "`"
-
-
-def _other_checker(options: argparse.Namespace) -> Iterator[str]:
-    """The table of minicheck and the native engine on the same small protocol."""
-    constants = other_checker.QUICK if options.quick else other_checker.CONSTANTS
-    ours = measure(other_checker.SPEC, constants, options.runs)
-    try:
-        runs = [other_checker.checked(constants) for _ in range(options.runs)]
-    except ImportError:
-        yield "minicheck is not installed: `.venv/bin/pip install -e .[bench]`."
-        return
-    if {states for states, _ in runs} != {ours.distinct}:
-        raise LabError(f"minicheck counts {runs[0][0]:,} states, the kit {ours.distinct:,}.")
-    seconds = [each for _, each in runs]
-    shown = _constants(other_checker.SPEC, constants, tuple(constants))
-    yield f"`{other_checker.SPEC}` with {shown}.\n"
-    yield "| | distinct states | seconds |"
-    yield "|---|---:|---:|"
-    yield f"| native | {ours.distinct:,} | {spread(ours.seconds)} |"
-    yield f"| minicheck | {ours.distinct:,} | {spread(seconds)} |"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 prints one JSON object. A new process starts without the memory and the kernels of earlier searches.
 """
 
-import argparse
 import json
 import os
 import platform
@@ -53,19 +52,6 @@ class Measurement:
     def rate(self) -> float:
         """Distinct states a second, in the median run."""
         return self.distinct / max(self.median, 1e-6)
-
-
-def options_of(doc: str, switch: str) -> argparse.Namespace:
-    """Parse the options of a benchmark of long searches: runs, states, memory, and its own switch.
-
-    doc: the benchmark's docstring. switch: its option for a search without a bound on states.
-    """
-    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--states", type=int, default=4_000_000)
-    parser.add_argument(switch, action="store_true")
-    parser.add_argument("--memory", type=float, help=f"GiB for {switch}; default: half of all")
-    return parser.parse_args()
 
 
 def measure(

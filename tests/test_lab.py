@@ -424,7 +424,7 @@ def test_help_needs_no_set_up_and_lists_the_commands_of_the_kit_too(monkeypatch,
 @pytest.mark.parametrize(
     ("words", "extras", "ran"),
     [
-        ("bench --quick --runs 1", ["bench"], "benchmarks --quick --runs 1"),
+        ("bench --quick --runs 1", [], "benchmarks --quick --runs 1"),
         ("--port 8890", [], "protocol_lab.system.notebook_server --port 8890"),
         ("", [], "protocol_lab.system.notebook_server"),
         ("fuzz --specs 3", ["test"], "tests.end_to_end.fuzz --specs 3"),
