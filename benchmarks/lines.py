@@ -6,20 +6,26 @@
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 KINDS = ("*.py", "*.js", "*.css")
+ROOT = Path(__file__).parents[1]
 
 
 def counted(commit: str) -> Counter[str]:
     """The lines by room: `protocol_lab/compiler`, `kafka_spec`, `tests`."""
-    words = ("git", "grep", "--count", "--text", "", commit, "--", *KINDS)
+    words = ("grep", "--count", "--text", "", commit, "--", *KINDS)
     found: Counter[str] = Counter()
-    for line in subprocess.check_output(words, text=True).splitlines():
+    for line in _output(*words).splitlines():
         _, path, lines = line.split(":")
         parts = path.split("/")
         is_room = parts[0] in ("protocol_lab", "real_systems") and len(parts) > 2
         found["/".join(parts[: 1 + is_room])] += int(lines)
     return found
+
+
+def _output(*words: str) -> str:
+    return subprocess.check_output(("git", *words), cwd=ROOT, text=True)
 
 
 def total(found: Counter[str], begin: str) -> int:
@@ -38,8 +44,7 @@ def main() -> None:
     packages = sum(lines for room, lines in found.items() if room.endswith("_spec"))
     print(f"{packages:8,} protocol packages in all")
     print(f"{found.total() - found['tests']:8,} product in all, and {found['tests']:,} tests")
-    names = subprocess.check_output(("git", "ls-tree", "-r", "--name-only", commit), text=True)
-    print(f"{len(names.splitlines()):8,} files")
+    print(f"{len(_output('ls-tree', '-r', commit).splitlines()):8,} files")
 
 
 if __name__ == "__main__":

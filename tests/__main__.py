@@ -2,6 +2,7 @@
 
     --quick             what needs no browser, no Spark and no long search
     --all               also what takes long and seldom fails: the tests marked `rarely`
+    --outside           what knows nothing of the inside: it must pass unchanged when code moves
     --share K/N         of these only a share, K from 1 to N; `commit/N`: K depends on the commit
     --require-browser   fail if there is no Chromium, as `CI=true` does
 
@@ -22,6 +23,19 @@ from tests import ROOT
 PROCESS_BYTES = 4 << 30
 """What a process takes in the end, with its browser or its Spark."""
 
+OUTSIDE = (
+    "tests/test_golden.py",
+    "--deselect=tests/test_golden.py::test_few_compilations",
+    "tests/test_every_spec.py::test_scenario_plays",
+    "tests/test_readme.py",
+    "tests/traces/test_scenario_steps.py",
+    "tests/notebooks/test_notebooks.py",
+    "tests/grading/test_labs.py",
+    "tests/browser",
+)
+"""TLC's counts, scenarios, README's commands, notebooks with their kept outputs, the labs' solutions,
+and the browser tests."""
+
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 NO_BROWSER = (
     "The browser tests need a Chromium: run `sudo apt-get install chromium`, "
@@ -35,16 +49,16 @@ NO_BROWSER_TESTS = (
 
 def main(words: Sequence[str]) -> int:
     """Run the tests that these options select; returns pytest's exit code."""
-    own = ("--quick", "--all", "--require-browser")
+    own = ("--quick", "--all", "--outside", "--require-browser")
     options = [word for word in words if word not in own]
-    quick, everything, required = (each in words for each in own)
+    quick, everything, outside, required = (each in words for each in own)
     browser = find_chromium()
     if browser:
         os.environ["CHROMIUM"] = browser
     elif required or os.environ.get("CI") == "true":
         print(NO_BROWSER, file=sys.stderr)
         return 1
-    selection, options = split_markers(options)
+    selection, options = split_markers([*options, *OUTSIDE] if outside else options)
     selection += ["not slow and not spark"] if quick else []
     selection += ["not browser"] if quick or not browser else []
     if "--share" in options[:-1]:

@@ -13,8 +13,8 @@ Source: YoYoAllGraphs.tla, by Ludovic Yvoz and Stephan Merz, in specifications/Y
 github.com/tlaplus/Examples. Its manifest has for 5 nodes 26,731 distinct states, 48,535 states
 generated and depth 39.
 
-    python3 lab.py check examples/yoyo_all_graphs.py --deadlock
-    python3 lab.py check examples/yoyo_all_graphs.py --set nodes=4 --property one_node_is_left
+    python3 lab.py check tests/yoyo_all_graphs.py --deadlock
+    python3 lab.py check tests/yoyo_all_graphs.py --set nodes=4 --property one_node_is_left
 """
 
 from typing import Annotated, NamedTuple
