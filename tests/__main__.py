@@ -33,8 +33,8 @@ OUTSIDE = (
     "tests/grading/test_labs.py",
     "tests/browser",
 )
-"""TLC's counts, scenarios, README's commands, notebooks with their kept outputs, the labs' solutions,
-and the browser tests."""
+"""TLC's counts, scenarios, README's commands, notebooks with their kept outputs, the labs'
+solutions, and the browser tests."""
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 NO_BROWSER = (
