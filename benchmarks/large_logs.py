@@ -61,7 +61,7 @@ def main() -> None:
 
 def measured(folder: Path, engine: str, check: bool) -> dict:
     """Read the logs; returns seconds, memory, and a hash of all that is said of them."""
-    from kafka_spec.logs.report import read
+    from real_systems.kafka.logs.report import read
 
     began = time.perf_counter()
     report = read([folder], check=check, engine=engine)

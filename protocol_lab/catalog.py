@@ -14,9 +14,8 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from protocol_lab.errors import LabError, SpecError, unknown
+from protocol_lab.errors import SpecError, unknown
 from protocol_lab.spec.spec import Spec
 from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
@@ -190,17 +189,6 @@ def packages() -> list[str]:
         for each in pkgutil.iter_modules(folders)
         if each.ispkg and each.name.endswith("_spec")
     )
-
-
-def log_reader() -> Any:
-    """The function that reads the logs of a real system, of the first package that has one.
-
-    Raises LabError if there is none.
-    """
-    for package in packages():
-        if _module_exists(f"{package}.logs"):
-            return importlib.import_module(f"{package}.logs.report").read
-    raise LabError("No protocol here can read logs.")
 
 
 def _module_exists(full: str) -> bool:

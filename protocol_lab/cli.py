@@ -33,6 +33,7 @@ standard error.
 """
 
 import argparse
+import importlib
 import io
 import json
 import os
@@ -43,7 +44,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.catalog import broken_modules, load, log_reader, spec_names
+from protocol_lab.catalog import broken_modules, load, spec_names
 from protocol_lab.checker.options import (
     ALONE,
     ENGINES,
@@ -88,6 +89,9 @@ _SAVING = (
 )
 
 _HERE = Path(__file__).parent
+
+_REAL_SYSTEMS = "real_systems.command_line"
+"""A module that adds commands. This package is below it, and imports it only to run them."""
 
 _MESSAGE = 400
 """The longest message of argparse that is shown, since it repeats the words that it was given."""
@@ -149,8 +153,14 @@ def _is_about_output(error: OSError) -> bool:
     """Was it raised by a command's print? Errors of other files are reported where they are
     written."""
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    own = [each for each in files if Path(each).is_relative_to(_HERE)]
-    return error.filename is None and own[-1] in (__file__, str(_HERE / "prepare.py"))
+    real_systems = _HERE.parent / "real_systems"
+    own = [
+        each
+        for each in files
+        if Path(each).is_relative_to(_HERE) or Path(each).is_relative_to(real_systems)
+    ]
+    prints = (__file__, str(_HERE / "prepare.py"), str(real_systems / "command_line.py"))
+    return error.filename is None and own[-1] in prints
 
 
 @contextmanager
@@ -227,63 +237,6 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     _add_states_option(replay)
     replay.set_defaults(command=_replay)
-
-    real = commands.add_parser(
-        "real",
-        help="act a lesson's story out on real brokers or bookies",
-        description="Act a lesson's story out on real brokers or bookies, as local processes."
-        " Without a name the stories are listed. Exit codes: 0 as known (or listed), 1 another"
-        " outcome than the known one, 2 the story did not come about, 3 bad input.",
-    )
-    real.add_argument("story", nargs="?", help="a story that `real` lists, or the file of your own")
-    real.add_argument("--release", help="of the system; default: the last of the story's cases")
-    real.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    real.add_argument(
-        "--recorded", action="store_true", help="show the run that travels with the kit"
-    )
-    real.add_argument(
-        "--all",
-        action="store_true",
-        help="the table of all stories by release; runs the cases that were not recorded",
-    )
-    real.add_argument(
-        "--only", action="append", default=[], metavar="STORY", help="with --all: only these"
-    )
-    real.add_argument("--again", action="store_true", help="with --all: run also what was recorded")
-    real.add_argument("--keep", metavar="FOLDER", help="keep all that the processes write there")
-    real.add_argument("--json", action="store_true")
-    real.set_defaults(command=_real)
-
-    logs = commands.add_parser(
-        "logs",
-        help="what the logs of your own cluster say happened",
-        description="Read the logs that a real cluster has written, and what its tools print of"
-        " them: what each partition was like, moment by moment, what a lesson would say of it, and"
-        " whether the metadata log is a run of the controller's rules. Exit codes: 0 nothing to"
-        " warn of, 1 something, 3 bad input.",
-    )
-    logs.add_argument("folder", nargs="+", help="where the logs are; files may be compressed")
-    logs.add_argument("--topic", help="only this one")
-    logs.add_argument("--partition", type=int, metavar="N", help="only this one of the topic")
-    logs.add_argument("--from", dest="begin", metavar="TIME", help="such as 02:19 (UTC)")
-    logs.add_argument("--to", dest="end", metavar="TIME")
-    logs.add_argument(
-        "--check",
-        action="store_true",
-        help="list also the run of the controller's rules that explains the metadata log, record by"
-        " record; checks any number of partitions",
-    )
-    logs.add_argument(
-        "--rules",
-        metavar="elr=on|off",
-        help="check the metadata log as if it had, or had not, eligible leader replicas",
-    )
-    logs.add_argument(
-        "--engine", default=NATIVE, help="native, or spark for gigabytes, with the same answers"
-    )
-    logs.add_argument("--page", metavar="OUT.html", help="write it with pictures into this file")
-    logs.add_argument("--json", action="store_true")
-    logs.set_defaults(command=_logs)
 
     tla = commands.add_parser(
         "tla",
@@ -369,6 +322,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     bundle.add_argument("--without-spark", action="store_true", help="leave out Spark and Java")
     bundle.set_defaults(command=_bundle)
+    importlib.import_module(_REAL_SYSTEMS).add_commands(commands)
     return parser
 
 
@@ -513,15 +467,15 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
     if options.trace and result.trace is not None:
         from protocol_lab.drawing.picture_exports import content_for
 
-        _write(options.trace, content_for(options.trace, result))
+        write_file(options.trace, content_for(options.trace, result))
     if getattr(options, "junit", None):
         from protocol_lab.traces.junit_report import junit_xml
 
-        _write(options.junit, junit_xml(result))
+        write_file(options.junit, junit_xml(result))
     if getattr(options, "graph", None):
         from protocol_lab.diagrams.state_graph import draw_all, reachable
 
-        _write(options.graph, draw_all(reachable(result.model)))
+        write_file(options.graph, draw_all(reachable(result.model)))
     if options.json:
         more = {"coverage": covered.to_json()} if covered else {}
         if options.states and result.trace is not None:
@@ -538,7 +492,8 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
     return EXIT_CODES[result.verdict]
 
 
-def _write(path: str, content: str | bytes) -> None:
+def write_file(path: str, content: str | bytes) -> None:
+    """Write an option's output file. Raises LabError if that can't be done."""
     data = content if isinstance(content, bytes) else content.encode("utf-8")
     try:
         Path(path).write_bytes(data)
@@ -682,11 +637,11 @@ def _replay(options: argparse.Namespace) -> int:
     if options.draw:
         from protocol_lab.drawing.pictures import picture_strip
 
-        _write(options.draw, picture_strip(walk))
+        write_file(options.draw, picture_strip(walk))
     if options.save:
         from protocol_lab.drawing.picture_exports import content_for
 
-        _write(options.save, content_for(options.save, walk))
+        write_file(options.save, content_for(options.save, walk))
     return 0
 
 
@@ -694,29 +649,6 @@ def _tell_progress(text: str) -> None:
     """Show how far a search is, on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="\r", file=sys.stderr, flush=True)
-
-
-def _real(options: argparse.Namespace) -> int:
-    from protocol_lab.real.command import real
-
-    return real(options)
-
-
-def _logs(options: argparse.Namespace) -> int:
-    report = log_reader()(
-        options.folder,
-        options.topic,
-        options.partition,
-        options.begin,
-        options.end,
-        options.check,
-        options.rules,
-        options.engine,
-    )
-    if options.page:
-        _write(options.page, report.page())
-    print(json.dumps(report.as_json()) if options.json else report)
-    return EXIT_CODES[Verdict.HOLDS if report.is_clean else Verdict.VIOLATED]
 
 
 def _tla(options: argparse.Namespace) -> int:
@@ -784,9 +716,9 @@ def _grade(options: argparse.Namespace) -> int:
     if not without_network():
         print("The processes could use the network: this system can't hide it.", file=sys.stderr)
     if options.csv:
-        _write(options.csv, grade_report.as_csv(grades))
+        write_file(options.csv, grade_report.as_csv(grades))
     if options.junit:
-        _write(options.junit, grade_report.as_junit(grades))
+        write_file(options.junit, grade_report.as_junit(grades))
     if options.pictures:
         grade_report.write_counterexamples(grades, options.pictures)
     if options.json:

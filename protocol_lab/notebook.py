@@ -20,8 +20,6 @@ from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_file
 from protocol_lab.liveness.check import check_property
-from protocol_lab.real.stories import recorded, run, story_of
-from protocol_lab.real.story_views import StoryRun
 from protocol_lab.spec.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import static_html
@@ -48,7 +46,6 @@ __all__ = [
     "lasso",
     "load",
     "progress",
-    "real",
     "replay",
     "save",
     "scenario",
@@ -180,26 +177,6 @@ def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
         image_html(picture_strip(walk, columns, chosen), alternative)
         + f"<details><summary>All {len(path)} states</summary>{strip(walk).data}</details>"
     )
-
-
-def real(name: str, release: str = "", live: bool = False, **settings: str) -> StoryRun:
-    """A lesson's story as real processes acted it out: the run that travels with the kit.
-
-    release: of the system, by default the last that the story has a case of. live: run it here and
-    now instead, which takes a minute or two; its acts are printed as they happen. settings: those
-    that `lab.py real` lists. Raises LabError, and DidNotHappen if a live run did not come about.
-    """
-    story = story_of(name)
-    release = release or story.latest
-    if live:
-        return StoryRun(story, run(story, release, settings, print, print), is_live=True)
-    recording = recorded(story, release, settings)
-    if recording is None:
-        raise LabError(
-            f"No run of {name} on {release} with these settings is recorded: add live=True to run"
-            " it, or take one of the cases that `lab.py real` lists."
-        )
-    return StoryRun(story, recording, is_live=False)
 
 
 def diagram(of: Walk | str) -> HTML:

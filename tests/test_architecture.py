@@ -16,6 +16,8 @@ from tests import ROOT
 KIT = ROOT / "protocol_lab"
 MAP = ROOT / "docs" / "architecture.md"
 
+PACKAGES = [KIT, *sorted(ROOT.glob("*_spec")), ROOT / "real_systems"]
+
 MOST_MODULES = 14
 """A room with more modules than this is split by subject."""
 
@@ -77,8 +79,26 @@ def test_rooms_depend_one_way():
     list(TopologicalSorter(room_graph()).static_order())  # raises CycleError, naming the cycle
 
 
-def test_modules_of_a_protocol_depend_one_way():
-    for package in sorted(ROOT.glob("*_spec")):
+def level(package: str) -> int:
+    """How far up a top-level package is: what it imports is below it, or it itself."""
+    return 1 if package.endswith("_spec") else ("protocol_lab", "", "real_systems").index(package)
+
+
+def test_packages_depend_one_way():
+    """real_systems -> *_spec -> protocol_lab, and no protocol imports another."""
+    known = {each: path for package in PACKAGES for each, path in modules(package).items()}
+    upward = [
+        (module, other)
+        for module, path in known.items()
+        for other in imported(path, known)
+        if (here := module.partition(".")[0]) != (there := other.partition(".")[0])
+        and level(there) >= level(here)
+    ]
+    assert upward == []
+
+
+def test_modules_of_a_package_depend_one_way():
+    for package in PACKAGES[1:]:
         known = modules(package)
         graph = {module: imported(path, known) - {module} for module, path in known.items()}
         for module, path in known.items():
@@ -92,10 +112,15 @@ def test_the_map_shows_the_arrows_that_the_imports_make():
     assert drawn == reduced(room_graph())
 
 
-ROOMS = sorted(path.parent for path in KIT.rglob("__init__.py") if path.parent != KIT)
+ROOMS = sorted(
+    path.parent
+    for package in (KIT, ROOT / "real_systems")
+    for path in package.rglob("__init__.py")
+    if path.parent != KIT
+)
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(KIT).as_posix())
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
 def test_a_room_lists_its_modules_in_its_docstring(room):
     docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
     listed = re.findall(r"^ *(\w+) {2,}\S", docstring, re.MULTILINE)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab.real.stories import stories
+from real_systems.runner.stories import stories
 from tests import ROOT
 
 COLUMNS = ["place", "claim", "release", "source", "date", "checked"]

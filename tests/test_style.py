@@ -43,7 +43,9 @@ def public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
     """The modules that all protocols share."""
-    paths = [path for path in tracked(".py") if path.is_relative_to(ROOT / "protocol_lab")]
+    paths = [
+        path for path in tracked(".py") if "protocol_lab" in path.parts or "runner" in path.parts
+    ]
     assert len(paths) > 20
     return [(path, parsed(path)) for path in paths]
 

@@ -9,7 +9,6 @@ from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import diagram, scenario
-from protocol_lab.real.story_views import StoryRun
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.traces.scenarios import bound_model, play
 from protocol_lab.traces.walk import Moment, Walk
@@ -173,22 +172,6 @@ def beside_tlc(result: Result, **theirs: int) -> None:
     print(result.verdict)
     for what, tlc in theirs.items():
         print(f"  {what:10} TLC {tlc:>9,}   here {getattr(result, what):>9,}")
-
-
-def beside_slides(ran: StoryRun) -> str:
-    """The acts of a real run, in their order, each with the slide whose step it stands for.
-
-    They begin with the first act that stands for one.
-    """
-    left = [line for line in scenario(ran.story.scenario).lines if line.kind == "step"]
-    told = ["slide  second"]
-    for act in ran.recording.acts:
-        line = next((line for line in left if line.text == act.step), None)
-        if line is not None:
-            left.remove(line)
-        if line is not None or len(told) > 1:
-            told.append(f"{line.slide if line else '':>5} {act}")
-    return "\n".join(told)
 
 
 def real_kafka(heading: str) -> Markdown:

@@ -10,5 +10,4 @@ tlc_values      compares a state with one that TLC printed
 differences     tells by field how both differ
 effort          bounds the search for the steps of a trace or a log
 tlc_traces      the search: constants, names of nodes, and steps that permit the trace
-logged_runs     the search: is the log of a real system a run of a spec?
 """

@@ -19,11 +19,8 @@ from protocol_lab.page.downloads import GRAPHVIZ, PYODIDE, archive_of
 
 ROOT = Path(__file__).parents[2]
 
-NOT_NEEDED = ("site", "spark", "real", "cli.py", "originals.py", "prepare.py", "new_protocol.py")
+NOT_NEEDED = ("site", "spark", "cli.py", "originals.py", "prepare.py", "new_protocol.py")
 """Rooms that do not run in a page."""
-
-OF_REAL = ("__init__.py", "picture.py")
-"""What a page has of a package's room for real systems: their pictures, which lessons draw, too."""
 
 PURE_PACKAGES = ("tqdm", "graphviz")
 """Packages of plain Python that the kit imports."""
@@ -66,14 +63,12 @@ def kit_archive() -> bytes:
 def _kit_files() -> dict[str, Path]:
     """The files by their names in the archive."""
     files = {}
-    for package in ("protocol_lab", *packages()):
+    for package in ("protocol_lab", *packages(), "real_systems"):
         for path in (ROOT / package).rglob("*"):
             inside = path.relative_to(ROOT / package)
             if package == "protocol_lab" and inside.parts[0] in NOT_NEEDED:
                 continue
-            is_of_processes = inside.parts[0] == "real" and inside.name not in OF_REAL
-            is_code = path.suffix == ".py" and not is_of_processes
-            if is_code or inside.parts[0] == "scenarios":
+            if path.suffix == ".py" or inside.parts[0] == "scenarios":
                 files[path.relative_to(ROOT).as_posix()] = path
     for path in (ROOT / "notebooks").glob("*/*.py"):  # their exercises
         files[path.relative_to(ROOT).as_posix()] = path

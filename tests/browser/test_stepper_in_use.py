@@ -8,12 +8,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from kafka_spec.logs.controller_part import spec as controller
 from protocol_lab.notebook import challenge, replay, step
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.scenarios import parse_scenario
 from protocol_lab.traces.walk import Walk
+from real_systems.kafka.logs.controller_part import spec as controller
 from tests import ROOT
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of
 from tests.request_reply import spec as request_reply

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kafka_spec.logs.controller_part import spec as controller
 from protocol_lab import TAKEN
 from protocol_lab.addresses import SITE
 from protocol_lab.catalog import load
@@ -41,6 +40,7 @@ from protocol_lab.tla.module import written
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
+from real_systems.kafka.logs.controller_part import spec as controller
 from tests import ROOT
 from tests.patience import PATIENCE
 from tests.toy_specs import CounterConstants, CounterState, counter, letters

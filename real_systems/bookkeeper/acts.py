@@ -1,0 +1,255 @@
+"""What a story can do to a BookKeeper cluster, and what it can wait for.
+
+Bookies are b1, b2, ...; clients are A, the writer, and B, who recovers. There is one ledger at a
+time; its entries are e0, e1, ..., named by the numbers that they should get.
+"""
+
+from typing import Any
+
+from real_systems.bookkeeper.clients import Client, Ledger
+from real_systems.bookkeeper.cluster import BOUND, BookKeeperCluster, names
+from real_systems.runner.java_gateway import cause_of
+from real_systems.runner.recordings import Recorder
+from real_systems.runner.waiting import wait_until
+
+WRITER, RECOVERER, WATCHER = "A", "B", "W"
+
+
+class Stage:
+    """A cluster that a story acts on. Use it as a context manager."""
+
+    def __init__(self, cluster: BookKeeperCluster, recorder: Recorder):
+        self.cluster, self._recorder = cluster, recorder
+        self._away: set[str] = set()
+        self._clients: dict[str, Client] = {}
+        self._ledger: Ledger | Any = None  # until one is created
+        self.settings: dict[str, str] = {}
+        self.last_answer = ""
+        cluster.start(*cluster.bookies)
+        for name in (WRITER, RECOVERER, WATCHER):
+            self._clients[name] = Client(cluster, name)
+        self.tell(f"BookKeeper {cluster.release} is up", names(cluster.bookies))
+
+    def __enter__(self) -> "Stage":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for client in self._clients.values():
+            client.end()
+
+    @property
+    def ensemble(self) -> tuple[str, ...]:
+        """The bookies of the ledger, which were chosen at random."""
+        return self._ledger.ensemble
+
+    # --- Bookies and clients ---------------------------------------------------------------------
+
+    def pause(self, *processes: str, step: str = "") -> None:
+        """Bookies or clients stop where they are, and keep their connections."""
+        self.cluster.processes.pause(*processes)
+        self._away |= {*processes}
+        self.tell(f"{names(processes)} paused", step=step)
+
+    def resume(self, *processes: str) -> None:
+        """Paused ones go on."""
+        self.cluster.processes.resume(*processes)
+        self._away -= {*processes}
+        self.tell(f"{names(processes)} resumed")
+
+    def stop(self, *bookies: str) -> None:
+        """Bookies are shut down cleanly."""
+        self.cluster.processes.stop(*bookies)
+        self._away |= {*bookies}
+        self.tell(f"{names(bookies)} stopped cleanly")
+
+    def kill(self, *processes: str, step: str = "") -> None:
+        """Processes die; what a bookie had written to disk stays."""
+        self.cluster.processes.kill(*processes)
+        self._away |= {*processes}
+        self.tell(f"{names(processes)} killed", step=step)
+
+    def start(self, *bookies: str) -> None:
+        """Bookies start again."""
+        self.cluster.start(*bookies)
+        self._away -= {*bookies}
+        up = [each for each in bookies if self.cluster.is_up(each)]
+        self.tell(f"{names(bookies)} started", f"up: {names(up) or 'none'}")
+
+    def replace_disk(self, bookie: str, delete_cookie: bool, step: str = "") -> None:
+        """A stopped bookie gets an empty disk, and is started under its old id.
+
+        delete_cookie: as operators do, since a bookie without its cookie refuses to start.
+        """
+        self.cluster.empty_disk(bookie)
+        self.tell(f"the disk of {bookie} is replaced", step=step)
+        if delete_cookie:
+            self.cluster.forget_cookie(bookie)
+            self.tell(f"an operator deletes the cookie of {bookie}")
+        self.start(bookie)
+
+    def remove_journal(self, bookie: str) -> None:
+        """The files of a bookie's journal are removed: the control of what is in it."""
+        self.cluster.remove_journal(bookie)
+        self.tell(f"the journal's files of {bookie} are removed")
+
+    # --- The writer ------------------------------------------------------------------------------
+
+    def create(self, ensemble: int, write_quorum: int, ack_quorum: int, step: str = "") -> None:
+        """A creates a ledger."""
+        self._ledger = self._clients[WRITER].create(ensemble, write_quorum, ack_quorum)
+        shown = f"on {names(self.ensemble)}, write quorum {write_quorum}, ack quorum {ack_quorum}"
+        self.tell(f"A creates ledger {self._ledger.id}", shown, step)
+
+    def add(self, *values: str, step: str = "") -> None:
+        """A adds entries, and waits for the answer to each; `step` is that of the first."""
+        for value in values:
+            self.answer(value, self.add_later(value), step)
+            step = ""
+
+    def add_later(self, value: str) -> Any:
+        """A adds an entry, and does not wait."""
+        return self._clients[WRITER].add(self._ledger, value)
+
+    def answer(self, value: str, sent: Any, step: str = "") -> None:
+        """Wait for the answer to an entry that A added."""
+        wait_until(sent.isDone, f"the add of {value} is answered", BOUND, 0.05)
+        outcome = self._recorder.outcome
+        try:
+            answer = f"acknowledged as entry {sent.get()}"
+            self.last_answer = "acknowledged"
+            outcome.acknowledged.append(value)
+        except Exception as error:  # py4j's own for anything that Java throws
+            self.last_answer = cause_of(error)[0]
+            answer = f"failed: {self.last_answer}"
+            outcome.failed.append(value)
+        self.tell(f"A adds {value}", answer, step)
+
+    def close(self) -> str:
+        """A closes the ledger; "ok", or the class of the error."""
+        answer = self._answer_of(self._clients[WRITER].close(self._ledger))[0]
+        self.tell("A closes the ledger", answer)
+        return answer
+
+    # --- The recovery, and readers ---------------------------------------------------------------
+
+    def recover(self, step: str = "") -> str:
+        """B opens the ledger with recovery, and waits; "ok", or the class of the error."""
+        return self.recovered(self.recover_later(), step)
+
+    def recover_later(self) -> Any:
+        """B opens the ledger with recovery, and does not wait."""
+        return self._clients[RECOVERER].recover(self._ledger)
+
+    def recovered(self, asked: Any, step: str = "") -> str:
+        """Wait for the end of a recovery; "ok", or the class of the error."""
+        answer, handle = self._answer_of(asked)
+        if handle is not None:
+            self._clients[RECOVERER].opened(self._ledger, handle)
+            answer = f"ok, last entry {handle.getLastAddConfirmed()}"
+        self.tell("B recovers the ledger", answer, step)
+        return answer
+
+    def delete(self) -> None:
+        """B deletes the ledger, and each bookie forgets it at its next garbage collection.
+
+        What was acknowledged until then is nobody's loss.
+        """
+        self._clients[RECOVERER].delete(self._ledger)
+        self._recorder.outcome.acknowledged.clear()
+        self.tell("B deletes the ledger")
+
+    def wait_for_garbage_collection(self) -> None:
+        """Wait until no bookie of the ledger has any of its entries. Raises DidNotHappen."""
+        wait_until(
+            lambda: (
+                not any(
+                    self.cluster.entries_of(bookie, self._ledger.id) for bookie in self.ensemble
+                )
+            ),
+            "the bookies have collected the ledger",
+            BOUND,
+        )
+        self.tell("the bookies have collected the ledger")
+
+    def read(self) -> list[str]:
+        """What a new reader can read of the ledger; the last answer is the outcome's."""
+        client = self._clients[WATCHER]
+        handle = self._answer_of(client.look_at(self._ledger))[1]
+        values: list[str] = []
+        if handle is not None:
+            client.opened(self._ledger, handle)
+            values = client.read(self._ledger)
+        self._recorder.outcome.readable = values
+        self.tell("a reader reads", " ".join(values) or "nothing")
+        return values
+
+    def length(self) -> int:
+        """How many bytes the closed ledger has, as its metadata say."""
+        length = self._clients[WATCHER].length(self._ledger)
+        self.tell("the length in the metadata", str(length))
+        return length
+
+    # --- What is waited for, and what is kept ----------------------------------------------------
+
+    def wait_for_state(self, *states: str) -> None:
+        """Wait until the ledger's metadata have one of these states. Raises DidNotHappen."""
+        wait_until(
+            lambda: self._clients[WATCHER].metadata(self._ledger)[0] in states,
+            f"the ledger is {' or '.join(states)}",
+            BOUND,
+        )
+        self.tell("the ledger's metadata are read")
+
+    def wait_for_entries(self, bookie: str, count: int) -> None:
+        """Wait until a bookie has so many entries of the ledger. Raises DidNotHappen."""
+        wait_until(
+            lambda: len(self.cluster.entries_of(bookie, self._ledger.id)) == count,
+            f"{bookie} has {count} entries",
+            BOUND,
+        )
+        self.tell(f"{bookie} has {count} entries")
+
+    def keep_copies(self) -> None:
+        """Keep which entries each bookie of the ensemble has in the end."""
+        copies = {
+            bookie: [f"e{number}" for number in self.cluster.entries_of(bookie, self._ledger.id)]
+            for bookie in sorted(self.ensemble)
+        }
+        self._recorder.outcome.copies = copies
+        shown = "; ".join(f"{name}: {' '.join(each) or 'nothing'}" for name, each in copies.items())
+        self.tell("the bookies have", shown)
+
+    def count_of(self, value: str) -> int:
+        """How many bookies have an entry, of those copies that were kept."""
+        return sum(value in each for each in self._recorder.outcome.copies.values())
+
+    def fact(self, name: str, value: object) -> None:
+        """Keep something else that the story is about."""
+        self._recorder.outcome.facts[name] = str(value)
+
+    def tell(self, text: str, answer: str = "", step: str = "") -> None:
+        """Record an act, with what the ledger's metadata say."""
+        self._recorder.act(text, answer, self._seen(), step)
+
+    def _answer_of(self, future: Any) -> tuple[str, Any]:
+        """The class of the error, and None; or "ok", and what came."""
+        wait_until(future.isDone, "a client is answered", BOUND, 0.05)
+        try:
+            return "ok", future.get()
+        except Exception as error:  # py4j's own for anything that Java throws
+            return cause_of(error)[0], None
+
+    def _seen(self) -> dict[str, Any]:
+        """What the picture of this moment needs (see `picture`)."""
+        if self._ledger is None:
+            return {}
+        state, last = self._clients[WATCHER].metadata(self._ledger)
+        return {
+            "state": state,
+            "last": last,
+            "ensemble": sorted(self.ensemble),
+            "away": sorted(self._away),
+            "acknowledged": list(self._recorder.outcome.acknowledged),
+            "failed": list(self._recorder.outcome.failed),
+            "copies": dict(self._recorder.outcome.copies),
+        }

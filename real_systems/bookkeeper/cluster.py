@@ -1,0 +1,274 @@
+"""A BookKeeper cluster as local processes on the loopback interface: ZooKeeper and bookies."""
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.errors import LabError
+from real_systems.runner.jars import Artifact, fetched_jars, jars_in
+from real_systems.runner.java import java_command
+from real_systems.runner.processes import Processes
+from real_systems.runner.waiting import DidNotHappen, wait_until
+
+BOUND = 120
+"""Seconds that anything may take."""
+
+_ENTRIES = 10
+"""A story's ledger has fewer entries than this."""
+
+_OPENS = [
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in ("java.io", "java.util.zip", "jdk.internal.platform", "sun.nio.ch", "java.nio")
+]
+"""What BookKeeper and Netty reach into, as BookKeeper's own scripts open it."""
+
+_LOG4J2 = """\
+appender.console.type=Console
+appender.console.name=C
+appender.console.target=SYSTEM_ERR
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{HH:mm:ss.SSS} %-5p %c{1} - %m %X%n%ex{5}
+rootLogger.level=INFO
+rootLogger.appenderRef.console.ref=C
+"""
+
+_UP = r"Started component .*bookie-server"
+"""What a bookie logs, as a regular expression, when it has registered; its port is open before."""
+
+
+def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
+    """The jars of a release: those of BOOKKEEPER_HOME if that is it, else fetched once.
+
+    say: is called with a sentence if they must be fetched. Raises LabError.
+    """
+    home = os.environ.get("BOOKKEEPER_HOME")
+    if home:
+        jars = jars_in(Path(home, "lib"))
+        if any(each.name.endswith(f"bookkeeper-server-{release}.jar") for each in jars):
+            return jars
+    if not re.fullmatch(r"\d+\.\d+\.\d+", release):
+        raise LabError(f"{release!r} is no release of BookKeeper: write one such as 4.18.0.")
+    return fetched_jars(
+        f"bookkeeper-{release}",
+        [
+            Artifact("org.apache.bookkeeper", "bookkeeper-server", release),
+            Artifact("org.apache.bookkeeper", "circe-checksum", release),
+            Artifact("org.apache.bookkeeper", "native-io", release),
+            # What ZooKeeper's server needs, and BookKeeper leaves out.
+            Artifact("io.dropwizard.metrics", "metrics-core", "4.1.12.1"),
+            Artifact("org.xerial.snappy", "snappy-java", "1.1.10.5"),
+            # Ivy misses it where 4.17 names only what calls it; 4.18.0 takes its own, newer one.
+            Artifact("org.apache.logging.log4j", "log4j-api", "2.18.0"),
+        ],
+        say,
+    )
+
+
+class BookKeeperCluster:
+    """Bookies named b1, b2, ... and one ZooKeeper, each in a process of its own.
+
+    settings: of all bookies. jars: those of another release that has BookKeeper's among its own,
+    such as Pulsar's. Raises LabError and DidNotHappen.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        release: str,
+        say: Callable[[str], None],
+        bookies: int = 3,
+        settings: dict[str, Any] | None = None,
+        jars: list[Path] | None = None,
+    ):
+        self.processes, self.release = processes, release
+        self.jars = jars or jars_of(release, say)
+        self.bookies = [f"b{number}" for number in range(1, bookies + 1)]
+        self._settings = settings or {}
+        self._starts: dict[str, int] = {}
+        self.folder.joinpath("log4j2.properties").write_text(_LOG4J2, encoding="utf-8")
+        self._zookeeper = free_port()
+        self._start_zookeeper()
+        for bookie in self.bookies:
+            self._configure(bookie)
+        self.shell(self.bookies[0], "initnewcluster")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of this run."""
+        return self.processes.folder
+
+    @property
+    def metadata(self) -> str:
+        """Where clients find the metadata."""
+        return f"zk+hierarchical://{self.zookeeper}/ledgers"
+
+    @property
+    def zookeeper(self) -> str:
+        """Where ZooKeeper listens."""
+        return f"127.0.0.1:{self._zookeeper}"
+
+    @property
+    def options(self) -> list[str]:
+        """Java's options for whatever belongs to BookKeeper."""
+        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
+        return [*_OPENS, "-XX:MaxDirectMemorySize=256m", logging]
+
+    def start(self, *bookies: str) -> None:
+        """Start bookies, and wait until each has registered or ended."""
+        for bookie in bookies:
+            self._starts[bookie] = len(self.said(bookie, _UP))
+            command = java_command(
+                self.jars,
+                "org.apache.bookkeeper.server.Main",
+                "-c",
+                self._configuration(bookie),
+                options=self.options,
+            )
+            self.processes.start(bookie, command, self._log(bookie))
+        for bookie in bookies:
+            wait_until(
+                lambda bookie=bookie: (
+                    self.is_up(bookie) or self.processes.exit_code(bookie) is not None
+                ),
+                f"bookie {bookie} has registered",
+                BOUND,
+            )
+
+    def is_up(self, bookie: str) -> bool:
+        """Has it registered since it was started last?"""
+        return len(self.said(bookie, _UP)) > self._starts[bookie]
+
+    def said(self, name: str, pattern: str) -> list[str]:
+        """The lines of a process's log that match this regular expression."""
+        try:
+            text = self._log(name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        return [line for line in text.splitlines() if re.search(pattern, line)]
+
+    def empty_disk(self, bookie: str) -> None:
+        """Empty a bookie's directories, cookies included."""
+        shutil.rmtree(self.disk(bookie))
+        self._make_directories(bookie)
+
+    def remove_journal(self, bookie: str) -> None:
+        """Remove the files of a bookie's journal."""
+        for file in self.disk(bookie).glob("journal/current/*.txn"):
+            file.unlink()
+
+    def forget_cookie(self, bookie: str) -> None:
+        """Delete a bookie's cookie from the metadata, as operators do for an emptied disk."""
+        self.shell(bookie, "bookieformat", "-nonInteractive", "-force", "-deleteCookie")
+
+    def entries_of(self, bookie: str, ledger: int) -> list[int]:
+        """The entries of a ledger that one bookie has, asked by BookKeeper's shell.
+
+        Raises DidNotHappen if the bookie does not answer.
+        """
+        words = ["-ledgerid", ledger, "-bookie", bookie]
+        words += ["-firstentryid", 0, "-lastentryid", _ENTRIES]  # up to the one before it
+        said = self.shell(bookie, "readledger", *words)
+        # "{entryId=0" is how 4.18 says it, "Eid=0" and "entry 0" how 4.17 does.
+        found = {int(each) for each in re.findall(r"(?: Entry \{entryId=|, Eid=)(\d+)", said)}
+        lacking = set(re.findall(r"Failed to read entry (?:\{entryId=)?(\d+)", said))
+        if len(found) + len(lacking) < _ENTRIES:
+            raise DidNotHappen(f"Bookie {bookie} did not say which entries it has: run it again.")
+        return sorted(found)
+
+    def shell(self, bookie: str, *words: Any) -> str:
+        """Run BookKeeper's shell with a bookie's configuration; returns what it says."""
+        logs = self.folder / "shell"
+        name = f"shell-{len(list(logs.glob('*')))}"
+        log = logs / f"{name}.log"
+        main = "org.apache.bookkeeper.bookie.BookieShell"
+        words = ("-conf", self._configuration(bookie), *words)
+        self.processes.start(
+            name, java_command(self.jars, main, *words, heap=128, options=self.options), log
+        )
+        wait_until(
+            lambda: self.processes.exit_code(name) is not None, f"the shell's {words[2]}", BOUND
+        )
+        return log.read_text(encoding="utf-8", errors="replace")
+
+    def disk(self, bookie: str) -> Path:
+        """The folder of a bookie's journal, ledgers and index."""
+        return self.folder / "data" / bookie
+
+    def _start_zookeeper(self) -> None:
+        configuration = self.folder / "zookeeper.cfg"
+        configuration.write_text(
+            f"dataDir={self.folder / 'data' / 'zookeeper'}\nclientPort={self._zookeeper}\n"
+            "clientPortAddress=127.0.0.1\nadmin.enableServer=false\ntickTime=500\n"
+            "minSessionTimeout=1000\nmaxSessionTimeout=60000\nforceSync=no\nmaxClientCnxns=100\n",
+            encoding="utf-8",
+        )
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        command = java_command(self.jars, main, configuration, heap=128, options=self.options)
+        self.processes.start("zookeeper", command, self._log("zookeeper"))
+        wait_until(lambda: _is_open(self._zookeeper), "ZooKeeper answers", BOUND)
+
+    def _configure(self, bookie: str) -> None:
+        disk = self.disk(bookie)
+        values = {
+            "bookieId": bookie,
+            "bookiePort": free_port(),
+            "advertisedAddress": "127.0.0.1",
+            "listeningInterface": "lo",
+            "allowLoopback": "true",
+            "metadataServiceUri": self.metadata,
+            "zkTimeout": 12_000,
+            "journalDirectories": disk / "journal",
+            "ledgerDirectories": disk / "ledgers",
+            "indexDirectories": disk / "index",
+            "ledgerStorageClass": "org.apache.bookkeeper.bookie.storage.ldb.DbLedgerStorage",
+            "dbStorage_writeCacheMaxSizeMb": 16,
+            "dbStorage_readAheadCacheMaxSizeMb": 16,
+            "dbStorage_rocksDB_blockCacheSize": 8_388_608,
+            "journalPreAllocSizeMB": 1,
+            "journalMaxSizeMB": 16,
+            "logSizeLimit": 67_108_864,
+            "entryLogFilePreallocationEnabled": "false",
+            "minUsableSizeForIndexFileCreation": 1_000_000,
+            "minUsableSizeForEntryLogCreation": 1_000_000,
+            "numAddWorkerThreads": 1,
+            "numReadWorkerThreads": 1,
+            "serverNumIOThreads": 2,
+            "autoRecoveryDaemonEnabled": "false",
+            "httpServerEnabled": "false",
+            "diskUsageThreshold": 0.98,
+            "diskUsageWarnThreshold": 0.97,
+        }
+        lines = (f"{key}={value}\n" for key, value in (values | self._settings).items())
+        self._configuration(bookie).write_text("".join(lines), encoding="utf-8")
+        self._make_directories(bookie)
+
+    def _make_directories(self, bookie: str) -> None:
+        for part in ("journal", "ledgers", "index"):
+            self.disk(bookie).joinpath(part).mkdir(parents=True)
+
+    def _configuration(self, bookie: str) -> Path:
+        return self.folder / f"{bookie}.conf"
+
+    def _log(self, name: str) -> Path:
+        return self.folder / name / "gateway.log" if name.isupper() else self.folder / f"{name}.log"
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def names(bookies: Iterable[str]) -> str:
+    """Bookies as a text."""
+    return ", ".join(bookies)

@@ -1,0 +1,325 @@
+"""The stories that real BookKeeper acts out, in the lessons' words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from real_systems.bookkeeper.acts import Stage
+from real_systems.bookkeeper.cluster import BookKeeperCluster
+from real_systems.bookkeeper.picture import describe, is_turn
+from real_systems.runner.stories import Case, Run, Story
+
+_CHECKED = {"dataIntegrityChecking": "true", "dataIntegrityStampMissingCookies": "true"}
+"""BookKeeper's data-integrity check (BP-46), which is off by default."""
+
+_NO_JOURNAL = {"journalWriteData": "false", "flushInterval": 3_600_000}
+"""Entries bypass the journal, and nothing is flushed during a story."""
+
+
+_CREATES = "client_creates_ledger(client=1, ensemble={1, 2})"
+_ADDS = "client_sends_add_entry_requests(client=1, lost={})"
+_CRASHES_OPEN = "bookie_crashes_when_ledger_open(bookie=1)"
+_CRASHES_FENCED = "bookie_crashes_when_ledger_in_recovery(bookie=1)"
+_CLOSES = "recovery_client_closes_ledger(client=2)"
+
+
+def stage(bookies: int = 3, **more: Any) -> Callable[[Run], Stage]:
+    """How to make a stage with so many bookies and these settings of theirs; the story's setting
+    `data_integrity` switches the check on unless it is "off"."""
+
+    def make(run: Run) -> Stage:
+        chosen = dict(more)
+        if run.settings.get("data_integrity", "off") != "off":
+            chosen |= _CHECKED
+        made = Stage(
+            BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen), run.recorder
+        )
+        made.settings = run.settings
+        return made
+
+    return make
+
+
+# --- A writer's close against a recovery ---------------------------------------------------------
+
+
+def close_against_recovery(bk: Stage) -> None:
+    """A writer closes its ledger while it is recovered: its close overrides IN_RECOVERY.
+
+    e2 is under way to all three bookies, and nobody has confirmed it, when B begins to recover and
+    A closes. B has found e2, but takes the end that A wrote: e2 lies on all bookies, unreadable. No
+    scenario of the kit has this: in the original specification a writer can't close a ledger that
+    is in recovery.
+    """
+    bk.create(3, 3, 2)
+    bk.add("e0", "e1")
+    bk.pause(*bk.ensemble)
+    e2 = bk.add_later("e2")
+    recovery = bk.recover_later()
+    bk.wait_for_state("IN_RECOVERY")
+    bk.fact("the writer's close", bk.close())
+    bk.wait_for_state("CLOSED")
+    bk.answer("e2", e2)
+    bk.resume(*bk.ensemble)
+    bk.fact("the recovery", bk.recovered(recovery))
+    bk.read()
+    bk.keep_copies()
+    bk.fact("bookies with e2", bk.count_of("e2"))
+
+
+def length_of_more(bk: Stage) -> None:
+    """A recovery leaves an entry out, and the closed ledger's length counts it all the same.
+
+    e1 reached the first bookie alone, and nobody has confirmed it. That bookie tells the recovery
+    the length up to e1; two others, which lack e1, settle that the ledger ends before it. Each
+    entry has two bytes. No model of the kit has lengths.
+    """
+    bk.create(3, 3, 2)
+    first, *others = bk.ensemble
+    bk.add("e0")
+    for bookie in bk.ensemble:
+        bk.wait_for_entries(bookie, 1)
+    bk.pause(*others)
+    e1 = bk.add_later("e1")
+    bk.wait_for_entries(first, 2)
+    bk.pause("A")
+    bk.kill(*others)
+    bk.start(*others)
+    bk.fact("the recovery", bk.recover())
+    bk.fact("bytes that can be read", sum(map(len, bk.read())))
+    bk.fact("the ledger's length", bk.length())
+    bk.resume("A")
+    bk.answer("e1", e1)
+    bk.fact("the writer's close", bk.close())
+    bk.keep_copies()
+
+
+# --- A replaced disk -----------------------------------------------------------------------------
+
+
+def replaced_disk(bk: Stage) -> None:
+    """One disk is replaced, the other bookie pauses, and a recovery loses acknowledged entries.
+
+    Write quorum and ack quorum are 2. The bookie with the new disk answers "no such entry", which a
+    recovery takes for the end of the ledger. In the model's run it is bookie 1, which crashes
+    without a journal, and the other one has not got the entry yet.
+    """
+    bk.create(2, 2, 2, step=_CREATES)
+    bk.add("e0", "e1", "e2", step=_ADDS)
+    replaced, paused = bk.ensemble
+    bk.kill("A")
+    bk.stop(replaced)
+    bk.pause(paused)
+    bk.replace_disk(
+        replaced, delete_cookie=bk.settings["data_integrity"] != "on", step=_CRASHES_OPEN
+    )
+    bk.fact("the first recovery", bk.recover(step=_CLOSES))
+    bk.resume(paused)
+    bk.recover()
+    bk.read()
+    bk.keep_copies()
+
+
+def zombie_on_new_disks(bk: Stage) -> None:
+    """A closed ledger's bookies get new disks, and its old writer adds: it is acknowledged (#4812).
+
+    The data-integrity check copies the entries back, but it fences open ledgers only. In the
+    model's run the bookie forgets the fence before the recovery ends.
+    """
+    bk.create(2, 2, 2, step=_CREATES)
+    bk.add("e0", "e1")
+    bk.recover(step=_CLOSES)
+    is_checked = bk.settings["data_integrity"] == "on"
+    for bookie in bk.ensemble:
+        bk.stop(bookie)
+        bk.replace_disk(bookie, delete_cookie=not is_checked, step=_CRASHES_FENCED)
+        if is_checked:
+            bk.wait_for_entries(bookie, 2)
+    bk.add("e2", step=_ADDS)
+    bk.read()
+    bk.keep_copies()
+
+
+# --- Without the journal -------------------------------------------------------------------------
+
+
+def no_journal(bk: Stage) -> None:
+    """journalWriteData=false, and all three bookies are killed: acknowledged entries are lost.
+
+    In the model's run one crash is enough, since a bookie has not got the entry yet.
+    """
+    bk.create(3, 3, 2, step="client_creates_ledger(client=1, ensemble={1, 2, 3})")
+    bk.add("e0", "e1", "e2", step=_ADDS)
+    bk.kill("A")
+    bk.kill(*bk.ensemble, step=_CRASHES_OPEN)
+    bk.start(*bk.ensemble)
+    bk.recover(step=_CLOSES)
+    bk.read()
+    bk.keep_copies()
+
+
+def no_journal_fence(bk: Stage) -> None:
+    """journalWriteData=false: fenced bookies are killed; the fence is in the journal, and is kept.
+
+    The control removes the journal's files: then the fence is gone, too. The model's bookie has no
+    journal at all, and forgets the fence before the recovery ends.
+    """
+    bk.create(2, 2, 2, step=_CREATES)
+    bk.add("e0", "e1")
+    bk.recover(step=_CLOSES)
+    bk.kill(*bk.ensemble, step=_CRASHES_FENCED)
+    if bk.settings["journal"] == "removed":
+        for bookie in bk.ensemble:
+            bk.remove_journal(bookie)
+    bk.start(*bk.ensemble)
+    bk.add("e2", step=_ADDS)
+    bk.fact("the old writer's e2", bk.last_answer)
+    bk.read()
+    bk.keep_copies()
+
+
+# --- A deleted ledger ----------------------------------------------------------------------------
+
+
+def deleted_ledger(bk: Stage) -> None:
+    """A deleted ledger's writer adds after its bookies restarted, and is acknowledged (#4462).
+
+    On 4.17.1 it is acknowledged without a restart as well; 4.17.2 has #4462. No model of the kit
+    deletes a ledger.
+    """
+    bk.create(2, 2, 2)
+    bk.add("e0", "e1")
+    bk.recover()
+    bk.delete()
+    bk.wait_for_garbage_collection()
+    if bk.settings["restart"] == "yes":
+        bk.stop(*bk.ensemble)
+        bk.start(*bk.ensemble)
+    bk.add("e2")
+    bk.fact("the old writer's e2", bk.last_answer)
+
+
+_INTEGRITY = ("off", "on", "on_and_cookie_deleted")
+_FENCED = "BKLedgerFencedException"
+
+STORIES = [
+    Story(
+        "close_against_recovery",
+        close_against_recovery,
+        stage(zkTimeout=30_000),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.18.0",
+                facts={
+                    "the writer's close": "ok",
+                    "the recovery": "ok, last entry 1",
+                    "bookies with e2": "3",
+                },
+            ),
+        ),
+        lesson="bookkeeper/02_recovery_and_fencing",
+    ),
+    Story(
+        "length_of_more",
+        length_of_more,
+        stage(),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.18.0",
+                facts={
+                    "the recovery": "ok, last entry 0",
+                    "bytes that can be read": "2",
+                    "the ledger's length": "4",
+                    "the writer's close": "BKMetadataVersionException",
+                },
+            ),
+        ),
+        lesson="bookkeeper/02_recovery_and_fencing",
+    ),
+    Story(
+        "replaced_disk",
+        replaced_disk,
+        stage(zkTimeout=30_000),
+        describe,
+        is_turn,
+        (
+            Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
+            Case("4.18.0", {"data_integrity": "on"}),
+            Case("4.18.0", {"data_integrity": "on_and_cookie_deleted"}, lost=("e0", "e1", "e2")),
+        ),
+        settings={"data_integrity": _INTEGRITY},
+        lesson="bookkeeper/05_without_the_journal",
+        scenario="with_limbo_lost_entry_is_denied_two_bookies",
+    ),
+    Story(
+        "zombie_on_new_disks",
+        zombie_on_new_disks,
+        stage(bookies=2),
+        describe,
+        is_turn,
+        (
+            Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
+            Case("4.18.0", {"data_integrity": "on"}, lost=("e2",)),
+        ),
+        settings={"data_integrity": ("off", "on")},
+        lesson="bookkeeper/05_without_the_journal",
+        scenario="with_limbo_fence_is_forgotten_two_bookies",
+    ),
+    Story(
+        "no_journal",
+        no_journal,
+        stage(**_NO_JOURNAL),
+        describe,
+        is_turn,
+        (Case("4.18.0", lost=("e0", "e1", "e2")),),
+        lesson="bookkeeper/05_without_the_journal",
+        scenario="with_limbo_lost_entry_is_denied_three_bookies",
+    ),
+    Story(
+        "no_journal_fence",
+        no_journal_fence,
+        stage(bookies=2, **_NO_JOURNAL),
+        describe,
+        is_turn,
+        (
+            Case("4.18.0", lost=("e0", "e1"), facts={"the old writer's e2": _FENCED}),
+            Case(
+                "4.18.0",
+                {"journal": "removed"},
+                lost=("e0", "e1", "e2"),
+                facts={"the old writer's e2": "acknowledged"},
+            ),
+        ),
+        settings={"journal": ("kept", "removed")},
+        lesson="bookkeeper/05_without_the_journal",
+        scenario="with_limbo_fence_is_forgotten_two_bookies",
+    ),
+    Story(
+        "deleted_ledger",
+        deleted_ledger,
+        stage(bookies=2, gcWaitTime=1000),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.17.1",
+                {"restart": "no"},
+                lost=("e2",),
+                facts={"the old writer's e2": "acknowledged"},
+            ),
+            Case("4.17.2", {"restart": "no"}, facts={"the old writer's e2": _FENCED}),
+            Case("4.18.0", {"restart": "no"}, facts={"the old writer's e2": _FENCED}),
+            Case(
+                "4.18.0",
+                {"restart": "yes"},
+                lost=("e2",),
+                facts={"the old writer's e2": "acknowledged"},
+            ),
+        ),
+        settings={"restart": ("no", "yes")},
+        lesson="bookkeeper/06_chaining_ledgers",
+    ),
+]

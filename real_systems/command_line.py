@@ -1,0 +1,94 @@
+"""What real systems add to the command line: `real` and `logs`."""
+
+import argparse
+import json
+from typing import Any
+
+from protocol_lab.checker.request import NATIVE
+from protocol_lab.checker.result import Verdict
+from protocol_lab.cli import EXIT_CODES, write_file
+
+
+def add_commands(commands: Any) -> None:
+    """Add them to the subparsers of the kit's command line."""
+    real = commands.add_parser(
+        "real",
+        help="act a lesson's story out on real brokers or bookies",
+        description="Act a lesson's story out on real brokers or bookies, as local processes."
+        " Without a name the stories are listed. Exit codes: 0 as known (or listed), 1 another"
+        " outcome than the known one, 2 the story did not come about, 3 bad input.",
+    )
+    real.add_argument("story", nargs="?", help="a story that `real` lists, or the file of your own")
+    real.add_argument("--release", help="of the system; default: the last of the story's cases")
+    real.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    real.add_argument(
+        "--recorded", action="store_true", help="show the run that travels with the kit"
+    )
+    real.add_argument(
+        "--all",
+        action="store_true",
+        help="the table of all stories by release; runs the cases that were not recorded",
+    )
+    real.add_argument(
+        "--only", action="append", default=[], metavar="STORY", help="with --all: only these"
+    )
+    real.add_argument("--again", action="store_true", help="with --all: run also what was recorded")
+    real.add_argument("--keep", metavar="FOLDER", help="keep all that the processes write there")
+    real.add_argument("--json", action="store_true")
+    real.set_defaults(command=_real)
+
+    logs = commands.add_parser(
+        "logs",
+        help="what the logs of your own cluster say happened",
+        description="Read the logs that a real cluster has written, and what its tools print of"
+        " them: what each partition was like, moment by moment, what a lesson would say of it, and"
+        " whether the metadata log is a run of the controller's rules. Exit codes: 0 nothing to"
+        " warn of, 1 something, 3 bad input.",
+    )
+    logs.add_argument("folder", nargs="+", help="where the logs are; files may be compressed")
+    logs.add_argument("--topic", help="only this one")
+    logs.add_argument("--partition", type=int, metavar="N", help="only this one of the topic")
+    logs.add_argument("--from", dest="begin", metavar="TIME", help="such as 02:19 (UTC)")
+    logs.add_argument("--to", dest="end", metavar="TIME")
+    logs.add_argument(
+        "--check",
+        action="store_true",
+        help="list also the run of the controller's rules that explains the metadata log, record by"
+        " record; checks any number of partitions",
+    )
+    logs.add_argument(
+        "--rules",
+        metavar="elr=on|off",
+        help="check the metadata log as if it had, or had not, eligible leader replicas",
+    )
+    logs.add_argument(
+        "--engine", default=NATIVE, help="native, or spark for gigabytes, with the same answers"
+    )
+    logs.add_argument("--page", metavar="OUT.html", help="write it with pictures into this file")
+    logs.add_argument("--json", action="store_true")
+    logs.set_defaults(command=_logs)
+
+
+def _real(options: argparse.Namespace) -> int:
+    from real_systems.runner.command import real
+
+    return real(options)
+
+
+def _logs(options: argparse.Namespace) -> int:
+    from real_systems.kafka.logs.report import read
+
+    report = read(
+        options.folder,
+        options.topic,
+        options.partition,
+        options.begin,
+        options.end,
+        options.check,
+        options.rules,
+        options.engine,
+    )
+    if options.page:
+        write_file(options.page, report.page())
+    print(json.dumps(report.as_json()) if options.json else report)
+    return EXIT_CODES[Verdict.HOLDS if report.is_clean else Verdict.VIOLATED]

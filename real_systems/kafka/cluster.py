@@ -1,0 +1,197 @@
+"""What clusters under KRaft and under ZooKeeper share: nodes, their files, and what is on disk."""
+
+import re
+import socket
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from real_systems.kafka import log_files
+from real_systems.kafka.releases import jars_of, number_of
+from real_systems.runner.java import java_command
+from real_systems.runner.java_gateway import JavaGateway
+from real_systems.runner.processes import Processes
+
+TOPIC = "t"
+"""The topic of all stories; it has one partition, number 0."""
+
+_NODE_HEAP = 384  # megabytes
+
+_LOG4J = """\
+log4j.rootLogger=INFO, F
+log4j.appender.F=org.apache.log4j.FileAppender
+log4j.appender.F.File=${kafka.logs.dir}/server.log
+log4j.appender.F.layout=org.apache.log4j.PatternLayout
+log4j.appender.F.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.logger.state.change.logger=TRACE
+log4j.logger.org.apache.zookeeper=WARN
+"""
+
+_LOG4J2 = """\
+appender.file.type=File
+appender.file.name=F
+appender.file.fileName=${sys:kafka.logs.dir}/server.log
+appender.file.layout.type=PatternLayout
+appender.file.layout.pattern=[%d] %p %m (%c)%n
+rootLogger.level=INFO
+rootLogger.appenderRefs=file
+rootLogger.appenderRef.file.ref=F
+logger.state.name=state.change.logger
+logger.state.level=TRACE
+"""
+
+
+@dataclass(frozen=True)
+class PartitionState:
+    """What the controller has decided about the partition last.
+
+    leader: None if there is none. elr, last_known: eligible leader replicas, and those that were
+    known last (KIP-966; empty before 4.0). maybe_lost: an election that may have lost records.
+    """
+
+    leader: int | None
+    epoch: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+    maybe_lost: bool = False
+
+    def __str__(self) -> str:
+        text = f"leader {self.leader or 'none'}, epoch {self.epoch}, ISR {_set(self.isr)}"
+        if self.elr:
+            text += f", ELR {_set(self.elr)}"
+        if self.last_known:
+            text += f", last known leader {_set(self.last_known)}"
+        return text
+
+
+class Cluster(ABC):
+    """Nodes of one release as local processes on the loopback interface.
+
+    brokers: their numbers. settings: server properties of all nodes, or, under a node's number, of
+    one. Subclasses say how nodes are configured and what decides.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        release: str,
+        brokers: Iterable[int],
+        settings: dict[Any, Any],
+        say: Callable[[str], None],
+    ):
+        self.processes, self.release, self.brokers = processes, release, tuple(brokers)
+        self.settings = settings
+        self.jars = jars_of(release, say)
+        self.ports: dict[int, int] = {}
+        self.clients = JavaGateway(processes, self.jars, options=self._logging("clients"))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of this run."""
+        return self.processes.folder
+
+    def address(self, *nodes: int) -> str:
+        """Where clients reach these nodes."""
+        return ",".join(f"127.0.0.1:{self.port(node)}" for node in nodes)
+
+    def port(self, node: int) -> int:
+        """The node's port; chosen, among the free ones, when it is first asked for."""
+        if node not in self.ports:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.ports[node] = free.getsockname()[1]
+        return self.ports[node]
+
+    @abstractmethod
+    def bring_up(self) -> None:
+        """Start all nodes, and wait until a topic can be created. Raises DidNotHappen."""
+
+    @abstractmethod
+    def state(self) -> PartitionState | None:
+        """What was decided about the partition last; None before it exists."""
+
+    @abstractmethod
+    def create_topic(self, replicas: list[int], settings: dict[str, str]) -> None:
+        """Create the topic, its replicas in this order: the first is preferred as the leader."""
+
+    @abstractmethod
+    def reorder(self, replicas: list[int]) -> None:
+        """Reassign the partition to the same replicas in another order."""
+
+    @abstractmethod
+    def elect_preferred(self, through: int) -> None:
+        """Ask for the election of the preferred leader, through this broker."""
+
+    def start(self, node: int) -> None:
+        """Start a node; it reads the configuration that was written for it."""
+        logs = self.logs(node)
+        logs.mkdir(exist_ok=True)
+        command = java_command(
+            self.jars,
+            "kafka.Kafka",
+            self._configuration(node),
+            heap=_NODE_HEAP,
+            options=self._logging(f"node{node}"),
+        )
+        self.processes.start(str(node), command, logs / "stdout.txt")
+
+    def configure(self, node: int, own: dict[str, Any]) -> None:
+        """Write the node's configuration: these properties, and the settings."""
+        values = own | self.settings.get("all", {}) | self.settings.get(node, {})
+        lines = (f"{key}={value}\n" for key, value in values.items())
+        self._configuration(node).write_text("".join(lines), encoding="utf-8")
+
+    def logs(self, node: int) -> Path:
+        """The folder of what a node says."""
+        return self.folder / f"node{node}"
+
+    def data(self, node: int) -> Path:
+        """The folder of a node's disk."""
+        return self.folder / f"data{node}"
+
+    def said(self, node: int, pattern: str) -> list[str]:
+        """The lines of a node's log that match this regular expression."""
+        try:
+            text = (self.logs(node) / "server.log").read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        return [line for line in text.splitlines() if re.search(pattern, line)]
+
+    def records(self, broker: int) -> list[log_files.StoredRecord]:
+        """The records in a replica's log, as they are on disk."""
+        found = log_files.segments(self.data(broker) / f"{TOPIC}-0")
+        return [
+            record
+            for segment in found
+            for record in log_files.stored_records(segment)
+            if not record.is_control
+        ]
+
+    def values(self, broker: int) -> list[str]:
+        """Their values."""
+        return [each.value.decode() for each in self.records(broker)]
+
+    def cut(self, broker: int, keep: int) -> None:
+        """Lose what a replica had not flushed: all but its first `keep` records."""
+        log_files.cut(self.data(broker) / f"{TOPIC}-0", keep)
+
+    def _configuration(self, node: int) -> Path:
+        return self.folder / f"{node}.properties"
+
+    def _logging(self, name: str) -> list[str]:
+        """The options that send what a process says to its folder."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        new = number_of(self.release) >= (4, 0)
+        file = self.folder / ("log4j2.properties" if new else "log4j.properties")
+        if not file.exists():
+            file.write_text(_LOG4J2 if new else _LOG4J, encoding="utf-8")
+        option = "-Dlog4j2.configurationFile=" if new else "-Dlog4j.configuration=file:"
+        return [f"-Dkafka.logs.dir={folder}", f"{option}{file}"]
+
+
+def _set(nodes: Iterable[int]) -> str:
+    return "{" + ", ".join(map(str, nodes)) + "}"

@@ -1,0 +1,160 @@
+"""What happened to a partition's brokers between the controller's decisions on it: restarts, clean
+or not, fencing, truncations, and where each broker's log ended. Only what a record or a line says.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+
+from real_systems.kafka.logs.histories import NONE, Cluster, Moment
+from real_systems.kafka.logs.reading.broker_lines import Said
+from real_systems.kafka.logs.reading.entries import clock
+from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
+from real_systems.kafka.picture import brokers_text
+
+_GONE = {"is fenced", "has shut down", "is unregistered"}
+_BACK = {"is unfenced", "has started"}
+
+_ONE_TRUNCATION = 100
+"""Milliseconds within which a broker says twice that it truncates."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that a broker did, or that was done to it.
+
+    time: milliseconds since 1970. place: where it is said. text: what, as in "is fenced".
+    """
+
+    time: int
+    broker: int
+    text: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{clock(self.time)}  broker {self.broker} {self.text}  ({self.place})"
+
+
+def events_of_brokers(cluster: Cluster) -> list[Event]:
+    """What brokers did, and what the controller knew of them, in the order of time."""
+    told = (*_of_records(cluster.records), *_of_lines(cluster, ""))
+    return sorted(told, key=lambda each: each.time)
+
+
+def events_of_replicas(cluster: Cluster, partition: str) -> list[Event]:
+    """What brokers did with their replicas of a partition, in the order of time."""
+    return list(_of_lines(cluster, partition))
+
+
+def in_order(each: Event | Moment) -> tuple[int, float]:
+    """Sorts by time, and the metadata log's records of one time by their offsets."""
+    kind, _, offset = each.place.rpartition(" ")
+    return each.time, int(offset) if kind == "metadata offset" else inf
+
+
+def away_at(events: Iterable[Event], time: int) -> set[int]:
+    """The brokers that were fenced, or had shut down, at this time."""
+    away: set[int] = set()
+    for each in events:
+        if each.time <= time and each.text in _GONE:
+            away.add(each.broker)
+        elif each.time <= time and each.text in _BACK:
+            away.discard(each.broker)
+    return away
+
+
+# --- What the metadata log says -------------------------------------------------------------------
+
+
+def _of_records(records: Iterable[MetadataRecord]) -> Iterator[Event]:
+    """What becomes of the brokers' registrations; a record that changes nothing gives nothing."""
+    known: dict[int, str] = {}
+    time = 0
+    for record in records:
+        time = time if record.time is None else record.time
+        for broker, text in _registrations(record):
+            if known.get(broker) != text:
+                known[broker] = text
+                yield Event(time, broker, text, f"metadata offset {record.offset}")
+
+
+def _registrations(record: MetadataRecord) -> Iterator[tuple[int, str]]:
+    data = record.data
+    match record.type:
+        case "REGISTER_BROKER_RECORD":
+            yield data["brokerId"], "registers"
+        case "UNREGISTER_BROKER_RECORD":
+            yield data["brokerId"], "is unregistered"
+        case "FENCE_BROKER_RECORD":
+            yield data["id"], "is fenced"
+        case "UNFENCE_BROKER_RECORD":
+            yield data["id"], "is unfenced"
+        case "BROKER_REGISTRATION_CHANGE_RECORD":
+            if data.get("inControlledShutdown") == 1:
+                yield data["brokerId"], "begins a controlled shutdown"
+            if data.get("fenced"):
+                yield data["brokerId"], "is fenced" if data["fenced"] == 1 else "is unfenced"
+
+
+# --- What lines say -------------------------------------------------------------------------------
+
+
+def _of_lines(cluster: Cluster, partition: str) -> Iterator[Event]:
+    below = {
+        (said.entry.node, said.fields["end"]): said.entry.time
+        for said in cluster.said_of("truncates_committed", partition)
+    }
+    for said in cluster.said_by_partition.get(partition, []):
+        broker, time = said.fields.get("node", said.entry.node), said.entry.time
+        if said.kind == "truncates":
+            twin = below.get((broker, said.fields["end"]), 0)
+            if abs(time - twin) <= _ONE_TRUNCATION:
+                continue
+        text = _text(said)
+        if text and broker is not None:
+            yield Event(time, broker, text, said.entry.place)
+
+
+def _text(said: Said) -> str:
+    """What a line says of a broker and its log; "" for what is said elsewhere."""
+    fields = said.fields
+    match said.kind:
+        case "came_back_clean":
+            return "starts after a clean shutdown"
+        case "came_back_unclean":
+            return "starts without a clean shutdown before"
+        case "started":
+            return "has started"
+        case "shut_down":
+            return "has shut down"
+        case "loaded":
+            return f"loads its log, {_ends_text(fields)}"
+        case "leads":
+            return f"leads in epoch {fields['epoch']}, {_ends_text(fields)}"
+        case "follows" if fields["leader"] == NONE:
+            return f"knows of no leader in epoch {fields['epoch']}, {_ends_text(fields)}"
+        case "follows":
+            leader, epoch = fields["leader"], fields["epoch"]
+            return f"follows broker {leader} in epoch {epoch}, {_ends_text(fields)}"
+        case "truncates":
+            return f"truncates its log to offset {fields['end']}"
+        case "truncates_committed":
+            return (
+                f"truncates its log to offset {fields['end']}, below its high watermark"
+                f" {fields['high_watermark']}"
+            )
+        case "isr_shrinks" | "isr_grows":
+            verb = "shrinks" if said.kind == "isr_shrinks" else "expands"
+            ends = f", {_ends_text(fields)}" if "end" in fields else ""
+            return f"{verb} the ISR to {brokers_text(fields['isr'])}{ends}"
+        case "halts":
+            return "ends itself rather than truncate its log"
+    return ""
+
+
+def _ends_text(fields: dict) -> str:
+    """Where a log ends, and the high watermark if that is said."""
+    text = f"log end {fields['end']}"
+    if "high_watermark" in fields:
+        text += f", high watermark {fields['high_watermark']}"
+    return text

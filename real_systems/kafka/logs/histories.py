@@ -1,0 +1,427 @@
+"""What is known of a cluster and its partitions, moment by moment, from records and lines.
+
+A cluster with KRaft has a metadata log: its records are the history. Without one (ZooKeeper, or
+nobody has dumped it) the history is what the controller told the brokers, as far as they say so.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from heapq import merge
+from itertools import chain, pairwise
+from pathlib import Path
+
+from real_systems.kafka.logs.reading.broker_lines import Said
+from real_systems.kafka.logs.reading.entries import clock
+from real_systems.kafka.logs.reading.file_lines import lines_of
+from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, Snapshot, merged
+from real_systems.kafka.logs.reading.readings import Run, here, read_files
+from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
+from real_systems.kafka.logs.reading.tool_output import (
+    Described,
+    LogOnDisk,
+    Quorum,
+    best,
+    checkpoint_in,
+    described_in,
+    dumped_in,
+    quorum_in,
+)
+from real_systems.kafka.logs.reading.unread import Doubt, Unread
+from real_systems.kafka.picture import brokers_text
+
+NONE = -1
+UNKNOWN = -1
+"""An epoch that nobody says."""
+
+_TOPIC, _BROKER = 2, 4
+"""A configuration's resource types."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A partition as it is from a record or a line on.
+
+    time: milliseconds since 1970. place: where it is said, as in "metadata offset 45". leader: NONE
+    for nobody. isr, elr, last_known: brokers; elr and last_known are empty without ELR. recovering:
+    whether its leader was elected though it may lack records (leaderRecoveryState 1).
+    """
+
+    time: int
+    place: str
+    replicas: tuple[int, ...]
+    leader: int
+    epoch: int
+    version: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+    recovering: bool = False
+
+
+_OF_A_TOPIC = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
+_OF_A_PARTITION = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
+
+
+@dataclass
+class Cluster:
+    """What is known.
+
+    partitions: for each (as in t-0) its moments in order. said: what lines say, by time. records:
+    the metadata log. snapshot: what was before it, if its first records are gone. elr_since: from
+    which offset on there are eligible leader replicas. described, quorum, on_disk: what tools say,
+    and replicas' logs, by partition. unread: what was not understood. doubts: lines of unknown
+    brokers. remarks: sentences on dumps that disagree. begin: the first record's offset. gap: the
+    first two neighbours between which records are missing.
+    """
+
+    partitions: dict[str, list[Moment]] = field(default_factory=dict)
+    said: list[Said] = field(default_factory=list)
+    records: list[MetadataRecord] = field(default_factory=list)
+    snapshot: Snapshot | None = None
+    min_isr: dict[str, list[tuple[int, int | None]]] = field(default_factory=dict)
+    elr_since: int | None = None
+    releases: set[str] = field(default_factory=set)
+    static_min_isr: dict[int, int] = field(default_factory=dict)
+    static_unclean: dict[int, bool] = field(default_factory=dict)
+    described: dict[str, list[Described]] = field(default_factory=dict)
+    quorum: list[Quorum] = field(default_factory=list)
+    on_disk: dict[str, list[LogOnDisk]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    begin: int = field(init=False, default=0)
+    gap: tuple[int, int] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.records:
+            self.begin = self.records[0].offset
+        offsets = pairwise(each.offset for each in self.records)
+        self.gap = next((each for each in offsets if each[1] > each[0] + 1), None)
+
+    @property
+    def has_metadata(self) -> bool:
+        """Is there a metadata log, or a snapshot of it, among what was read?"""
+        return bool(self.records or self.snapshot)
+
+    def said_of(self, kind: str, partition: str | None = None) -> list[Said]:
+        """What lines of this kind say, of this partition or of any, by time."""
+        return self._said_by_kind.get((kind, partition), [])
+
+    @cached_property
+    def _said_by_kind(self) -> dict[tuple[str, str | None], list[Said]]:
+        found: dict[tuple[str, str | None], list[Said]] = defaultdict(list)
+        for each in self.said:
+            found[each.kind, None].append(each)
+            found[each.kind, each.partition].append(each)
+        return found
+
+    @cached_property
+    def said_by_partition(self) -> dict[str, list[Said]]:
+        """What lines say of each partition, and under "" of a whole node, by time."""
+        found: dict[str, list[Said]] = defaultdict(list)
+        for each in self.said:
+            found[each.partition].append(each)
+        return found
+
+    def about(self, partitions: Collection[str]) -> "Cluster":
+        """The same, with nothing of other partitions than these."""
+        said = [self.said_by_partition.get(each, []) for each in ("", *partitions)]
+        part = replace(
+            self,
+            partitions={each: self.partitions.get(each, []) for each in partitions},
+            said=list(merge(*said, key=lambda each: each.entry.time)),
+            records=self._records.about(partitions),
+            snapshot=self.snapshot
+            and Snapshot(self.snapshot.end, self._snapshot_records.about(partitions)),
+            unread=[],
+            doubts=[],
+            remarks=[],
+            on_disk={each: self.on_disk.get(each, []) for each in partitions},
+            described={},
+        )
+        part.begin, part.gap = self.begin, self.gap
+        return part
+
+    @cached_property
+    def _records(self) -> "_RecordIndex":
+        return _RecordIndex(self.records, self.topics)
+
+    @cached_property
+    def _snapshot_records(self) -> "_RecordIndex":
+        return _RecordIndex(self.snapshot.records if self.snapshot else [], self.topics)
+
+    @cached_property
+    def topics(self) -> dict[str, str]:
+        """The names of topics by their ids."""
+        records = chain(self.snapshot.records if self.snapshot else [], self.records)
+        return {
+            each.data["topicId"]: each.data["name"]
+            for each in records
+            if each.type == "TOPIC_RECORD"
+        }
+
+    def has_elr_at(self, moment: Moment) -> bool:
+        """Are there eligible leader replicas when a partition is like this?"""
+        offset = moment.place.rpartition(" ")[2]  # of a record or snapshot; tools print none
+        if self.elr_since is None or not offset.isdecimal():
+            return False
+        return self.elr_since <= int(offset)
+
+    def at(self, partition: str, time: int) -> Moment | None:
+        """The partition as it was at this time."""
+        earlier = [each for each in self.partitions.get(partition, []) if each.time <= time]
+        return earlier[-1] if earlier else None
+
+    def min_isr_at(self, partition: str, time: int) -> int | None:
+        """min.insync.replicas of a partition's topic at this time, as far as the log says."""
+        topic = partition.rpartition("-")[0]
+        for which in (f"topic {topic}", "cluster"):
+            known = [value for since, value in self.min_isr.get(which, []) if since <= time]
+            if known and known[-1] is not None:
+                return known[-1]
+        return next(iter(self.static_min_isr.values()), None)
+
+
+class _RecordIndex:
+    """Records by what they are about, with their places."""
+
+    def __init__(self, records: Sequence[MetadataRecord], topics: dict[str, str]):
+        self._found: dict[str, list[tuple[int, MetadataRecord]]] = defaultdict(list)
+        for place, record in enumerate(records):
+            subject = ""
+            if record.type in _OF_A_PARTITION:
+                topic = topics.get(record.data["topicId"], "?")
+                subject = f"{topic}-{record.data['partitionId']}"
+            elif record.type in _OF_A_TOPIC:
+                subject = topics.get(record.data["topicId"], "?")
+            self._found[subject].append((place, record))
+
+    def about(self, partitions: Collection[str]) -> list[MetadataRecord]:
+        """The records about these, and about no partition, in their order."""
+        topics = {each.rpartition("-")[0] for each in partitions}
+        subjects = ["", *sorted(topics), *partitions]
+        chosen = [self._found.get(each, []) for each in subjects]
+        return [record for _, record in merge(*chosen, key=lambda each: each[0])]
+
+
+def read_cluster(sources: Sources, run: Run = here) -> Cluster:
+    """Read all files of a cluster. Raises OSError."""
+    said: list[Said] = []
+    unread, doubts, remarks = list(sources.unread), list[Doubt](), list[str]()
+    dumps: dict[Source, list[MetadataRecord]] = {}
+    files = [*sources.of(Kind.METADATA), *sources.of(Kind.LOG)]
+    for source, reading in read_files(files, run):
+        said += reading.said
+        unread += reading.unread
+        doubts += reading.doubts
+        if source.kind is Kind.METADATA:
+            dumps.setdefault(source, []).extend(reading.records)
+    said.sort(key=lambda each: each.entry.time)
+    snapshot, records = merged(dumps.values(), remarks)
+    cluster = Cluster(
+        said=said, records=records, snapshot=snapshot, unread=unread, doubts=doubts, remarks=remarks
+    )
+    cluster.releases = {each.fields["release"] for each in cluster.said_of("release")}
+    for source in sources.of(Kind.PROPERTIES):
+        _read_properties(cluster, source.path, source.node)
+    _read_tools(cluster, sources)
+    _replay(cluster)
+    if not cluster.partitions:
+        cluster.partitions = _told(said)
+    for partition, known in cluster.described.items():
+        cluster.partitions.setdefault(partition, list(map(_described_moment, known)))
+    return cluster
+
+
+def _read_tools(cluster: Cluster, sources: Sources) -> None:
+    cluster.quorum = [quorum_in(each) for each in sources.of(Kind.QUORUM)]
+    for source in sources.of(Kind.TOPICS):
+        for described, min_isr in described_in(source):
+            if described:
+                cluster.described.setdefault(described.partition, []).append(described)
+            for topic, value in min_isr.items():
+                cluster.min_isr.setdefault(f"topic {topic}", []).append((0, value))
+    logs = [checkpoint_in(each) for each in sources.of(Kind.EPOCHS)]
+    for log in [*logs, *map(dumped_in, sources.of(Kind.TOPIC))]:
+        if log:
+            cluster.on_disk.setdefault(log.partition, []).append(log)
+
+
+def _described_moment(described: Described) -> Moment:
+    """A partition of which nothing else is known: neither the time nor the epoch."""
+    return Moment(
+        0,
+        described.place,
+        described.replicas,
+        described.leader,
+        UNKNOWN,
+        UNKNOWN,
+        described.isr,
+        described.elr or (),
+        described.last_known or (),
+    )
+
+
+def _read_properties(cluster: Cluster, path: Path, node: int | None) -> None:
+    for _, line in lines_of(path):
+        name, _, value = line.partition("=")
+        if name.strip() == "min.insync.replicas" and value.strip().isdecimal() and node is not None:
+            cluster.static_min_isr[node] = int(value)
+        if name.strip() == "unclean.leader.election.enable" and node is not None:
+            cluster.static_unclean[node] = value.strip().lower() == "true"
+
+
+def _replay(cluster: Cluster) -> None:
+    """The history of each partition, from the metadata log's records."""
+    if cluster.snapshot:
+        place = f"metadata snapshot {cluster.snapshot.end}"
+        for record in cluster.snapshot.records:
+            _apply(cluster, record, cluster.snapshot.time, place, cluster.snapshot.end)
+    last_time = 0
+    for record in cluster.records:
+        last_time = time = record.time if record.time is not None else last_time
+        _apply(cluster, record, time, f"metadata offset {record.offset}", record.offset)
+
+
+def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offset: int) -> None:
+    data, topics = record.data, cluster.topics
+    match record.type:
+        case "FEATURE_LEVEL_RECORD" if data["name"] == "eligible.leader.replicas.version":
+            if cluster.elr_since is None and data["featureLevel"] > 0:
+                cluster.elr_since = offset
+        case "CONFIG_RECORD" if data["name"] == "min.insync.replicas":
+            _note_min_isr(cluster, data, time)
+        case "PARTITION_RECORD" if data["topicId"] in topics:
+            moment = Moment(
+                time,
+                place,
+                tuple(data["replicas"]),
+                data["leader"],
+                data["leaderEpoch"],
+                data["partitionEpoch"],
+                tuple(data["isr"]),
+                tuple(data.get("eligibleLeaderReplicas") or ()),
+                tuple(data.get("lastKnownElr") or ()),
+                data.get("leaderRecoveryState", 0) == 1,
+            )
+            name = f"{topics[data['topicId']]}-{data['partitionId']}"
+            cluster.partitions[name] = [moment]
+        case "PARTITION_CHANGE_RECORD" if data["topicId"] in topics:
+            moments = cluster.partitions.get(f"{topics[data['topicId']]}-{data['partitionId']}")
+            if moments:
+                moments.append(_changed(moments[-1], data, time, place))
+
+
+def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
+    """A value, or None where it is removed."""
+    value = data.get("value")
+    if value is not None and not str(value).isdecimal():
+        return
+    set_to = (time, None if value is None else int(value))
+    if data["resourceType"] == _TOPIC:
+        cluster.min_isr.setdefault(f"topic {data['resourceName']}", []).append(set_to)
+    elif data["resourceType"] == _BROKER and data["resourceName"] == "":
+        cluster.min_isr.setdefault("cluster", []).append(set_to)
+
+
+def _changed(before: Moment, data: dict, time: int, place: str) -> Moment:
+    """What a change leaves out stays; one that names a leader begins another epoch."""
+
+    def brokers(name: str, unchanged: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(data[name]) if data.get(name) is not None else unchanged
+
+    leader = data.get("leader", -2)
+    return replace(
+        before,
+        time=time,
+        place=place,
+        replicas=brokers("replicas", before.replicas),
+        leader=before.leader if leader in (None, -2) else leader,
+        epoch=before.epoch + (leader not in (None, -2)),
+        version=before.version + 1,
+        isr=brokers("isr", before.isr),
+        elr=brokers("eligibleLeaderReplicas", before.elr),
+        last_known=brokers("lastKnownElr", before.last_known),
+        recovering=data["leaderRecoveryState"] == 1
+        if data.get("leaderRecoveryState") is not None
+        else before.recovering,
+    )
+
+
+def _told(said: Sequence[Said]) -> dict[str, list[Moment]]:
+    """The history as the brokers were told it: the first time that each decision is met."""
+    found: dict[str, dict[tuple, Moment]] = defaultdict(dict)
+    for each in said:
+        if each.kind not in ("told", "leads", "follows") or not each.partition:
+            continue
+        fields, known = each.fields, found[each.partition]
+        before = list(known.values())[-1] if known else None
+        leader = fields.get("leader", each.entry.node if each.kind == "leads" else None)
+        isr = tuple(fields["isr"]) if "isr" in fields else (before.isr if before else ())
+        if leader is None or (before and fields["epoch"] < before.epoch):
+            continue
+        key = (leader, fields["epoch"], tuple(sorted(isr)))
+        if key not in known:
+            known[key] = Moment(
+                each.entry.time,
+                each.entry.place,
+                tuple(fields.get("replicas") or (before.replicas if before else ())),
+                leader,
+                fields["epoch"],
+                fields.get("version", before.version if before else 0),
+                isr,
+            )
+    return {partition: list(moments.values()) for partition, moments in found.items()}
+
+
+def ends_at(cluster: Cluster, partition: str, time: int) -> dict[int, tuple[list[str], str]]:
+    """For each broker what it last said of its own log up to this time, such as where that ended;
+    and when it said so."""
+    found: dict[int, tuple[list[str], str]] = {}
+    for said in cluster.said_by_partition.get(partition, []):
+        if said.entry.time > time:
+            break
+        node, fields = said.entry.node, said.fields
+        if node is not None and "end" in fields:
+            facts = [f"log end {fields['end']}"]
+            if "high_watermark" in fields:
+                facts.append(f"high watermark {fields['high_watermark']}")
+            found[node] = facts, f"said at {clock(said.entry.time)}"
+    moments = cluster.partitions.get(partition) or [None]
+    if moments[-1] is None or time >= moments[-1].time:
+        for node, log in best(cluster.on_disk.get(partition, [])).items():
+            facts = [f"epoch {epoch} from {first}" for epoch, first in log.epochs[-_LAST_EPOCHS:]]
+            found[node] = facts + ([] if log.end is None else [f"log end {log.end}"]), "on disk"
+    return found
+
+
+_LAST_EPOCHS = 3
+"""So many epochs of a log on disk are named."""
+
+
+def partitions_of(cluster: Cluster, topic: str | None, partition: int | None) -> Iterable[str]:
+    """The partitions that are asked about: without a topic all that do not belong to Kafka."""
+    for name in sorted(cluster.partitions):
+        its_topic, _, index = name.rpartition("-")
+        wanted = its_topic == topic if topic else not its_topic.startswith("__")
+        if wanted and (partition is None or int(index) == partition):
+            yield name
+
+
+def moment_text(moment: Moment) -> str:
+    """A moment in one line."""
+    leader = "none" if moment.leader == NONE else str(moment.leader)
+    parts = [f"leader {leader}"]
+    if moment.epoch != UNKNOWN:
+        parts.append(f"epoch {moment.epoch}")
+    parts.append(f"ISR {brokers_text(moment.isr)}")
+    if moment.elr:
+        parts.append(f"ELR {brokers_text(moment.elr)}")
+    if moment.last_known:
+        parts.append(f"last known leader {brokers_text(moment.last_known)}")
+    if moment.recovering:
+        parts.append("may lack records")
+    time = clock(moment.time) if moment.time else "at some time"
+    return f"{time}  {', '.join(parts)}  ({moment.place})"

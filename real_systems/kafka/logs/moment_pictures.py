@@ -1,0 +1,82 @@
+"""The moments of a partition in the lessons' pictures, each with what it changed.
+
+The pictures are narrow, so that a phone shows one and a screen several beside each other.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from protocol_lab.drawing import Cluster as Picture
+from protocol_lab.drawing import Lane, Text, draw_cluster
+from protocol_lab.drawing.arrangement import Arrangement, arranged
+from protocol_lab.drawing.changes import with_changes
+from real_systems.kafka.logs.broker_events import Event, away_at
+from real_systems.kafka.logs.histories import NONE, UNKNOWN, Cluster, Moment, ends_at
+from real_systems.kafka.picture import controller
+
+Ends = dict[int, tuple[list[str], str]]
+
+_UNKNOWN = "where its log ends is not said"
+
+_NARROW = Arrangement(narrow=True, stacked=True, width=300)
+
+
+def moment_pictures(
+    cluster: Cluster, partition: str, moments: Sequence[Moment], events: Iterable[Event]
+) -> Iterator[str]:
+    """Each of these moments as SVG, with the differences from the one before it marked.
+
+    events: what happened to brokers, by which the pictures tell who was away.
+    """
+    events = list(events)
+    before = None
+    for moment in moments:
+        ends = ends_at(cluster, partition, moment.time)
+        picture = now = describe(moment, ends, away_at(events, moment.time))
+        if before is not None:
+            picture = with_changes(now, before)
+        with arranged(_NARROW):
+            yield draw_cluster(picture)
+        before = now
+
+
+def describe(moment: Moment, ends: Ends, away: set[int]) -> Picture:
+    """A moment as a picture.
+
+    ends: what is known of each broker's own log, and since when; its records are not in the
+    servers' logs. away: the brokers that are fenced or have shut down.
+    """
+    leader = None if moment.leader == NONE else moment.leader
+    epoch = None if moment.epoch == UNKNOWN else moment.epoch
+    replicas = {*moment.replicas, *moment.isr, moment.leader} - {NONE}  # old lines name no replicas
+    return Picture(
+        bars=[controller(leader, epoch, moment.isr, moment.elr, moment.last_known)],
+        lanes=[
+            _lane(each, moment, ends.get(each, ([], _UNKNOWN)), each in away)
+            for each in sorted(replicas)
+        ],
+        columns=0,
+    )
+
+
+def _lane(broker: int, moment: Moment, end: tuple[list[str], str], is_away: bool) -> Lane:
+    leads = broker == moment.leader
+    member = "in the ISR" if broker in moment.isr else "not in the ISR"
+    if broker in moment.elr:
+        member = "in the ELR"
+    role = Text("leader", "accent") if leads else Text("follower", "muted")
+    badge = "crown" if leads else ""
+    if is_away:
+        role, badge = Text("leader, away" if leads else "away", "bad"), "ghost" if leads else "dead"
+    return Lane(
+        lines=[[Text(f"Broker {broker}", bold=True)], [role], [Text(member, "muted")]],
+        entries=[],
+        notes=[_note(each) for each in end[0]],
+        badge=badge,
+        empty=end[1],
+    )
+
+
+def _note(fact: str) -> Text:
+    """Something about a log, as in "log end 7"."""
+    topic, _, number = fact.rpartition(" ")
+    return Text(fact, "muted", topic=topic, short=number)

@@ -1,0 +1,174 @@
+"""What Kafka's tools and checkpoints say of a cluster at one moment, which they don't name.
+
+Read: kafka-topics --describe, kafka-metadata-quorum describe (--status and --replication) and
+leader-epoch-checkpoint, of 4.3.1; kafka-dump-log of a topic, of 0.11 to 4.3.1. kafka-topics prints
+no ELR before 4.0.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from real_systems.kafka.logs.reading.file_lines import blocks_of, lines_of, lines_with
+from real_systems.kafka.logs.reading.sources import Source
+
+_FIELD = re.compile(r"(\w+): ?([^\t\n]*)")
+_BATCH = re.compile(r"baseOffset: (\d+) lastOffset: (\d+) .*?partitionLeaderEpoch: (-?\d+)")
+_DUMPED = re.compile(r"^Dumping .*?([\w.-]+-\d+)/\d+\.log")
+_ROW = re.compile(r"^(\d+)\s+(?:\S+\s+)?(\d+)\s+(\d+)\s+.*\s(Leader|Follower|Observer)\s*$")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A partition as kafka-topics --describe prints it. place: the file and line. elr, last_known:
+    None if it prints none."""
+
+    place: str
+    partition: str
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] | None
+    last_known: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Quorum:
+    """What a controller says of the metadata log. place: the file. ends: for each node up to which
+    offset it has the log, the leader first; committed: the high watermark, if it is printed."""
+
+    place: str
+    ends: dict[int, int]
+    committed: int | None
+
+
+@dataclass(frozen=True)
+class LogOnDisk:
+    """A replica's log. epochs: each with the offset at which it begins. end: the offset behind its
+    last record; None if only the epochs are known."""
+
+    place: str
+    partition: str
+    node: int
+    epochs: tuple[tuple[int, int], ...]
+    end: int | None
+
+
+def described_in(source: Source) -> Iterator[tuple[Described | None, dict[str, int]]]:
+    """The partitions in what kafka-topics prints; and by topic what min.insync.replicas is set to,
+    with a topic's own line. Raises OSError."""
+    for number, line in lines_of(source.path):
+        fields = dict(_FIELD.findall(line))
+        if "Configs" in fields and (found := re.search(r"min\.insync\.replicas=(\d+)", line)):
+            yield None, {fields["Topic"].strip(): int(found[1])}
+        if not {"Topic", "Partition", "Leader", "Replicas", "Isr"} <= fields.keys():
+            continue
+        yield (
+            Described(
+                f"{_place(source.path)}:{number}",
+                f"{fields['Topic'].strip()}-{fields['Partition'].strip()}",
+                next(iter(_brokers(fields["Leader"])), -1),
+                _brokers(fields["Replicas"]),
+                _brokers(fields["Isr"]),
+                _brokers(fields["Elr"]) if "Elr" in fields else None,
+                _brokers(fields["LastKnownElr"]) if "LastKnownElr" in fields else None,
+            ),
+            {},
+        )
+
+
+def quorum_in(source: Source) -> Quorum:
+    """What kafka-metadata-quorum prints. Raises OSError."""
+    ends: dict[int, int] = {}
+    committed = None
+    for _, line in lines_of(source.path):
+        if found := _ROW.match(line):
+            ends[int(found[1])] = int(found[2])
+        if found := re.match(r"HighWatermark:\s+(\d+)", line):
+            committed = int(found[1])
+    return Quorum(_place(source.path), ends, committed)
+
+
+def checkpoint_in(source: Source) -> LogOnDisk | None:
+    """A leader-epoch-checkpoint; None if it is empty or not whole. Raises OSError."""
+    numbers = [line.split() for _, line in lines_of(source.path) if line.strip()]
+    rows = [tuple(map(int, row)) for row in numbers[2:] if all(map(str.isdecimal, row))]
+    folder = source.path.parent.name
+    name = source.path.name.removeprefix("leader-epoch-checkpoint").removeprefix("-") or folder
+    is_whole = numbers[1:2] == [[str(len(rows))]] and {len(row) for row in rows} == {2}
+    if source.node is None or not is_whole:
+        return None
+    epochs = tuple((epoch, start) for epoch, start in rows)
+    return LogOnDisk(_place(source.path), name, source.node, epochs, None)
+
+
+def dumped_in(source: Source) -> LogOnDisk | None:
+    """A topic's log, as kafka-dump-log prints it; None without epochs, as before 0.11. Raises
+    OSError."""
+    partition, epochs, end = source.path.stem, [], None
+    for block in blocks_of(source.path):
+        for _, line, _ in lines_with(block, [b"baseOffset: ", b"Dumping "]):
+            if found := _DUMPED.match(line):
+                partition = found[1]
+            elif found := _BATCH.match(line):
+                first, last, epoch = map(int, found.groups())
+                end = last + 1
+                if not epochs or epochs[-1][0] != epoch:
+                    epochs.append((epoch, first))
+    if end is None or source.node is None or epochs[0][0] < 0:
+        return None
+    return LogOnDisk(_place(source.path), partition, source.node, tuple(epochs), end)
+
+
+def parting(one: LogOnDisk, other: LogOnDisk) -> int | None:
+    """The first offset at which these logs certainly have records of different epochs.
+
+    Without their ends only an epoch that begins in both tells: a leader notes its own also if it
+    has written nothing. The first epoch of a log may begin where older records were deleted.
+    """
+    if one.end is None or other.end is None:
+        begins = dict(other.epochs[1:])
+        apart = [
+            min(offset, begins[epoch])
+            for epoch, offset in one.epochs[1:]
+            if begins.get(epoch, offset) != offset
+        ]
+        return min(apart, default=None)
+    edges = sorted({offset for log in (one, other) for _, offset in log.epochs})
+    both = range(max(one.epochs[0][1], other.epochs[0][1]), min(one.end, other.end))
+    return next(
+        (each for each in edges if each in both and _epoch_at(one, each) != _epoch_at(other, each)),
+        None,
+    )
+
+
+def partings(logs: Sequence[LogOnDisk]) -> Iterator[tuple[LogOnDisk, LogOnDisk, int]]:
+    """Neighbours among the logs of a partition that part, each with the first such offset."""
+    for one, other in pairwise(sorted(logs, key=lambda each: each.node)):
+        offset = parting(one, other)
+        if offset is not None:
+            yield one, other, offset
+
+
+def _epoch_at(log: LogOnDisk, offset: int) -> int:
+    return [epoch for epoch, first in log.epochs if first <= offset][-1]
+
+
+def _brokers(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in re.findall(r"-?\d+", text))
+
+
+def _place(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def best(logs: Iterable[LogOnDisk]) -> dict[int, LogOnDisk]:
+    """For each broker what says most of its log: a dump before a checkpoint."""
+    found: dict[int, LogOnDisk] = {}
+    for log in logs:
+        known = found.get(log.node)
+        if known is None or (known.end is None and log.end is not None):
+            found[log.node] = log
+    return found

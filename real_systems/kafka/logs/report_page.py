@@ -1,0 +1,95 @@
+"""What the logs say as HTML: the parts of a page, which a notebook shows, too."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from protocol_lab.drawing.pictures import image_html
+from real_systems.kafka.logs.broker_events import Event, events_of_brokers
+from real_systems.kafka.logs.findings import Finding
+from real_systems.kafka.logs.histories import Cluster, Moment
+from real_systems.kafka.logs.moment_pictures import moment_pictures
+from real_systems.kafka.logs.reading.entries import clock, day
+
+_DRAWN = 12
+"""Moments of a partition that are drawn: the last ones, all are in the text."""
+
+_GRID = (
+    "display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 350px), 1fr));"
+    " gap: 1.5rem; list-style: none; padding: 0; margin: 1rem 0"
+)
+
+_STYLE = """\
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
+  color: #17202b; background: #fff; }
+h1, h2 { line-height: 1.25; overflow-wrap: anywhere; }
+.findings li { margin: 0 0 0.6rem; }
+.place { color: #4f5d6c; }
+pre { overflow-x: auto; background: #f5f7f9; padding: 0.75rem; border-radius: 6px; }
+.moments img { width: 100%; border: 1px solid #d9e0e7; border-radius: 8px; }
+.moments ul { padding-left: 1.1rem; margin: 0.3rem 0 0; font-size: 14px; }
+.findings, .moments { overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) {
+  body { color: #edf2f7; background: #151b23; }
+  .place { color: #a9b6c4; }
+  pre { background: #0e131a; }
+  .moments img { filter: invert(0.93) hue-rotate(180deg); }
+}
+"""
+"""In the dark, pictures are turned round as in protocol_lab/drawing/dark.css."""
+
+
+def whole_page(content: str) -> str:
+    """One HTML page that needs nothing else."""
+    return (
+        "<!doctype html><html lang='en'><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>What the logs say</title><style>{_STYLE}</style>"
+        f"<body><h1>What the logs say</h1>{content}</body></html>\n"
+    )
+
+
+def paragraph(text: str) -> str:
+    """A text by itself."""
+    return f"<p>{escape(text)}</p>"
+
+
+def folded(title: str, text: str) -> str:
+    """A text whose lines are shown as they are when its title is clicked."""
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
+
+
+def findings_list(findings: Sequence[Finding]) -> str:
+    """What the lessons say."""
+    if not findings:
+        return paragraph("Nothing to warn of.")
+    items = "".join(f"<li>{day(each.time)} {escape(str(each))}</li>" for each in findings)
+    return f"<h2>What the lessons say of it</h2><ul class='findings'>{items}</ul>"
+
+
+def drawn_moments(
+    cluster: Cluster, partition: str, moments: Sequence[Moment], events: Sequence[Event]
+) -> str:
+    """A partition's moments in pictures, each with the events that follow it."""
+    drawn, brokers = moments[-_DRAWN:], events_of_brokers(cluster)
+    items = []
+    pictures = moment_pictures(cluster, partition, drawn, brokers)
+    for moment, after, picture in zip(drawn, [*drawn[1:], None], pictures, strict=True):
+        time = f"{day(moment.time)} <b>{clock(moment.time)}</b>" if moment.time else "at some time"
+        title = f"{time} <span class='place'>{escape(moment.place)}</span>"
+        image = image_html(picture, f"{partition} at {clock(moment.time)}")
+        then = [
+            each
+            for each in events
+            if moment.time <= each.time and (after is None or each.time < after.time)
+        ]
+        items.append(f"<li>{title}{image}{_list(then)}</li>")
+    grid = f"<ol class='moments' style='{_GRID}'>{''.join(items)}</ol>"
+    if len(drawn) < len(moments):
+        return paragraph(f"The last {_DRAWN} of {len(moments):,} moments:") + grid
+    return grid
+
+
+def _list(events: Iterable[Event]) -> str:
+    items = "".join(f"<li>{escape(str(each))}</li>" for each in events)
+    return f"<ul>{items}</ul>" if items else ""

@@ -1,0 +1,25 @@
+"""What notebooks import: the runs of real systems that travel with the kit."""
+
+from protocol_lab.errors import LabError
+from real_systems.runner.stories import recorded, run, story_of
+from real_systems.runner.story_views import StoryRun
+
+
+def real(name: str, release: str = "", live: bool = False, **settings: str) -> StoryRun:
+    """A lesson's story as real processes acted it out: the run that travels with the kit.
+
+    release: of the system, by default the last that the story has a case of. live: run it here and
+    now instead, which takes a minute or two; its acts are printed as they happen. settings: those
+    that `lab.py real` lists. Raises LabError, and DidNotHappen if a live run did not come about.
+    """
+    story = story_of(name)
+    release = release or story.latest
+    if live:
+        return StoryRun(story, run(story, release, settings, print, print), is_live=True)
+    recording = recorded(story, release, settings)
+    if recording is None:
+        raise LabError(
+            f"No run of {name} on {release} with these settings is recorded: add live=True to run"
+            " it, or take one of the cases that `lab.py real` lists."
+        )
+    return StoryRun(story, recording, is_live=False)

@@ -1,0 +1,228 @@
+"""A Pulsar cluster as local processes on the loopback interface: a broker over BookKeeper."""
+
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from protocol_lab.errors import LabError, quoted
+from real_systems.bookkeeper.cluster import BOUND, BookKeeperCluster, free_port
+from real_systems.runner.jars import Artifact, are_fetched, fetched_jars, jars_in
+from real_systems.runner.java import java_command
+from real_systems.runner.processes import Processes
+from real_systems.runner.waiting import wait_until
+
+TOPIC = "persistent://public/default/t"
+"""The topic of all stories; it is not partitioned."""
+
+_BROKER = "broker"
+_HEAP = 384  # megabytes
+_MEGABYTES = 240
+_ANSWER = 10  # seconds that the broker has for an administrator's question
+
+_NEEDED = {
+    "4.2.4": (
+        Artifact("org.apache.bookkeeper", "circe-checksum", "4.17.3"),
+        Artifact("org.apache.bookkeeper", "native-io", "4.17.3"),
+        Artifact("org.apache.logging.log4j", "log4j-slf4j2-impl", "2.25.4"),
+        # Ivy takes an older one, with which the broker does not start.
+        Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.18.9", instead=True),
+    )
+}
+"""What a release needs beside what its broker asks for."""
+
+_KNOWN = ", ".join(_NEEDED)
+
+_OPENS = [
+    f"--add-opens={package}=ALL-UNNAMED"
+    for package in (
+        "java.base/java.lang",
+        "java.base/sun.net",
+        "java.management/sun.management",
+        "jdk.management/com.sun.management.internal",
+    )
+]
+"""What a broker reaches into, as Pulsar's own scripts open it."""
+
+
+def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
+    """The jars of a release: those of PULSAR_HOME if that is it, else fetched once.
+
+    say: is called with a sentence if they must be fetched. Raises LabError.
+    """
+    home = os.environ.get("PULSAR_HOME")
+    if home:
+        jars = jars_in(Path(home, "lib"))
+        if any(each.name.endswith(f"pulsar-broker-{release}.jar") for each in jars):
+            return jars
+    if release not in _NEEDED:
+        raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {_KNOWN}.")
+    wanted = [Artifact("org.apache.pulsar", "pulsar-broker", release), *_NEEDED[release]]
+    return fetched_jars(_name(release), wanted, say, _MEGABYTES)
+
+
+def has_jars(release: str) -> bool:
+    """Are the jars of a release there already? They are too many to be fetched unasked."""
+    return "PULSAR_HOME" in os.environ or are_fetched(_name(release))
+
+
+class PulsarCluster:
+    """ZooKeeper, a bookie and a broker, each in a process of its own.
+
+    settings: of the broker. Raises LabError and DidNotHappen.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        release: str,
+        say: Callable[[str], None],
+        settings: dict[str, Any] | None = None,
+    ):
+        self.processes, self.release = processes, release
+        self.jars = jars_of(release, say)
+        self.storage = BookKeeperCluster(processes, release, say, bookies=1, jars=self.jars)
+        self.options = [*_OPENS, *self.storage.options]
+        self._port, self._web_port = free_port(), free_port()
+        self._configuration = self._log("broker").with_suffix(".conf")
+        values = self._values() | (settings or {})
+        lines = (f"{key}={value}\n" for key, value in values.items())
+        self._configuration.write_text("".join(lines), encoding="utf-8")
+
+    @property
+    def url(self) -> str:
+        """Where clients reach the broker."""
+        return f"pulsar://127.0.0.1:{self._port}"
+
+    def bring_up(self) -> None:
+        """Start all processes, and wait until the broker is ready. Raises DidNotHappen."""
+        self.storage.start(*self.storage.bookies)
+        if not all(map(self.storage.is_up, self.storage.bookies)):
+            raise LabError("The bookie has ended at once: run it again with --keep.")
+        self._run(
+            "setup",
+            "org.apache.pulsar.PulsarClusterMetadataSetup",
+            *("--cluster", "c"),
+            *("--metadata-store", self._metadata),
+            *("--configuration-metadata-store", self._metadata),
+            *("--existing-bk-metadata-service-uri", self.storage.metadata),
+            *("--web-service-url", self._web),
+            *("--broker-service-url", self.url),
+        )
+        self.start_broker()
+
+    def start_broker(self) -> None:
+        """Start the broker, and wait until it is ready."""
+        main = "org.apache.pulsar.PulsarBrokerStarter"
+        self._start(_BROKER, main, "-c", self._configuration, heap=_HEAP)
+        wait_until(
+            lambda: self.is_gone(_BROKER) or self._is_ready(),
+            "the broker is ready",
+            BOUND,
+        )
+        if self.is_gone(_BROKER):
+            said = self.said(_BROKER, "ERROR|Exception")
+            raise LabError(f"The broker has ended at once: {said[-1] if said else 'no reason'}")
+
+    def restart_broker(self) -> None:
+        """Stop the broker cleanly, and start it again."""
+        self.processes.stop(_BROKER)
+        self.start_broker()
+
+    def start_compactor(self, name: str) -> None:
+        """Start Pulsar's compactor as a process of its own, under this name."""
+        main = "org.apache.pulsar.compaction.CompactorTool"
+        self._start(name, main, "--broker-conf", self._configuration, "--topic", TOPIC)
+
+    def is_gone(self, name: str) -> bool:
+        """Has a process ended?"""
+        return self.processes.exit_code(name) is not None
+
+    def said(self, name: str, pattern: str) -> list[str]:
+        """The lines of a process's log that match this regular expression."""
+        text = self._log(name).read_text(encoding="utf-8", errors="replace")
+        return [line for line in text.splitlines() if re.search(pattern, line)]
+
+    def ask(self, path: str, method: str = "GET") -> Any:
+        """What the topic answers an administrator; a text "HTTP 500" if that fails."""
+        return self._rest(f"{TOPIC.replace('://', '/')}/{path}", method)
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._rest("brokers/ready") == "ok"
+        except OSError:
+            return False
+
+    def _rest(self, path: str, method: str = "GET") -> Any:
+        asked = urllib.request.Request(f"{self._web}/admin/v2/{path}", method=method)
+        asked.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(asked, timeout=_ANSWER) as answer:
+                text = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return f"HTTP {error.code}"
+        return json.loads(text) if text.startswith(("{", "[")) else text
+
+    @property
+    def _metadata(self) -> str:
+        return f"zk:{self.storage.zookeeper}"
+
+    @property
+    def _web(self) -> str:
+        return f"http://127.0.0.1:{self._web_port}"
+
+    def _run(self, name: str, main: str, *words: Any) -> None:
+        self._start(name, main, *words)
+        wait_until(lambda: self.is_gone(name), f"the {name} ends", BOUND)
+        if self.processes.exit_code(name):
+            raise LabError(f"Pulsar {self.release} refuses its {name}: run it again with --keep.")
+
+    def _start(self, name: str, main: str, *words: Any, heap: int = 256) -> None:
+        command = java_command(self.jars, main, *words, heap=heap, options=self.options)
+        self.processes.start(name, command, self._log(name))
+
+    def _log(self, name: str) -> Path:
+        return self.processes.folder / f"{name}.log"
+
+    def _values(self) -> dict[str, Any]:
+        return {
+            "metadataStoreUrl": self._metadata,
+            "configurationMetadataStoreUrl": self._metadata,
+            "clusterName": "c",
+            "brokerServicePort": self._port,
+            "webServicePort": self._web_port,
+            "bindAddress": "127.0.0.1",
+            "advertisedAddress": "127.0.0.1",
+            "managedLedgerDefaultEnsembleSize": 1,
+            "managedLedgerDefaultWriteQuorum": 1,
+            "managedLedgerDefaultAckQuorum": 1,
+            "managedLedgerMinLedgerRolloverTimeMinutes": 0,
+            "managedLedgerCacheSizeMB": 16,
+            "managedLedgerNumSchedulerThreads": 2,
+            "bookkeeperClientTimeoutInSeconds": 5,
+            "bookkeeperNumberOfChannelsPerBookie": 1,
+            "metadataStoreSessionTimeoutMillis": 30_000,
+            "brokerDeleteInactiveTopicsEnabled": "false",
+            "brokerServiceCompactionMonitorIntervalInSeconds": 86_400,
+            "loadBalancerEnabled": "false",
+            "functionsWorkerEnabled": "false",
+            "systemTopicEnabled": "false",
+            "topicLevelPoliciesEnabled": "false",
+            "transactionCoordinatorEnabled": "false",
+            "webSocketServiceEnabled": "false",
+            "enablePackagesManagement": "false",
+            "defaultNumberOfNamespaceBundles": 1,
+            "numIOThreads": 2,
+            "numHttpServerThreads": 8,
+            "numOrderedExecutorThreads": 2,
+            "numExecutorThreadPoolSize": 2,
+            "numCacheExecutorThreadPoolSize": 1,
+        }
+
+
+def _name(release: str) -> str:
+    return f"pulsar-{release}"

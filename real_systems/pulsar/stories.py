@@ -1,0 +1,144 @@
+"""The stories that real Pulsar acts out, in the lessons' words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from real_systems.pulsar.acts import Stage
+from real_systems.pulsar.cluster import PulsarCluster
+from real_systems.pulsar.picture import describe, is_turn
+from real_systems.runner.stories import Case, Run, Story
+
+
+def stage(**given: Any) -> Callable[[Run], Stage]:
+    """How to make a stage whose broker has these settings; the story's own `retain_null_key`
+    switches topicCompactionRetainNullKey on."""
+
+    def make(run: Run) -> Stage:
+        chosen = dict(given)
+        if run.settings.get("retain_null_key") == "on":
+            chosen["topicCompactionRetainNullKey"] = "true"
+        return Stage(PulsarCluster(run.processes, run.release, run.say, chosen), run.recorder)
+
+    return make
+
+
+def message_without_a_key(pulsar: Stage) -> None:
+    """Compaction drops a message without a key, unless topicCompactionRetainNullKey is set.
+
+    Its producer was answered as for any other message, and a reader of the whole topic gets it.
+    """
+    pulsar.send("n1", step="producer(input_key=0, input_value=1)")
+    pulsar.send("a1", key="a", step="producer(input_key=1, input_value=1)")
+    pulsar.send("a2", key="a", step="producer(input_key=1, input_value=2)")
+    pulsar.fact("read before the compaction", " ".join(pulsar.read()))
+    pulsar.compact(step="compactor_phase_two_write()")
+    pulsar.read()
+    pulsar.fact("read without compaction", " ".join(pulsar.read(compacted=False)))
+
+
+def compactor_dies(pulsar: Stage) -> None:
+    """The compactor is killed while it writes: readers keep the old view, its ledger stays open.
+
+    The next compaction succeeds with a ledger of its own, and nobody deletes the unfinished one.
+    """
+    pulsar.send("a1", key="a", step="producer(input_key=1, input_value=1)")
+    pulsar.send_many(500, 40_000)  # so that writing takes long enough to be interrupted
+    pulsar.compact(step="compactor_phase_two_persist_cusror()")
+    pulsar.send("a2", key="a", step="producer(input_key=1, input_value=2)")
+    unfinished = pulsar.kill_compactor(step="compactor_phase_two_write()")
+    pulsar.fact("read after its death", " ".join(pulsar.read()))
+    pulsar.restart_broker(step="broker_crash()")
+    pulsar.fact("the next compaction", pulsar.compact(step="compactor_phase_two_write()"))
+    pulsar.read()
+    pulsar.fact("the unfinished ledger in the end", pulsar.state_of(unfinished.id))
+
+
+def lost_compacted_ledger(pulsar: Stage) -> None:
+    """The topic is trimmed and its compacted ledger is lost: a reader gets nothing, and no error.
+
+    Not even what is sent afterwards. The broker logs an error; a reader of the whole topic goes on.
+    """
+    pulsar.subscribe()
+    pulsar.send("a1", key="a", step="producer(input_key=1, input_value=1)")
+    pulsar.send("b1", key="b", step="producer(input_key=2, input_value=1)")
+    pulsar.send("a2", key="a", step="producer(input_key=1, input_value=2)")
+    pulsar.compact(step="compactor_phase_two_persist_cusror()")
+    pulsar.acknowledge_all()
+    pulsar.trim(step="topic_is_trimmed()")
+    pulsar.fact("read after the trim", " ".join(pulsar.read()))
+    pulsar.delete_compacted_ledger(step="compactor_hears_of_a_failure()")
+    pulsar.restart_broker()
+    pulsar.send("c1", key="c")
+    pulsar.read(seconds=_BROKER_RETRIES)
+    pulsar.fact("read without compaction", " ".join(pulsar.read(compacted=False)))
+    pulsar.fact("internal statistics", pulsar.statistics())
+    pulsar.fact("the broker logs", "an error" if pulsar.keep_lines(_NO_LEDGER) else "no")
+
+
+_BROKER_RETRIES = 20
+"""Seconds after which the broker has tried again to read what it could not."""
+
+_NO_LEDGER = "Error reading entries .*o such ledger.*seconds"
+
+STORIES = [
+    Story(
+        "message_without_a_key",
+        message_without_a_key,
+        stage(),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.2.4",
+                {"retain_null_key": "off"},
+                lost=("n1",),
+                facts={"read without compaction": "n1 a1 a2"},
+            ),
+            Case("4.2.4", {"retain_null_key": "on"}),
+        ),
+        settings={"retain_null_key": ("off", "on")},
+        lesson="pulsar/01_what_compaction_promises",
+        scenario="null_key_is_dropped",
+    ),
+    Story(
+        "compactor_dies",
+        compactor_dies,
+        stage(),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.2.4",
+                facts={
+                    "read after its death": "a1 a2",
+                    "the next compaction": "SUCCESS",
+                    "the unfinished ledger in the end": "OPEN",
+                },
+            ),
+        ),
+        lesson="pulsar/03_crashes",
+        scenario="unfinished_ledger_stays",
+    ),
+    Story(
+        "lost_compacted_ledger",
+        lost_compacted_ledger,
+        stage(managedLedgerMaxEntriesPerLedger=3),
+        describe,
+        is_turn,
+        (
+            Case(
+                "4.2.4",
+                lost=("b1", "a2", "c1"),
+                facts={
+                    "errors of the compacted reader": "none",
+                    "read after the trim": "b1 a2",
+                    "read without compaction": "c1",
+                    "internal statistics": "HTTP 500",
+                    "the broker logs": "an error",
+                },
+            ),
+        ),
+        lesson="pulsar/04_bugs_and_fixes",
+        scenario="lost_answer_loses_the_ledger",
+    ),
+]

@@ -1,0 +1,17 @@
+"""Real systems: their processes, the stories that they act out, and what each run leaves.
+
+The room names no system; clusters and stories are in the folder of each, beside this one.
+docs/real_stories.md explains on one page how to write a story.
+
+processes     the processes of a run by name, and its folder
+keeper        the process that owns them, and leaves nothing behind
+waiting       waits, with a bound, until something has come about
+relay         a port that can hold back what is sent to a node
+java          starts Java programs, small
+jars          brings the jars of a release
+java_gateway  calls the classes of these jars from Python
+recordings    what a run leaves: acts, answers, and what came of it
+stories       how a story is declared, found and run
+story_views   a recording as text, as a table, and drawn
+command       the command `real`
+"""

@@ -1,0 +1,136 @@
+"""The command `real`: lists the stories, runs one or all, or shows what was recorded."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from protocol_lab.errors import LabError, shortened
+from real_systems.runner.recordings import Act, Recording
+from real_systems.runner.stories import Case, Story, recorded, run, stories, story_of
+from real_systems.runner.story_views import StoryRun, beside_step, table
+from real_systems.runner.waiting import DidNotHappen
+
+_AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
+
+
+def real(options: argparse.Namespace) -> int:
+    """Carry out the command; returns its exit code. Raises LabError."""
+    if options.all:
+        return _all(options)
+    if options.only or options.again:
+        raise LabError("--only and --again belong to --all: leave them out, or add --all.")
+    if options.story is None:
+        _print_stories(options.json)
+        return _AS_KNOWN
+    story = story_of(options.story)
+    settings = story.chosen(_settings(options.set))
+    release = options.release or story.latest
+    if options.recorded:
+        shown = StoryRun(story, _known(story, release, settings), is_live=False)
+        print(json.dumps(asdict(shown.recording)) if options.json else shown.beside_model())
+        return _code(story, shown.recording)
+    return _run_one(story, release, settings, options)
+
+
+def _run_one(
+    story: Story, release: str, settings: dict[str, str], options: argparse.Namespace
+) -> int:
+    def tell(act: Act) -> None:
+        print(beside_step(act), file=sys.stderr if options.json else sys.stdout, flush=True)
+
+    keep = Path(options.keep) if options.keep else None
+    try:
+        recording = run(story, release, settings, tell, _say, keep)
+    except DidNotHappen as error:
+        _say(str(error))
+        return _DID_NOT_HAPPEN
+    if options.json:
+        print(json.dumps(asdict(recording)))
+    else:
+        print(*StoryRun(story, recording, is_live=True).verdict, sep="\n")
+        if story.lesson:
+            print(f"The lesson is notebooks/{story.lesson}.ipynb.")
+        if story.scenario:
+            print(f"The model's run is the scenario {story.scenario}.")
+    return _code(story, recording)
+
+
+def _all(options: argparse.Namespace) -> int:
+    chosen = [story_of(each) for each in options.only] or list(stories().values())
+    rows: list[tuple[Story, Case, Recording | None, str]] = []
+    for story in chosen:
+        for case in story.cases:
+            settings = story.chosen(case.settings)
+            recording = None if options.again else recorded(story, case.release, settings)
+            problem = ""
+            if recording is None:
+                _say(f"{story.name} --release {case.release} {settings}")
+                try:
+                    recording = run(story, case.release, settings, lambda act: None, _say)
+                except DidNotHappen as error:
+                    problem = f"did not come about: {error}"
+            rows.append((story, case, recording, problem))
+    if options.json:
+        print(json.dumps([asdict(each) for _, _, each, _ in rows if each]))
+    else:
+        print(table(rows))
+    codes = [_code(row[0], row[2]) if row[2] else _DID_NOT_HAPPEN for row in rows]
+    return _OTHERWISE if _OTHERWISE in codes else max(codes)
+
+
+def _print_stories(as_json: bool) -> None:
+    if as_json:
+        listed = [
+            {
+                "name": each.name,
+                "meaning": each.meaning,
+                "settings": dict(each.settings),
+                "lesson": each.lesson,
+                "scenario": each.scenario,
+                "cases": [
+                    {"release": case.release, "settings": dict(case.settings), "known": str(case)}
+                    for case in each.cases
+                ],
+            }
+            for each in stories().values()
+        ]
+        print(json.dumps(listed))
+        return
+    for each in stories().values():
+        print(f"{each.name}  {each.meaning}")
+        for name, values in each.settings.items():
+            print(f"    {name}={values[0]}  ({', '.join(values)})")
+        for case in each.cases:
+            words = "".join(f" --set {name}={value}" for name, value in case.settings.items())
+            print(f"    --release {case.release}{words}: {case}")
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    found = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise LabError(f"--set {shortened(each)}: write NAME=VALUE.")
+        found[name] = value
+    return found
+
+
+def _known(story: Story, release: str, settings: dict[str, str]) -> Recording:
+    found = recorded(story, release, settings)
+    if found is None:
+        raise LabError(
+            f"No run of {story.name} on {release} with these settings is recorded; `lab.py real`"
+            " lists the cases. Leave --recorded out to run it."
+        )
+    return found
+
+
+def _code(story: Story, recording: Recording) -> int:
+    case = story.case(recording.release, recording.settings)
+    return _OTHERWISE if case and case.differences(recording.outcome) else _AS_KNOWN
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

@@ -1,0 +1,150 @@
+"""Brings the jars of a release, through the Ivy that PySpark has, or from an unpacked release.
+
+They are kept in the user's cache, a folder a release, and fetched once.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from protocol_lab.errors import LabError
+from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.temporary_folder import remove, temporary_folder
+from real_systems.runner.java import java_program
+
+_PATIENCE = 900
+"""Seconds that Ivy has."""
+
+_NO_NETWORK = r"UnknownHostException|ConnectException|timed out|NoRouteToHost|SSLHandshake|refused"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A module of Maven's central repository, such as org.apache.kafka:kafka_2.13:4.3.1.
+
+    `instead` says that it replaces the version that others ask for.
+    """
+
+    group: str
+    name: str
+    version: str
+    instead: bool = False
+
+
+def fetched_jars(
+    name: str, artifacts: Iterable[Artifact], say: Callable[[str], None], megabytes: int = 40
+) -> list[Path]:
+    """The jars of these artifacts and of all that they need at run time.
+
+    name: of their folder in the cache. say: is called once if they must be fetched first, so many
+    megabytes. Raises LabError without a network, with a full disk, or if there are no such
+    artifacts.
+    """
+    cache = cache_folder("jars")
+    if cache is None:
+        raise LabError("The jars of a release need a cache folder: set PROTOCOL_LAB_CACHE to one.")
+    folder = cache / name
+    if not folder.is_dir():
+        say(f"Fetching {name} (once, about {megabytes} MB)")
+        _fetch(list(artifacts), folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def are_fetched(name: str) -> bool:
+    """Are the jars of this name in the cache?"""
+    cache = cache_folder("jars")
+    return cache is not None and (cache / name).is_dir()
+
+
+def jars_in(folder: Path) -> list[Path]:
+    """The jars in a folder of an unpacked release. Raises LabError if there are none."""
+    found = sorted(folder.glob("*.jar"))
+    if not found:
+        raise LabError(f"There are no jars in {folder}: give the folder of an unpacked release.")
+    return found
+
+
+def _fetch(artifacts: list[Artifact], folder: Path) -> None:
+    """Fetch into a folder beside, and rename it when it is complete."""
+    place = temporary_folder("jars", place=str(folder.parent))
+    try:
+        description = place / "ivy.xml"
+        description.write_text(_ivy(artifacts), encoding="utf-8")
+        pattern = f"{place}/libs/[organization]_[artifact]-[revision](-[classifier]).[ext]"
+        # The artifacts of all releases that were fetched before are found in Ivy's own cache.
+        command = [java_program(), "-jar", _ivy_jar(), "-ivy", description, "-confs", "default"]
+        command += ["-retrieve", pattern, "-types", "jar", "bundle"]
+        command += ["-cache", folder.parent / "ivy"]
+        answer = subprocess.run(
+            list(map(os.fspath, command)), capture_output=True, text=True, timeout=_PATIENCE
+        )
+        got = (place / "libs").is_dir()
+        if answer.returncode or not got or "UNRESOLVED DEPENDENCIES" in answer.stdout:
+            raise _refused(answer.stdout + answer.stderr, folder.name)
+        (place / "libs").rename(folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        if not folder.is_dir():  # another run may have fetched the same meanwhile
+            reason = getattr(error, "strerror", None) or str(error)
+            raise LabError(
+                f"{folder.name} can't be fetched ({reason}): free 100 MB, or try again."
+            ) from None
+    finally:
+        remove(place)
+
+
+def _refused(output: str, name: str) -> LabError:
+    if re.search(r"No space left", output):
+        return LabError(f"{name} can't be fetched: the disk is full; make 100 MB free.")
+    if re.search(_NO_NETWORK, output):
+        return LabError(
+            f"{name} can't be fetched without a network: connect it, name an unpacked release"
+            " as docs/real_stories.md says, or look at what was recorded with --recorded."
+        )
+    # Ivy lists what is missing behind "::", or names it in the sentence "unresolved dependency".
+    missing = re.search(r"(?:unresolved dependency|:): (\S+?)#(\S+?);(\S+?): not found", output)
+    if missing:
+        return LabError(
+            f"Maven's central repository has no {missing[2]} {missing[3]}: is the release right?"
+        )
+    reason = next(
+        (line for line in output.splitlines() if "Exception" in line), "it gave no reason"
+    )
+    return LabError(f"{name} can't be fetched ({reason}): try again.")
+
+
+def _ivy(artifacts: list[Artifact]) -> str:
+    """The description of what is wanted, as Ivy reads it."""
+    wanted, instead = [], []
+    for each in artifacts:
+        group, name, version = map(quoteattr, (each.group, each.name, each.version))
+        # The packaging that a pom names may be none that Ivy knows; what is fetched is a jar.
+        wanted.append(
+            f'<dependency org={group} name={name} rev={version} conf="default->default">'
+            f'<artifact name={name} type="jar" ext="jar"/></dependency>'
+        )
+        if each.instead:
+            instead.append(f"<override org={group} module={name} rev={version}/>")
+    return (
+        '<ivy-module version="2.0"><info organisation="protocol-lab" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{''.join(wanted + instead)}</dependencies></ivy-module>"
+    )
+
+
+def _ivy_jar() -> Path:
+    return next(iter(sorted(pyspark_jars().glob("ivy-*.jar"))))
+
+
+def pyspark_jars() -> Path:
+    """The folder of the jars that PySpark brings. Raises LabError if it is not installed."""
+    try:
+        import pyspark
+    except ImportError:
+        raise LabError(
+            "A real cluster needs what PySpark brings: run `python3 lab.py --with-spark prepare`."
+        ) from None
+    return Path(pyspark.__file__).parent / "jars"

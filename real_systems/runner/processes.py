@@ -1,0 +1,142 @@
+"""The processes of one run of a real system, by name, and the folder that they write into.
+
+A keeper, a process of its own, starts them and ends them however the driver ends (see `keeper`).
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from protocol_lab.errors import LabError
+from protocol_lab.system.temporary_folder import remove, temporary_folder
+from real_systems.runner import keeper
+from real_systems.runner.waiting import wait_until
+
+_STOPPING = 120
+"""Seconds that a process has to stop cleanly."""
+
+
+class Processes:
+    """Starts, stops, kills, pauses and resumes named processes.
+
+    keep: a new or empty folder for what they write, which then stays; by default it is a temporary
+    one, removed at the end. Use it as a context manager. Raises LabError.
+    """
+
+    def __init__(self, keep: Path | None = None):
+        if not hasattr(signal, "SIGSTOP"):
+            raise LabError(
+                "A real cluster needs Linux or macOS, whose processes can be paused: run it in"
+                " WSL, or look at what was recorded with --recorded."
+            )
+        self.folder = _kept(keep) if keep else temporary_folder("real")
+        self._removes = keep is None
+        self._keeper = subprocess.Popen(
+            [sys.executable, keeper.__file__, self.folder, "remove" if self._removes else "keep"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start(
+        self,
+        name: str,
+        command: Iterable[Any],
+        log: Path,
+        environment: dict[str, str] | None = None,
+    ) -> int:
+        """Start a program, whose output goes to the end of `log`; returns its process id."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return self._ask(
+            do="start",
+            name=name,
+            command=[os.fspath(each) if isinstance(each, Path) else str(each) for each in command],
+            log=str(log),
+            environment=environment or {},
+        )["pid"]
+
+    def exit_code(self, name: str) -> int | None:
+        """None while the process runs."""
+        return self._ask(do="poll", name=name)["code"]
+
+    def stop(self, *names: str, seconds: float = _STOPPING) -> None:
+        """End processes cleanly, by SIGTERM, and wait for it. Raises DidNotHappen."""
+        self._signal(signal.SIGTERM, names)
+        self._wait_for_end(names, seconds)
+
+    def kill(self, *names: str) -> None:
+        """End processes by SIGKILL, and wait for it."""
+        self._signal(signal.SIGKILL, names)
+        self._wait_for_end(names, _STOPPING)
+
+    def pause(self, *names: str) -> None:
+        """Stop processes where they are, by SIGSTOP: they keep their connections and locks."""
+        self._signal(signal.SIGSTOP, names)
+
+    def resume(self, *names: str) -> None:
+        """Let paused processes continue."""
+        self._signal(signal.SIGCONT, names)
+
+    def end(self) -> None:
+        """Kill all processes, and remove the folder unless it is kept. May be called twice."""
+        with suppress(BrokenPipeError):  # somebody has killed the keeper
+            self._keeper.stdin.close()
+        self._keeper.wait()
+        if self._removes:
+            remove(self.folder)
+
+    def _signal(self, number: int, names: Iterable[str]) -> None:
+        for name in names:
+            self._ask(do="signal", name=name, number=int(number))
+
+    def _wait_for_end(self, names: Iterable[str], seconds: float) -> None:
+        for name in names:
+            wait_until(
+                lambda name=name: self.exit_code(name) is not None, f"{name} ends", seconds, 0.05
+            )
+
+    def _ask(self, **command: Any) -> dict[str, Any]:
+        try:
+            self._keeper.stdin.write(json.dumps(command) + "\n")
+            self._keeper.stdin.flush()
+            line = self._keeper.stdout.readline()
+        except (OSError, ValueError):
+            line = ""
+        if not line:
+            raise LabError("The run has ended: its processes were killed from outside.")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise LabError(
+                f"{command['command'][0]} can't be started ({answer['error']}): free some space or"
+                " memory, and run it again."
+            )
+        return answer
+
+
+def _kept(folder: Path) -> Path:
+    folder = folder.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise LabError(f"--keep {folder}: the folder is not empty; name a new one.")
+        if shutil.disk_usage(folder).free == 0:
+            raise OSError(28, "No space left on device")
+    except OSError as error:
+        raise LabError(
+            f"--keep {folder} can't be written ({error.strerror}); name another folder."
+        ) from None
+    return folder

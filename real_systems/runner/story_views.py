@@ -1,0 +1,148 @@
+"""A recording for people: as text, as a table of stories by release, and drawn in a notebook."""
+
+from collections.abc import Sequence
+from html import escape
+
+from protocol_lab.drawing import draw_cluster, film_strip
+from protocol_lab.drawing.changes import with_changes
+from protocol_lab.drawing.pictures import image_html
+from protocol_lab.traces.scenarios import scenario
+from real_systems.runner.recordings import Act, Recording
+from real_systems.runner.stories import Case, Story
+
+_PICTURE_COLUMNS = 2
+
+
+class StoryRun:
+    """A recording as a notebook shows it: what it is, its acts, and the moments that decide it.
+
+    is_live: it ran just now, on this machine; otherwise it travelled with the kit.
+    """
+
+    def __init__(self, story: Story, recording: Recording, is_live: bool):
+        self.story, self.recording, self.is_live = story, recording, is_live
+
+    def __str__(self) -> str:
+        return "\n".join([self.header, *map(str, self.recording.acts), *self.verdict])
+
+    def __repr__(self) -> str:
+        return "\n".join([self.header, *self.verdict])
+
+    def beside_model(self) -> str:
+        """As text, each act with the step of the model that it stands for."""
+        return "\n".join([self.header, *map(beside_step, self.recording.acts), *self.verdict])
+
+    def beside_slides(self) -> str:
+        """The acts as text, each with the slide of the story's scenario whose step it stands for.
+
+        They start at the first act that stands for one. Raises LabError if there is no scenario.
+        """
+        left = [line for line in scenario(self.story.scenario).lines if line.kind == "step"]
+        lines = ["slide  second"]
+        for act in self.recording.acts:
+            line = next((line for line in left if line.text == act.step), None)
+            if line is not None:
+                left.remove(line)
+            if line is not None or len(lines) > 1:
+                lines.append(f"{line.slide if line else '':>5} {act}")
+        return "\n".join(lines)
+
+    @property
+    def header(self) -> str:
+        """Which run this is, and whether it ran here."""
+        ran = self.recording
+        source = (
+            f"run here, {ran.seconds:.0f} s"
+            if self.is_live
+            else f"recorded on {ran.day}, it took {ran.seconds:.0f} s; run it here with"
+            f" `python3 lab.py real {command_of(ran)}`"
+        )
+        return f"{ran.story} on {ran.release}{_settings(ran.settings)} ({source})"
+
+    @property
+    def verdict(self) -> list[str]:
+        """What came of it, and how it differs from what is known."""
+        case = self.story.case(self.recording.release, self.recording.settings)
+        return [str(self.recording.outcome), *_compared(case, self.recording)]
+
+    def strip(self) -> str:
+        """The moments at which the story takes a turn, as SVG, each with what it has changed."""
+        pictures, captions = [], []
+        for before, act in decisive(self.story, self.recording.acts):
+            cluster = self.story.describe(act.seen)
+            if before is not None:
+                cluster = with_changes(cluster, self.story.describe(before.seen))
+            pictures.append(draw_cluster(cluster))
+            captions.append(f"{act.text}: {act.answer}" if act.answer else act.text)
+        title = f"{self.recording.story} on {self.recording.release}"
+        return film_strip(pictures, captions, columns=_PICTURE_COLUMNS, width=1200, title=title)
+
+    def _repr_html_(self) -> str:
+        lines = escape("\n".join(map(str, self.recording.acts)))
+        verdict = "<br>".join(map(escape, self.verdict))
+        parts = [
+            f"<p><b>{escape(self.header)}</b></p>",
+            f"<details><summary>every act, with the second in which it happened</summary>"
+            f"<pre>{lines}</pre></details>",
+            f"<p>{verdict}</p>",
+        ]
+        if decisive(self.story, self.recording.acts):
+            alternative = f"{self.recording.story}, moment by moment"
+            parts.insert(2, image_html(self.strip(), alternative))
+        return "".join(parts)
+
+
+def beside_step(act: Act) -> str:
+    """An act as a line, with the step of the model that it stands for, if there is one."""
+    return f"{act}  [the model: {act.step}]" if act.step else str(act)
+
+
+def decisive(story: Story, acts: Sequence[Act]) -> list[tuple[Act | None, Act]]:
+    """The acts by which the story takes a turn, each behind the one before it; and the last act.
+
+    Only what can be drawn counts; the first of these has none before it.
+    """
+    seen = [each for each in acts if each.seen]
+    moments = [
+        (before, each)
+        for before, each in zip([None, *seen], seen)
+        if before is None or story.is_turn(before.seen, each.seen)
+    ]
+    if seen and moments[-1][1] is not seen[-1]:
+        moments.append((seen[-2], seen[-1]))
+    return moments
+
+
+def command_of(recording: Recording) -> str:
+    """The words after `lab.py real` that run this again."""
+    settings = (f" --set {name}={value}" for name, value in recording.settings.items())
+    return f"{recording.story} --release {recording.release}{''.join(settings)}"
+
+
+def table(rows: Sequence[tuple[Story, Case, Recording | None, str]]) -> str:
+    """Stories by release: what is known of each case, and what a run of it gave.
+
+    The last of each row says why there is no recording, if there is none.
+    """
+    cells = [("story", "release", "settings", "what came of it", "seconds")]
+    for story, case, recording, problem in rows:
+        settings = " ".join(f"{k}={v}" for k, v in story.chosen(case.settings).items())
+        differences = case.differences(recording.outcome) if recording else []
+        came = f"NOT AS KNOWN: {'; '.join(differences)}" if differences else str(case)
+        seconds = f"{recording.seconds:.0f}" if recording else ""
+        cells.append((story.name, case.release, settings, came if recording else problem, seconds))
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells
+    )
+
+
+def _settings(settings: dict[str, str]) -> str:
+    return "".join(f", {name}={value}" for name, value in settings.items())
+
+
+def _compared(case: Case | None, recording: Recording) -> list[str]:
+    if case is None:
+        return ["The kit has no run of this release with these settings to compare it with."]
+    differences = case.differences(recording.outcome)
+    return [f"✗ Not as known: {each}." for each in differences] or ["✓ As known."]

@@ -1,0 +1,98 @@
+"""Jars are fetched once, and what keeps them from coming is told in one sentence."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from protocol_lab.errors import LabError
+from real_systems.kafka.releases import jars_of
+from real_systems.runner import jars
+from real_systems.runner.jars import Artifact, are_fetched, fetched_jars
+
+WANTED = [Artifact("org.example", "thing", "1.0.0")]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(jars, "java_program", lambda: "java")
+    monkeypatch.setattr(jars, "_ivy_jar", lambda: "ivy.jar")
+    return tmp_path
+
+
+@pytest.fixture
+def ivy(cache, monkeypatch):
+    """What Ivy does: an exit code, what it prints, and the files that it brings."""
+
+    def answers(code: int = 0, printed: str = "", brings: tuple[str, ...] = ()) -> None:
+        def run(command, **_):
+            place = Path(command[command.index("-retrieve") + 1]).parent
+            for name in brings:
+                place.mkdir(exist_ok=True)
+                (place / name).touch()
+            return subprocess.CompletedProcess(command, code, printed, "")
+
+        monkeypatch.setattr(jars.subprocess, "run", run)
+
+    return answers
+
+
+def test_jars_are_fetched_once(ivy):
+    said = []
+    ivy(brings=("b.jar", "a.jar"))
+    assert not are_fetched("thing-1.0.0")
+    assert [each.name for each in fetched_jars("thing-1.0.0", WANTED, said.append)] == [
+        "a.jar",
+        "b.jar",
+    ]
+    assert are_fetched("thing-1.0.0")
+    ivy(1, "it is not asked again")
+    fetched_jars("thing-1.0.0", WANTED, said.append)
+    assert said == ["Fetching thing-1.0.0 (once, about 40 MB)"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "sentence"),
+    [
+        ("java.net.UnknownHostException: repo1.maven.org", "can't be fetched without a network"),
+        (
+            "unresolved dependency: org.example#thing;1.0.0: not found",
+            "Maven's central repository has no thing 1.0.0: is the release right?",
+        ),
+        (
+            "UNRESOLVED DEPENDENCIES\n\t\t:: org.apache.kafka#kafka_2.13;9.9.9: not found",
+            "Maven's central repository has no kafka_2.13 9.9.9: is the release right?",
+        ),
+        ("java.io.IOException: No space left on device", "the disk is full"),
+        ("java.lang.IllegalStateException: odd", r"\(java.lang.IllegalStateException: odd\)"),
+        ("", "it gave no reason"),
+    ],
+)
+def test_what_ivy_can_not_bring_gets_a_sentence(ivy, cache, printed, sentence):
+    ivy(1, printed, brings=("half.jar",))
+    with pytest.raises(LabError, match=sentence):
+        fetched_jars("thing-1.0.0", WANTED, print)
+    assert not are_fetched("thing-1.0.0")
+    assert [each.name for each in (cache / "jars").iterdir()] == []
+
+
+def test_a_full_disk_gets_a_sentence(ivy, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(jars.subprocess, "run", full)
+    with pytest.raises(LabError, match=r"No space left on device.*: free 100 MB"):
+        fetched_jars("thing-1.0.0", WANTED, print)
+
+
+def test_an_unpacked_release_is_taken_if_it_is_the_one_that_is_asked_for(ivy, cache, monkeypatch):
+    libraries = cache / "kafka" / "libs"
+    monkeypatch.setenv("KAFKA_HOME", str(libraries.parent))
+    with pytest.raises(LabError, match=r"There are no jars in .*libs"):
+        jars_of("4.3.1", print)
+    libraries.mkdir(parents=True)
+    (libraries / "kafka_2.13-4.3.1.jar").touch()
+    assert [each.parent for each in jars_of("4.3.1", print)] == [libraries]
+    ivy(brings=("kafka_2.13-3.9.1.jar",))
+    assert [each.name for each in jars_of("3.9.1", print)] == ["kafka_2.13-3.9.1.jar"]

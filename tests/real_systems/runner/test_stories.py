@@ -1,0 +1,324 @@
+"""Stories are found, run, recorded, compared with what is known and told; on a stub."""
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+
+import pytest
+
+from protocol_lab.cli import main
+from protocol_lab.drawing import Cluster, Lane, Text
+from protocol_lab.errors import LabError
+from protocol_lab.notebook import scenario
+from real_systems.runner import command
+from real_systems.runner import stories as all_stories
+from real_systems.runner.recordings import Outcome, Recording, read_recording
+from real_systems.runner.stories import Case, Story, recorded, recording_file, run, stories
+from real_systems.runner.story_views import StoryRun, decisive, table
+from real_systems.runner.waiting import DidNotHappen, wait_until
+
+
+@contextmanager
+def stub(run):
+    """A system in which acts do nothing but are recorded."""
+    run.say("starting")
+    yield run.recorder
+
+
+def lose(recorder) -> None:
+    """Two values are acknowledged, and one is left."""
+    recorder.act("a is sent", "acknowledged", {"copies": 1})
+    recorder.act("b is sent", "acknowledged", {"copies": 2}, step="send(value=2)")
+    recorder.act("nothing happens", seen={"copies": 2})
+    recorder.outcome.acknowledged += ["a", "b"]
+    recorder.outcome.readable += ["a"]
+    recorder.outcome.facts["colour"] = "red"
+
+
+def describe(seen) -> Cluster:
+    return Cluster(lanes=[Lane([[Text(f"{seen['copies']} copies")]])])
+
+
+LOSS = Story(
+    "loss",
+    lose,
+    stub,
+    describe,
+    lambda before, after: before != after,
+    (Case("1.0.0", lost=("b",), facts={"colour": "red"}), Case("1.0.0", {"kept": "yes"})),
+    settings={"kept": ("no", "yes")},
+    lesson="kafka/01_replication",
+)
+
+
+def run_quietly(story: Story, settings=None, keep=None, told=None) -> Recording:
+    told = [] if told is None else told
+    return run(story, "1.0.0", settings or {}, told.append, lambda sentence: None, keep)
+
+
+def test_a_run_is_recorded_as_it_is_told(tmp_path):
+    told = []
+    recording = run_quietly(LOSS, keep=tmp_path / "kept", told=told)
+    assert told == recording.acts
+    assert [each.text for each in told] == ["a is sent", "b is sent", "nothing happens"]
+    assert recording.settings == {"kept": "no"}
+    assert read_recording(tmp_path / "kept" / "recording.json") == recording
+
+
+def test_an_outcome_is_compared_with_what_is_known():
+    recording = run_quietly(LOSS)
+    assert recording.outcome.lost == ["b"]
+    assert LOSS.case("1.0.0", {"kept": "no"}).differences(recording.outcome) == []
+    other = LOSS.case("1.0.0", {"kept": "yes"})
+    assert other.differences(recording.outcome) == ["b was lost, not nothing"]
+    fact = Case("1.0.0", lost=("b",), facts={"colour": "blue", "size": "1"})
+    assert fact.differences(recording.outcome) == [
+        "colour: red, not blue",
+        "size: not seen, not 1",
+    ]
+    assert LOSS.case("2.0.0", {"kept": "no"}) is None
+
+
+def test_turns_are_drawn_and_the_last_moment():
+    recording = run_quietly(LOSS)
+    drawn = decisive(LOSS, recording.acts)
+    assert [each.text for _, each in drawn] == ["a is sent", "b is sent", "nothing happens"]
+    assert [before and before.text for before, _ in drawn] == [None, "a is sent", "b is sent"]
+    shown = StoryRun(LOSS, recording, is_live=True)
+    assert "2 copies" in shown.strip()
+    page = shown._repr_html_()
+    assert "run here" in page
+    assert "As known" in page
+
+
+def test_wrong_names_get_a_sentence():
+    with pytest.raises(LabError, match="no setting of loss 'keep'"):
+        LOSS.chosen({"keep": "no"})
+    with pytest.raises(LabError, match="no value of kept 'perhaps'"):
+        LOSS.chosen({"kept": "perhaps"})
+
+
+def test_a_file_that_is_no_recording_gets_a_sentence(tmp_path):
+    for text in ("", "{}", '{"acts": 1}', '{"acts": [], "outcome": {"lost": []}}'):
+        (tmp_path / "r.json").write_text(text, encoding="utf-8")
+        with pytest.raises(LabError, match="no recording"):
+            read_recording(tmp_path / "r.json")
+
+
+def test_waiting_has_a_bound_and_says_what_it_saw_instead():
+    with pytest.raises(DidNotHappen, match=r"within 0 s: it rains \(seen instead: sun\)"):
+        wait_until(lambda: False, "it rains", 0.01, 0.01, lambda: "sun")
+
+
+# --- The command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stubbed(monkeypatch):
+    monkeypatch.setattr(all_stories, "stories", lambda: {"loss": LOSS})
+    monkeypatch.setattr(command, "stories", lambda: {"loss": LOSS})
+
+
+def test_a_run_is_told_as_it_happens(stubbed, capsys):
+    assert main(["real", "loss", "--release", "1.0.0"]) == 0
+    out, err = capsys.readouterr()
+    assert "b is sent -> acknowledged" in out
+    assert "lost: b" in out
+    assert "As known" in out
+    assert err == "starting\n"
+
+
+@pytest.fixture
+def own_story(here):
+    """A story in a file of one's own, which goes on as the text given says."""
+
+    def write(*acts: str, cases: str = '(Case("1.0.0"),)') -> None:
+        (here / "mine.py").write_text(
+            "from real_systems.runner.stories import Case, Story\n"
+            "from tests.real_systems.runner.test_stories import describe, stub\n\n\n"
+            "def mine(stage):\n"
+            + "".join(f"    {each}\n" for each in acts)
+            + f'\n\nstory = Story("mine", mine, stub, describe, bool, {cases})\n',
+            encoding="utf-8",
+        )
+
+    return write
+
+
+def test_a_story_in_a_file_of_ones_own_is_run(own_story, capsys):
+    own_story('stage.act("it happens")')
+    assert main(["real", "mine.py"]) == 0
+    assert "it happens" in capsys.readouterr().out
+
+
+def test_a_story_that_fails_says_where(own_story, capsys):
+    own_story('stage.act("it happens")', "stage.produce()")
+    assert main(["real", "mine.py"]) == 3
+    err = capsys.readouterr().err
+    assert "mine can't go on: AttributeError: 'Recorder' object has no attribute 'produce'" in err
+    assert "(mine.py, line 7)" in err
+
+
+def test_a_case_without_its_comma_gets_a_sentence_before_the_run(own_story, capsys):
+    own_story('stage.act("it happens")', cases='(Case("1.0.0"))')
+    assert main(["real", "mine.py"]) == 4
+    out, err = capsys.readouterr()
+    assert "the cases of mine are one case, not a tuple: write (Case(...),)" in err
+    assert "it happens" not in out
+
+
+@pytest.mark.parametrize("stages", [lambda **given: stub, lambda size=3, **given: stub])
+def test_a_stage_that_is_not_called_gets_a_sentence(stages):
+    with pytest.raises(LabError, match="the stage of loss is a function that makes one: call it"):
+        replace(LOSS, stage=stages)
+
+
+def test_a_story_without_a_case_asks_for_a_release(own_story, capsys):
+    own_story('stage.act("it happens")', cases="()")
+    assert main(["real", "mine.py"]) == 3
+    assert "mine has no case: name a release" in capsys.readouterr().err
+    assert main(["real", "mine.py", "--release", "1.0.0"]) == 0
+
+
+def test_another_outcome_than_the_known_one_exits_with_1(stubbed, capsys):
+    assert main(["real", "loss", "--release", "1.0.0", "--set", "kept=yes"]) == 1
+    assert "Not as known: b was lost, not nothing." in capsys.readouterr().out
+
+
+def test_json_is_the_recording(stubbed, capsys):
+    assert main(["real", "loss", "--release", "1.0.0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"]["acknowledged"] == ["a", "b"]
+
+
+def test_a_story_that_did_not_come_about_is_no_pass(stubbed, capsys, monkeypatch):
+    def too_slow(*_):
+        raise DidNotHappen("It did not come about.")
+
+    monkeypatch.setattr(command, "run", too_slow)
+    assert main(["real", "loss", "--release", "1.0.0"]) == 2
+    assert main(["real", "--all"]) == 2
+    assert "did not come about" in capsys.readouterr().out
+
+
+def test_all_runs_what_is_not_recorded(stubbed, capsys):
+    assert main(["real", "--all", "--only", "loss"]) == 1
+    out = capsys.readouterr().out
+    assert "b is lost; colour: red" in out
+    assert "NOT AS KNOWN: b was lost, not nothing" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nothing"], "There is no story 'nothing'"),
+        (["loss", "--set", "kept"], "--set kept: write NAME=VALUE."),
+        (["loss", "--recorded", "--release", "9"], "No run of loss on 9"),
+        (["loss", "--only", "loss"], "--only and --again belong to --all"),
+        (["--all", "--only", "nothing"], "There is no story 'nothing'"),
+        (["loss", "--keep", "."], "the folder is not empty"),
+    ],
+)
+def test_bad_input_gets_one_sentence(stubbed, capsys, here, words, sentence):
+    (here / "mine.txt").write_text("mine", encoding="utf-8")
+    assert main(["real", *words]) == 3
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+# --- What travels with the kit -------------------------------------------------------------------
+
+CASES = [(story, case) for story in stories().values() for case in story.cases]
+
+
+def case_id(pair) -> str:
+    story, case = pair
+    return "-".join([story.name, case.release, *case.settings.values()])
+
+
+@pytest.mark.parametrize("pair", CASES, ids=case_id)
+def test_every_case_has_a_recording_that_is_as_known(pair):
+    story, case = pair
+    recording = recorded(story, case.release, case.settings)
+    assert recording is not None
+    assert case.differences(recording.outcome) == []
+    assert recording.seconds > 0
+    assert StoryRun(story, recording, is_live=False).strip().startswith("<svg")
+
+
+@pytest.mark.parametrize("pair", CASES, ids=case_id)
+def test_a_recording_is_small_and_scrubbed(pair):
+    story, case = pair
+    file = recording_file(story, case.release, story.chosen(case.settings))
+    text = file.read_text(encoding="utf-8")
+    assert len(text) < 60_000
+    assert "/tmp/" not in text
+    assert "protocol-lab-" not in text
+
+
+def test_no_recording_is_of_something_else():
+    known = {recording_file(s, c.release, s.chosen(c.settings)) for s, c in CASES}
+    there = {each for file in known for each in file.parent.glob("*.json")}
+    assert there == known
+
+
+def test_stories_are_listed(capsys):
+    assert main(["real"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"{name}  " in out for name in stories())
+    assert main(["real", "--json"]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == list(stories())
+
+
+def test_every_story_names_a_lesson_that_is_there():
+    from tests import ROOT
+
+    for story in stories().values():
+        assert (ROOT / "notebooks" / f"{story.lesson}.ipynb").exists(), story.name
+
+
+def test_every_scenario_that_a_story_names_is_there():
+    from tests import ROOT
+
+    for story in stories().values():
+        if story.scenario:
+            assert list(ROOT.glob(f"*_spec/scenarios/{story.scenario}.txt")), story.name
+
+
+def test_every_story_has_a_scenario_or_says_that_there_is_none():
+    for story in stories().values():
+        says = re.search("No (model|scenario) of the kit", " ".join(story.play.__doc__.split()))
+        assert bool(story.scenario) != bool(says), story.name
+
+
+@pytest.mark.parametrize("pair", CASES, ids=case_id)
+def test_an_act_stands_for_a_step_of_the_scenario(pair):
+    story, case = pair
+    steps = {each.step for each in recorded(story, case.release, case.settings).acts if each.step}
+    assert bool(steps) == bool(story.scenario)
+    if steps:
+        run_of_model = scenario(story.scenario)
+        assert steps & {each.text for each in run_of_model.lines}
+        for step in steps:  # one that is no line of it takes other values of the same parameters
+            action, words = re.fullmatch(r"(\w+)\((.*)\)", step).groups()
+            parameters = run_of_model.model().action(action).domains
+            assert {*re.findall(r"(\w+)=", re.sub(r"\w+\([^)]*\)", "", words))} <= {*parameters}
+
+
+def test_the_command_shows_the_step_beside_its_act(stubbed, capsys):
+    main(["real", "loss", "--release", "1.0.0"])
+    assert "b is sent -> acknowledged  [the model: send(value=2)]" in capsys.readouterr().out
+
+
+def test_a_table_has_a_row_for_each_case():
+    rows = [
+        (story, case, recorded(story, case.release, case.settings), "") for story, case in CASES
+    ]
+    assert table(rows).count("\n") == len(CASES)
+
+
+def test_outcomes_read_as_one_line():
+    outcome = Outcome(["a", "b"], ["c"], ["a"], {}, {"told": "later"})
+    assert str(outcome) == ("acknowledged: a b; told failed: c; readable: a; lost: b; told: later")
+    assert asdict(outcome)["facts"] == {"told": "later"}
