@@ -42,10 +42,9 @@ def public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
-    """The modules that all protocols share."""
-    paths = [
-        path for path in tracked(".py") if "protocol_lab" in path.parts or "runner" in path.parts
-    ]
+    """The modules that all protocols, or all real systems, share."""
+    rooms = (ROOT / "protocol_lab", ROOT / "real_systems" / "runner")
+    paths = [path for path in tracked(".py") if any(map(path.is_relative_to, rooms))]
     assert len(paths) > 20
     return [(path, parsed(path)) for path in paths]
 
