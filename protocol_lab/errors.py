@@ -1,7 +1,9 @@
 """The errors that a learner meets: each is one sentence that says what to do."""
 
+import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 from protocol_lab.visible_text import visible
 
@@ -35,6 +37,10 @@ def _as_text(given: object, convert: Callable[[object], str]) -> str:
         return f"a {type(given).__name__} too long to show"
 
 
+_FRAMES = 4
+"""Of the calls that led to an unexpected error so many are named."""
+
+
 class LabError(Exception):
     """Bad input or a missing tool; the message is one sentence with the remedy."""
 
@@ -56,7 +62,7 @@ class SpecError(LabError):
 class KitDefect(LabError):
     """Compiled and plain code disagree: a mistake in the kit itself, never a verdict.
 
-    The message names the file with the report to send. The command line exits with 4.
+    The message says what to report. The command line exits with 4.
     """
 
 
@@ -83,6 +89,16 @@ class CapacityExceeded(EvaluationError):
 class Fault(EvaluationError):
     """An expression in a spec's function has no value: an index outside its array, a division by
     zero, a number of more than 64 bits, the minimum of nothing."""
+
+
+def unexpected(error: BaseException) -> str:
+    """One sentence for a failure of the kit itself, with the lines that it came from."""
+    said = " ".join(str(error).split()).rstrip(".")
+    cause = shortened(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    places = ", ".join(f"{Path(each.filename).name} line {each.lineno}" for each in frames)
+    where = f"; in {places}" if places else ""
+    return f"The kit failed, and this is no verdict ({cause}{where}): please report this sentence."
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> LabError:

@@ -27,11 +27,10 @@ from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
 from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner, refreshed_when_needed
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
 from protocol_lab.compiler.operations import chosen, integers, records
-from protocol_lab.errors import KitDefect, LabError
+from protocol_lab.errors import KitDefect, LabError, unexpected
 from protocol_lab.language.node_sets import IS_A_NUMBER, size
 from protocol_lab.spec.spec import TRUE_OR_FALSE, Model
 from protocol_lab.spec.state_view import NEITHER, NO_INDEX
-from protocol_lab.system.crash_report import told
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.interrupts import deferred_interrupts
 
@@ -240,7 +239,7 @@ class Builder:
             )(scope[kind])
         except (NumbaError, UnsupportedBytecodeError, RuntimeError, TypeError) as error:
             if _is_defect(error):
-                raise KitDefect(told(error, ["compile", self.model.spec.name, name])) from error
+                raise KitDefect(f"{self.model.spec.name}, {name}: {unexpected(error)}") from error
             cause = _cause(error)  # of the last two for types that it can't generate code for
             if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line
                 raise LabError(f"{self.model.spec.name}, {name}: {TRUE_OR_FALSE}.") from None

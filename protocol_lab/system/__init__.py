@@ -6,9 +6,8 @@ process           a run of the command line: signals, streams, exit codes
 interrupts        Ctrl-C as a request that a search answers when it is ready
 helper_processes  copies of this process that do a share of its work
 memory            how much memory a search may use
-cache_folder      the folder of the user's caches, and whether it can be trusted
-temporary_folder  temporary folders that are swept when their process is gone
-crash_report      writes the details of an unexpected error to a file
+cache_folder      the folder of the user's caches
+temporary_folder  temporary folders that go with their owner
 programs          finds Java, for Spark, and Graphviz's dot
 notebook_shell    the notebook that this process runs in, if there is one
 notebook_server   starts JupyterLab on the notebooks, with the kit's settings

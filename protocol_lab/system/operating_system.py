@@ -39,11 +39,6 @@ def user_number() -> int | None:
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
-def is_own(known: os.stat_result) -> bool:
-    """Does a file belong to the user? On Windows, which has the user's folders apart, it does."""
-    return user_number() in (None, known.st_uid)
-
-
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -131,7 +131,7 @@ def end_with(sentence: str, words: list[str]) -> None:
 
 
 def crash(error: BaseException, words: list[str]) -> int:
-    """Say in one sentence that the kit itself failed, keep the details; returns the exit code."""
+    """Say in one sentence that the kit itself failed, and where; returns the exit code."""
     if isinstance(error, MemoryError):
         end_with(
             "The system has no more memory for this process: lower the constants, or raise the"
@@ -140,9 +140,9 @@ def crash(error: BaseException, words: list[str]) -> int:
         )
         return FAILED
     try:
-        from protocol_lab.system.crash_report import told
+        from protocol_lab.errors import unexpected
 
-        sentence = told(error, words)
+        sentence = unexpected(error)
     except Exception:  # the kit can't be imported at all
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         sentence = f"The kit can't be loaded ({cause}): set it up with `python3 lab.py prepare`."

@@ -1,7 +1,6 @@
 """The conditions of Windows and macOS on Linux, as far as the kit can notice them.
 
-`windows` and `macos` change this process; a test hands them its monkeypatch, another process calls
-`python -c "from tests.system.conditions import here; here(windows)"` first.
+`windows` and `macos` change this process: a test hands them its monkeypatch.
 """
 
 import errno
@@ -67,11 +66,6 @@ def macos(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(operating_system, "PLATFORM", "darwin")
     patch.setattr(resource, "setrlimit", setrlimit)
     patch.delattr(os, "sched_getaffinity")
-
-
-def here(conditions: Callable[[pytest.MonkeyPatch], None]) -> None:
-    """Bring the conditions about for the rest of this process."""
-    conditions(pytest.MonkeyPatch())
 
 
 def _unless_open(function: Callable) -> Callable:

